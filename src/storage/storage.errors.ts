@@ -1,0 +1,48 @@
+import type { StorageKey } from './storage.interface.js';
+
+/**
+ * What went wrong inside storage, before it is turned into an API error by the registry.
+ *
+ * - `KeyExists`: create found a live object under the key.
+ * - `KeyNotFound`: get, update or delete found none.
+ * - `Conflict`: the object changed between read and write (retryable by reading again).
+ * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
+ * - `Expired`: the asked version lies below the retention floor.
+ * - `TooLargeVersion`: the asked version lies above the newest one; `resourceVersion` carries the newest.
+ * - `Unavailable`: the database did not take the call; nothing was written.
+ * - `UnknownOutcome`: the connection broke while a write was under way and its fate could not be learned in time.
+ * - `SlowConsumer`: a change subscription fell behind its buffer and was ended.
+ * - `Closed`: storage is shutting down.
+ */
+export type StorageErrorCode =
+  | 'KeyExists'
+  | 'KeyNotFound'
+  | 'Conflict'
+  | 'PreconditionFailed'
+  | 'Expired'
+  | 'TooLargeVersion'
+  | 'Unavailable'
+  | 'UnknownOutcome'
+  | 'SlowConsumer'
+  | 'Closed';
+
+export interface StorageErrorDetails {
+  readonly key?: StorageKey;
+  readonly resourceVersion?: bigint;
+  readonly cause?: unknown;
+}
+
+/** The only error type that leaves `storage`; SQLSTATE and driver errors stay behind `cause`. */
+export class StorageError extends Error {
+  readonly code: StorageErrorCode;
+  readonly key: StorageKey | undefined;
+  readonly resourceVersion: bigint | undefined;
+
+  constructor(code: StorageErrorCode, message: string, details: StorageErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'StorageError';
+    this.code = code;
+    this.key = details.key;
+    this.resourceVersion = details.resourceVersion;
+  }
+}
