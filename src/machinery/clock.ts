@@ -1,0 +1,21 @@
+/** Source of the current time; injected so that tests decide what time it is. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+let cachedSecond = -1;
+let cachedText = '';
+
+/** RFC 3339 in UTC with second precision, the form of every API timestamp. */
+export function formatTime(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  // Most calls within a second ask for the same text.
+  if (second !== cachedSecond) {
+    cachedText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+    cachedSecond = second;
+  }
+  return cachedText;
+}

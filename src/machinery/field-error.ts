@@ -1,0 +1,116 @@
+import { formatGoValue } from './go-format.js';
+
+/** Cause reasons of a 422 answer, as clients read them in `details.causes[].reason`. */
+export type FieldErrorType =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'InternalError'
+  | 'FieldValueTypeInvalid';
+
+/** One broken rule about one field. `message` is the text behind `<field>: `. */
+export interface FieldError {
+  readonly type: FieldErrorType;
+  readonly field: string;
+  readonly message: string;
+}
+
+/**
+ * Where in an object a rule was broken: `spec.containers[0].name`, `metadata.labels[a/b]`. Immutable; children are new
+ * paths. Text is built only when an error is reported, so walking a valid object costs no strings.
+ */
+export class FieldPath {
+  private constructor(
+    private readonly parent: FieldPath | undefined,
+    private readonly segment: string,
+    private readonly isKey: boolean,
+  ) {}
+
+  static of(first: string, ...more: readonly string[]): FieldPath {
+    let path = new FieldPath(undefined, first, false);
+    for (const name of more) path = path.child(name);
+    return path;
+  }
+
+  child(name: string): FieldPath {
+    return new FieldPath(this, name, false);
+  }
+
+  index(i: number): FieldPath {
+    return new FieldPath(this, String(i), true);
+  }
+
+  key(key: string): FieldPath {
+    return new FieldPath(this, key, true);
+  }
+
+  toString(): string {
+    const own = this.isKey ? `[${this.segment}]` : this.segment;
+    if (this.parent === undefined) return own;
+    const before = this.parent.toString();
+    return this.isKey ? before + own : `${before}.${own}`;
+  }
+}
+
+/** The root of an object, printed as the reference prints a missing path. */
+export const rootPath = FieldPath.of('[]');
+
+function make(type: FieldErrorType, path: FieldPath, message: string): FieldError {
+  return { type, field: path.toString(), message };
+}
+
+/** A value that must be there is missing. */
+export function required(path: FieldPath, detail = ''): FieldError {
+  return make('FieldValueRequired', path, withDetail('Required value', detail));
+}
+
+/** A value breaks a rule; the value is shown. */
+export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
+  return make('FieldValueInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
+}
+
+/** A value is none of the allowed ones. */
+export function notSupported(path: FieldPath, value: unknown, allowed: readonly string[]): FieldError {
+  const list = allowed.map((v) => JSON.stringify(v)).join(', ');
+  const detail = allowed.length === 0 ? '' : `supported values: ${list}`;
+  return make('FieldValueNotSupported', path, withDetail(`Unsupported value: ${formatGoValue(value)}`, detail));
+}
+
+/** A value occurs twice where it must be unique. */
+export function duplicate(path: FieldPath, value: unknown): FieldError {
+  return make('FieldValueDuplicate', path, `Duplicate value: ${formatGoValue(value)}`);
+}
+
+/** The field may not be set, or not be changed, in this situation. */
+export function forbidden(path: FieldPath, detail: string): FieldError {
+  return make('FieldValueForbidden', path, withDetail('Forbidden', detail));
+}
+
+/** A referenced thing does not exist. */
+export function notFound(path: FieldPath, value: unknown): FieldError {
+  return make('FieldValueNotFound', path, `Not found: ${formatGoValue(value)}`);
+}
+
+/** Longer than `max` bytes. */
+export function tooLong(path: FieldPath, max: number): FieldError {
+  return make('FieldValueTooLong', path, `Too long: must have at most ${max} bytes`);
+}
+
+/** More than `max` entries. */
+export function tooMany(path: FieldPath, actual: number, max: number): FieldError {
+  return make('FieldValueTooMany', path, `Too many: ${actual}: must have at most ${max} items`);
+}
+
+/** A rule could not be checked because of a fault on our side. */
+export function internal(path: FieldPath, detail: string): FieldError {
+  return make('InternalError', path, withDetail('Internal error', detail));
+}
+
+function withDetail(head: string, detail: string): string {
+  return detail === '' ? head : `${head}: ${detail}`;
+}

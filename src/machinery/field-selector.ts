@@ -1,0 +1,90 @@
+import { SelectorError } from './label-selector.js';
+
+/** One requirement on one selectable field. */
+export interface FieldRequirement {
+  readonly field: string;
+  readonly equals: boolean;
+  readonly value: string;
+}
+
+/** A conjunction over the fields a kind allows to select by. */
+export interface FieldSelector {
+  readonly requirements: readonly FieldRequirement[];
+  matches(fields: Readonly<Record<string, string>>): boolean;
+  /** The value the field is required to equal, if there is such a requirement. */
+  requiresExact(field: string): string | undefined;
+}
+
+class ParsedFieldSelector implements FieldSelector {
+  constructor(readonly requirements: readonly FieldRequirement[]) {}
+
+  matches(fields: Readonly<Record<string, string>>): boolean {
+    for (const r of this.requirements) if (((fields[r.field] ?? '') === r.value) !== r.equals) return false;
+    return true;
+  }
+
+  requiresExact(field: string): string | undefined {
+    return this.requirements.find((r) => r.equals && r.field === field)?.value;
+  }
+}
+
+export const everyField: FieldSelector = new ParsedFieldSelector([]);
+
+/** Parses `a=b,c!=d,e==f` with backslash escapes of `\`, `,` and `=`. Throws {@link SelectorError}. */
+export function parseFieldSelector(text: string): FieldSelector {
+  if (text === '') return everyField;
+  const requirements: FieldRequirement[] = [];
+  for (const part of splitUnescaped(text)) {
+    if (part === '') continue;
+    requirements.push(parseTerm(part, text));
+  }
+  return requirements.length === 0 ? everyField : new ParsedFieldSelector(requirements);
+}
+
+function splitUnescaped(text: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === ',') {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+function parseTerm(term: string, whole: string): FieldRequirement {
+  for (let i = 0; i < term.length; i++) {
+    if (term[i] === '\\') {
+      i++;
+      continue;
+    }
+    const operator = ['!=', '==', '='].find((o) => term.startsWith(o, i));
+    if (operator !== undefined) {
+      const value = unescape(term.slice(i + operator.length), whole);
+      return { field: term.slice(0, i), equals: operator !== '!=', value };
+    }
+  }
+  throw new SelectorError(`invalid selector: '${whole}'; can't understand '${term}'`);
+}
+
+function unescape(value: string, whole: string): string {
+  let out = '';
+  for (let i = 0; i < value.length; i++) {
+    const c = value[i] as string;
+    if (c === '\\') {
+      const escaped = value[++i];
+      if (escaped !== '\\' && escaped !== ',' && escaped !== '=') {
+        throw new SelectorError(`invalid field selector: invalid escape sequence in '${whole}'`);
+      }
+      out += escaped;
+    } else if (c === ',' || c === '=') {
+      throw new SelectorError(`invalid field selector: unescaped character in value '${value}'`);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,61 @@
+/** Who sent a request, as an authenticator found out (specification 5.1). */
+export interface UserInfo {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** API verbs; non-resource requests use the lowercase HTTP method instead. */
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'proxy'
+  | (string & {});
+
+/** What a path and method ask for (specification 4.1), parsed once and never changed. */
+export interface RequestInfo {
+  readonly isResourceRequest: boolean;
+  readonly path: string;
+  readonly verb: Verb;
+  readonly apiPrefix: string;
+  readonly apiGroup: string;
+  readonly apiVersion: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+  /** Path segments behind the group version (and namespace). */
+  readonly parts: readonly string[];
+}
+
+/**
+ * State of one request, made when it arrives and passed as the first argument down to the registry. Nothing in it is
+ * shared between requests.
+ */
+export interface RequestContext {
+  readonly requestInfo: RequestInfo;
+  readonly query: URLSearchParams;
+  readonly userAgent: string;
+  /** Milliseconds since the epoch when the request arrived. */
+  readonly receivedAt: number;
+  /** Aborted when the client goes away or the request times out. */
+  readonly signal: AbortSignal;
+  /** Set by the authentication guard; before that the request has no user. */
+  user: UserInfo | undefined;
+  /** Texts for `Warning` headers, in order, without duplicates. */
+  readonly warnings: string[];
+  /** Annotations for the audit trail. */
+  readonly auditAnnotations: Map<string, string>;
+}
+
+/** Adds a warning for the client unless it is there already. */
+export function addWarning(context: RequestContext, text: string): void {
+  if (!context.warnings.includes(text)) context.warnings.push(text);
+}

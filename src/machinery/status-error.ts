@@ -1,0 +1,224 @@
+import type { FieldError } from './field-error.js';
+import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResource } from './group-version.js';
+
+/** One cause inside a Status: a field and what is wrong with it, or a machine-readable sub-reason. */
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The body of every answer that is not an object: errors, and deletes that removed the object. */
+export interface Status {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: { readonly continue?: string; readonly resourceVersion?: string };
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code?: number;
+}
+
+/** Reasons of failures with their HTTP code. The order and spelling are part of the API. */
+export const statusReasons = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServiceUnavailable: 503,
+  ServerTimeout: 500,
+  Timeout: 504,
+} as const satisfies Record<string, number>;
+
+export type StatusReason = keyof typeof statusReasons;
+
+interface StatusErrorOptions {
+  readonly code?: number;
+  readonly details?: StatusDetails | undefined;
+  readonly cause?: unknown;
+  readonly continueToken?: string;
+}
+
+/** An error that is answered as it is: it knows its Status. The filter turns anything else into an InternalError. */
+export class StatusError extends Error {
+  readonly reason: StatusReason | '';
+  readonly code: number;
+  readonly details: StatusDetails | undefined;
+  readonly continueToken: string | undefined;
+
+  constructor(reason: StatusReason | '', message: string, options: StatusErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'StatusError';
+    this.reason = reason;
+    this.code = options.code ?? (reason === '' ? 500 : statusReasons[reason]);
+    this.details = options.details;
+    this.continueToken = options.continueToken;
+  }
+
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+function resourceDetails(gr: GroupResource, name: string, extra: StatusDetails = {}): StatusDetails {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(gr.group === '' ? {} : { group: gr.group }),
+    ...(gr.resource === '' ? {} : { kind: gr.resource }),
+    ...extra,
+  };
+}
+
+export function notFoundError(gr: GroupResource, name: string): StatusError {
+  const message = `${formatGroupResource(gr)} "${name}" not found`;
+  return new StatusError('NotFound', message, { details: resourceDetails(gr, name) });
+}
+
+export function alreadyExistsError(gr: GroupResource, name: string, prefix = ''): StatusError {
+  const message = `${prefix}${formatGroupResource(gr)} "${name}" already exists`;
+  return new StatusError('AlreadyExists', message, { details: resourceDetails(gr, name) });
+}
+
+/** The name generator drew a taken name too often; the client may try again. */
+export function generateNameConflictError(gr: GroupResource, name: string): StatusError {
+  const message = `${formatGroupResource(gr)} "${name}" already exists, the server was not able to generate a unique name for the object`;
+  return new StatusError('AlreadyExists', message, { details: resourceDetails(gr, name, { retryAfterSeconds: 1 }) });
+}
+
+export function conflictError(gr: GroupResource, name: string, detail: string): StatusError {
+  const message = `Operation cannot be fulfilled on ${formatGroupResource(gr)} "${name}": ${detail}`;
+  return new StatusError('Conflict', message, { details: resourceDetails(gr, name) });
+}
+
+/** The text of a lost optimistic-concurrency race; clients match on it. */
+export const modifiedMessage =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+export function forbiddenError(gr: GroupResource, name: string, detail: string, causes?: StatusCause[]): StatusError {
+  const subject = gr.resource === '' ? '' : name === '' ? formatGroupResource(gr) : `${formatGroupResource(gr)} "${name}"`;
+  const message = subject === '' ? `forbidden: ${detail}` : `${subject} is forbidden: ${detail}`;
+  return new StatusError('Forbidden', message, { details: resourceDetails(gr, name, causes ? { causes } : {}) });
+}
+
+/** 422 with a cause per broken rule, in the order the rules reported them, equal ones once in the message. */
+export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
+  const texts = [...new Set(errors.map((e) => `${e.field}: ${e.message}`))];
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return new StatusError('Invalid', `${formatGroupKind(gk)} "${name}" is invalid: ${list}`, {
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(gk.group === '' ? {} : { group: gk.group }),
+      kind: gk.kind,
+      causes: errors.map((e) => ({ reason: e.type, message: e.message, field: e.field })),
+    },
+  });
+}
+
+export function badRequestError(message: string, cause?: unknown): StatusError {
+  return new StatusError('BadRequest', message, { cause });
+}
+
+export function internalError(cause: unknown): StatusError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new StatusError('InternalError', `Internal error occurred: ${detail}`, {
+    details: { causes: [{ message: detail }] },
+    cause,
+  });
+}
+
+/** The path exists for nobody: no route, or a resource or version that is not served. */
+export function unknownPathError(): StatusError {
+  return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+}
+
+export function methodNotAllowedError(): StatusError {
+  return new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+    details: {},
+  });
+}
+
+export function notAcceptableError(accepted?: readonly string[]): StatusError {
+  if (accepted === undefined) return new StatusError('NotAcceptable', '406: Not Acceptable', { details: {} });
+  return new StatusError('NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
+}
+
+export function unsupportedMediaTypeError(accepted?: readonly string[]): StatusError {
+  if (accepted === undefined) {
+    return new StatusError('UnsupportedMediaType', '415: Unsupported Media Type', { details: {} });
+  }
+  const list = accepted.join(', ');
+  const message = `the body of the request was in an unknown format - accepted media types include: ${list}`;
+  return new StatusError('UnsupportedMediaType', message);
+}
+
+export function requestTooLargeError(limitBytes: number): StatusError {
+  return new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
+}
+
+export function unauthorizedError(): StatusError {
+  return new StatusError('Unauthorized', 'Unauthorized');
+}
+
+export function tooManyRequestsError(retryAfterSeconds: number): StatusError {
+  return new StatusError('TooManyRequests', 'Too many requests, please try again later.', {
+    details: { retryAfterSeconds },
+  });
+}
+
+/** 503: nothing was done; `retryAfterSeconds` is also sent as a header. */
+export function serviceUnavailableError(message: string, retryAfterSeconds = 1, cause?: unknown): StatusError {
+  return new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds }, cause });
+}
+
+/** 504: the outcome may be unknown. */
+export function timeoutError(message: string, retryAfterSeconds = 0, cause?: unknown): StatusError {
+  return new StatusError('Timeout', `Timeout: ${message}`, {
+    details: retryAfterSeconds > 0 ? { retryAfterSeconds } : {},
+    cause,
+  });
+}
+
+/** 504 for a version that is not there yet (specification 4.4). */
+export function tooLargeResourceVersionError(asked: bigint, current: bigint): StatusError {
+  return new StatusError('Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+/** 410: the version lies below the history. */
+export function expiredError(message: string, continueToken?: string): StatusError {
+  return new StatusError('Expired', message, continueToken === undefined ? {} : { continueToken });
+}

@@ -1,0 +1,95 @@
+/**
+ * Every spelling that depends on the vendor (specification, notation). No other file spells one.
+ */
+export interface VendorNames {
+  /** Suffix of the group names that carry one, e.g. `networking.<suffix>`. */
+  readonly suffix: string;
+  readonly systemNamespace: string;
+  readonly publicNamespace: string;
+  readonly nodeLeaseNamespace: string;
+  readonly protobufMediaType: string;
+  /** Prefix of built-in signer names, without the slash. */
+  readonly signerPrefix: string;
+  readonly bootstrapTokenSecretType: string;
+  readonly serviceAccountTokenSecretType: string;
+  readonly serviceAccountNameAnnotation: string;
+  readonly serviceAccountUidAnnotation: string;
+  readonly serviceAccountMountPath: string;
+  /** Secret types of the core group that have required keys: prefix of `dockercfg`, `basic-auth`, `tls`, ... */
+  readonly secretTypePrefix: string;
+  /** Prefix of well-known labels and annotations, e.g. `<prefix>/metadata.name`. */
+  readonly labelPrefix: string;
+  /** The finalizer every namespace starts with. */
+  readonly namespaceFinalizer: string;
+  /** Node agent's name in signer names: `<signerPrefix>/<nodeClientSigner>`. */
+  readonly apiserverClientSigner: string;
+  readonly nodeClientSigner: string;
+  readonly nodeServingSigner: string;
+  readonly legacyUnknownSigner: string;
+}
+
+export type Compatibility = '' | 'kubernetes';
+
+/**
+ * The names for a `--vendor` suffix; `kubernetes` compatibility swaps in the upstream spellings, whatever the suffix.
+ */
+export function vendorNames(vendor: string, compatibility: Compatibility = ''): VendorNames {
+  if (compatibility === 'kubernetes') {
+    return Object.freeze({
+      suffix: 'k8s.io',
+      systemNamespace: 'kube-system',
+      publicNamespace: 'kube-public',
+      nodeLeaseNamespace: 'kube-node-lease',
+      protobufMediaType: 'application/vnd.kubernetes.protobuf',
+      signerPrefix: 'kubernetes.io',
+      bootstrapTokenSecretType: 'bootstrap.kubernetes.io/token',
+      serviceAccountTokenSecretType: 'kubernetes.io/service-account-token',
+      serviceAccountNameAnnotation: 'kubernetes.io/service-account.name',
+      serviceAccountUidAnnotation: 'kubernetes.io/service-account.uid',
+      serviceAccountMountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+      secretTypePrefix: 'kubernetes.io',
+      labelPrefix: 'kubernetes.io',
+      namespaceFinalizer: 'kubernetes',
+      apiserverClientSigner: 'kubernetes.io/kube-apiserver-client',
+      nodeClientSigner: 'kubernetes.io/kube-apiserver-client-kubelet',
+      nodeServingSigner: 'kubernetes.io/kubelet-serving',
+      legacyUnknownSigner: 'kubernetes.io/legacy-unknown',
+    });
+  }
+  // kubectl itself writes these keys and types for the default suffix, so they keep the spelling it uses.
+  const clientPrefix = vendor === 'k8s.io' ? 'kubernetes.io' : vendor;
+  return Object.freeze({
+    suffix: vendor,
+    systemNamespace: 'control-system',
+    publicNamespace: 'control-public',
+    nodeLeaseNamespace: 'control-node-lease',
+    protobufMediaType: `application/vnd.${vendor}.protobuf`,
+    signerPrefix: vendor,
+    bootstrapTokenSecretType: `bootstrap.${vendor}/token`,
+    serviceAccountTokenSecretType: `${vendor}/service-account-token`,
+    serviceAccountNameAnnotation: `${vendor}/service-account.name`,
+    serviceAccountUidAnnotation: `${vendor}/service-account.uid`,
+    serviceAccountMountPath: `/var/run/secrets/${vendor}/serviceaccount`,
+    secretTypePrefix: clientPrefix,
+    labelPrefix: clientPrefix,
+    namespaceFinalizer: 'kubernetes',
+    apiserverClientSigner: `${vendor}/apiserver-client`,
+    nodeClientSigner: `${vendor}/apiserver-client-nodeagent`,
+    nodeServingSigner: `${vendor}/nodeagent-serving`,
+    legacyUnknownSigner: `${vendor}/legacy-unknown`,
+  });
+}
+
+const unsuffixedGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'autoscaling', 'policy', 'extensions']);
+
+const longGroupNames: Readonly<Record<string, string>> = {
+  rbac: 'rbac.authorization',
+  flowcontrol: 'flowcontrol.apiserver',
+  core: '',
+};
+
+/** The served name of a group from its short name in the declarations: `networking` -> `networking.<suffix>`. */
+export function groupName(short: string, names: VendorNames): string {
+  const long = longGroupNames[short] ?? short;
+  return unsuffixedGroups.has(long) ? long : `${long}.${names.suffix}`;
+}
