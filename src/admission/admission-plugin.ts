@@ -1,0 +1,12 @@
+import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
+
+/**
+ * One admission rule. `admit` may change the object, `validate` may not; both refuse a request by throwing a
+ * StatusError. Both may be called several times for one request, and must be safe for dry runs.
+ */
+export interface AdmissionPlugin {
+  readonly name: string;
+  handles(operation: AdmissionOperation): boolean;
+  admit?(attributes: AdmissionAttributes): Promise<void>;
+  validate?(attributes: AdmissionAttributes): Promise<void>;
+}

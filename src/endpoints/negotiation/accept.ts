@@ -1,0 +1,96 @@
+import type { VendorNames } from '../../machinery/vendor.js';
+import { notAcceptableError } from '../../machinery/status-error.js';
+
+/** Forms an object can be asked for in, besides its own. */
+export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+
+/** How an answer is to be written (specification 4.5). Shared between requests with the same header: never changed. */
+export interface AcceptedType {
+  readonly mediaType: 'json' | 'yaml';
+  readonly as?: Transformation;
+  /** Version of the meta group a transformation is asked in. */
+  readonly asVersion?: 'v1' | 'v1beta1';
+  readonly pretty: boolean;
+}
+
+interface Clause {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+const plainJson: AcceptedType = Object.freeze({ mediaType: 'json', pretty: false });
+const transformations: ReadonlySet<string> = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
+
+function parseClause(text: string): Clause {
+  const [type, ...rest] = text.split(';');
+  const parameters = new Map<string, string>();
+  for (const part of rest) {
+    const equals = part.indexOf('=');
+    if (equals > 0) parameters.set(part.slice(0, equals).trim(), part.slice(equals + 1).trim().replaceAll('"', ''));
+  }
+  const quality = Number(parameters.get('q') ?? '1');
+  return { type: (type as string).trim().toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
+}
+
+function mediaTypeOf(type: string): 'json' | 'yaml' | undefined {
+  if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
+  if (type === 'application/yaml') return 'yaml';
+  return undefined;
+}
+
+/**
+ * Chooses the form of an answer from the Accept header, by quality and then order. Headers repeat, so choices are kept
+ * in a bounded cache.
+ */
+export class AcceptNegotiator {
+  private readonly cache = new Map<string, AcceptedType>();
+  private readonly accepted: readonly string[];
+  private readonly metaGroup: string;
+
+  constructor(names: VendorNames) {
+    this.accepted = ['application/json', 'application/yaml'];
+    this.metaGroup = `meta.${names.suffix}`;
+  }
+
+  /** Throws a 406 when nothing that is asked for can be given. */
+  negotiate(header: string | undefined, allowTransformations: boolean): AcceptedType {
+    if (header === undefined || header === '' || header === '*/*' || header === 'application/json') return plainJson;
+    const key = allowTransformations ? header : `!${header}`;
+    const known = this.cache.get(key);
+    if (known !== undefined) return known;
+    const chosen = this.choose(header, allowTransformations);
+    if (this.cache.size >= 1000) this.cache.clear();
+    this.cache.set(key, chosen);
+    return chosen;
+  }
+
+  private choose(header: string, allowTransformations: boolean): AcceptedType {
+    const clauses = header.split(',').map(parseClause);
+    clauses.sort((a, b) => b.quality - a.quality);
+    let sawMediaType = false;
+    for (const clause of clauses) {
+      const mediaType = mediaTypeOf(clause.type);
+      if (mediaType === undefined || clause.quality <= 0) continue;
+      sawMediaType = true;
+      const pretty = clause.parameters.get('pretty') === '1';
+      const as = clause.parameters.get('as');
+      if (as === undefined) return { mediaType, pretty };
+      const version = clause.parameters.get('v');
+      const fits =
+        allowTransformations &&
+        transformations.has(as) &&
+        clause.parameters.get('g') === this.metaGroup &&
+        (version === 'v1' || version === 'v1beta1');
+      if (fits) return { mediaType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
+    }
+    throw sawMediaType ? notAcceptableError(this.accepted) : notAcceptableError();
+  }
+}
+
+/** Whether JSON should be indented: asked for, or the client is one that people look at. */
+export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
+  const asked = query.get('pretty');
+  if (asked !== null) return asked === 'true' || asked === '1';
+  return userAgent.startsWith('curl') || userAgent.startsWith('Wget') || userAgent.startsWith('Mozilla/5.0');
+}

@@ -1,0 +1,118 @@
+import { parseFieldSelector } from '../../machinery/field-selector.js';
+import type { RequestInfo, Verb } from '../../machinery/request-context.js';
+import { badRequestError } from '../../machinery/status-error.js';
+
+const methodVerbs: Readonly<Record<string, Verb>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** Second segments below a namespace that are its own subresources, not resources inside it. */
+const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
+
+const noParts: readonly string[] = Object.freeze([]);
+
+/**
+ * Says what a request asks for (specification 4.1). Paths are taken literally: empty, `.` and `..` segments are never
+ * folded, so `/api/v1//secrets` is no resource request. Throws a 400 for a path that is no valid percent-encoding.
+ *
+ * @param path the path without its query, still percent-encoded
+ */
+export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const segments = decodeSegments(path);
+  const prefix = segments[0];
+  const isCore = prefix === 'api' && segments.length >= 3;
+  const isNamed = prefix === 'apis' && segments.length >= 4;
+  if ((!isCore && !isNamed) || segments.some((s) => s === '' || s === '.' || s === '..')) {
+    return nonResource(method, path);
+  }
+  const apiGroup = isCore ? '' : (segments[1] as string);
+  const apiVersion = segments[isCore ? 1 : 2] as string;
+  let parts = segments.slice(isCore ? 2 : 3);
+
+  let verb: Verb = methodVerbs[method] ?? '';
+  // `/api/v1/watch/...` is the old spelling of `?watch=true`.
+  const oldWatch = parts[0] === 'watch' && parts.length > 1;
+  if (oldWatch) {
+    verb = 'watch';
+    parts = parts.slice(1);
+  }
+
+  let namespace = '';
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    namespace = parts[1] as string;
+    if (parts.length > 2 && !namespaceSubresources.has(parts[2] as string)) parts = parts.slice(2);
+  }
+  const resource = parts[0] ?? '';
+  let name = parts[1] ?? '';
+  const subresource = parts[2] ?? '';
+
+  if (name === '') {
+    if (verb === 'get') verb = isTrue(query.get('watch')) ? 'watch' : 'list';
+    else if (verb === 'delete') verb = 'deletecollection';
+    // A list of one name is authorized like a read of that name.
+    if (verb === 'list' || verb === 'watch' || verb === 'deletecollection') name = selectedName(query);
+  } else if (verb === 'get' && subresource === '' && isTrue(query.get('watch'))) {
+    verb = 'watch';
+  }
+  return {
+    isResourceRequest: true,
+    path,
+    verb,
+    apiPrefix: prefix as string,
+    apiGroup,
+    apiVersion,
+    namespace,
+    resource,
+    subresource,
+    name,
+    parts,
+  };
+}
+
+/** `true` and `1` as boolean query values; anything else is false. */
+export function isTrue(value: string | null): boolean {
+  return value === 'true' || value === '1' || value === 'True' || value === 'TRUE' || value === 't' || value === 'T';
+}
+
+function selectedName(query: URLSearchParams): string {
+  const text = query.get('fieldSelector');
+  if (text === null || !text.includes('metadata.name')) return '';
+  try {
+    return parseFieldSelector(text).requiresExact('metadata.name') ?? '';
+  } catch {
+    // A bad selector is answered by the handler, after authorization.
+    return '';
+  }
+}
+
+function decodeSegments(path: string): string[] {
+  const trimmed = path.endsWith('/') && path.length > 1 ? path.slice(1, -1) : path.slice(1);
+  const segments = trimmed.split('/');
+  if (!path.includes('%')) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch (cause) {
+    throw badRequestError('the path of the request is not valid percent-encoding', cause);
+  }
+}
+
+function nonResource(method: string, path: string): RequestInfo {
+  return {
+    isResourceRequest: false,
+    path,
+    verb: method.toLowerCase(),
+    apiPrefix: '',
+    apiGroup: '',
+    apiVersion: '',
+    namespace: '',
+    resource: '',
+    subresource: '',
+    name: '',
+    parts: noParts,
+  };
+}

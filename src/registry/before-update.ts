@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject } from '../machinery/api-object.js';
+import type { RequestContext } from '../machinery/request-context.js';
+import { badRequestError, invalidError } from '../machinery/status-error.js';
+import { isolatesStatus } from './before-create.js';
+import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
+import { validateMetadataUpdate } from './validate-metadata.js';
+
+/** Name and namespace of a body must be those of the URL; missing ones are filled in. Changes `object`. */
+export function ensureIdentity(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  namespace: string,
+  name: string,
+): void {
+  const meta = object.metadata;
+  if (!meta.name) meta.name = name;
+  else if (meta.name !== name) {
+    throw badRequestError(`the name of the object (${meta.name}) does not match the name on the URL (${name})`);
+  }
+  if (!definition.namespaced) return;
+  if (!meta.namespace) meta.namespace = namespace;
+  else if (meta.namespace !== namespace) {
+    const message = `the namespace of the object (${meta.namespace}) does not match the namespace on the request (${namespace})`;
+    throw badRequestError(message);
+  }
+}
+
+/**
+ * Carries over what a client may not change, counts the generation and checks the result against the live object.
+ * Throws a 422 with all broken rules. Changes `object`.
+ */
+export function beforeUpdate(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: ApiObject,
+  old: ApiObject,
+  subresource?: SubresourceDefinition,
+): void {
+  const meta = object.metadata;
+  delete meta.selfLink;
+  meta.uid ||= old.metadata.uid ?? '';
+  meta.creationTimestamp ||= old.metadata.creationTimestamp ?? null;
+  carry(meta, old.metadata, 'deletionTimestamp');
+  carry(meta, old.metadata, 'deletionGracePeriodSeconds');
+  if (definition.facts?.generation !== undefined) carryGeneration(meta, old.metadata);
+
+  const { strategy } = definition;
+  if (subresource === undefined) {
+    if (isolatesStatus(definition)) carryField(object, old, 'status');
+    strategy.prepareForUpdate?.(context, object, old);
+    if (generationChanged(definition, object, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
+  } else {
+    subresource.prepareForUpdate?.(context, object, old);
+  }
+
+  const errors = validateMetadataUpdate(meta, old.metadata);
+  const validate = subresource?.validateUpdate ?? strategy.validateUpdate?.bind(strategy);
+  errors.push(...(validate?.(context, object, old) ?? []));
+  if (errors.length > 0) throw invalidError(definition, meta.name ?? '', errors);
+}
+
+/** For status paths: everything but status, and of metadata everything but managedFields, stays as it is. */
+export function keepAllButStatus(object: ApiObject, old: ApiObject): void {
+  for (const key of Object.keys(object)) if (!(key in old)) delete object[key];
+  for (const [key, value] of Object.entries(old)) if (key !== 'status') carryValue(object, key, value);
+}
+
+function carryValue(object: ApiObject, key: string, value: unknown): void {
+  if (key === 'metadata') {
+    const { managedFields, resourceVersion } = object.metadata;
+    object.metadata = { ...(value as ApiObject['metadata']) };
+    if (managedFields === undefined) delete object.metadata.managedFields;
+    else object.metadata.managedFields = managedFields;
+    if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
+    return;
+  }
+  object[key] = value;
+}
+
+function carryField(object: ApiObject, old: ApiObject, field: string): void {
+  if (old[field] === undefined) delete object[field];
+  else object[field] = old[field];
+}
+
+function carry<K extends 'deletionTimestamp' | 'deletionGracePeriodSeconds'>(
+  meta: ApiObject['metadata'],
+  old: ApiObject['metadata'],
+  field: K,
+): void {
+  // A client may leave it out; a different value is reported as a change of an immutable field.
+  if (meta[field] === undefined && old[field] !== undefined) meta[field] = old[field];
+}
+
+function carryGeneration(meta: ApiObject['metadata'], old: ApiObject['metadata']): void {
+  if (old.generation === undefined) delete meta.generation;
+  else meta.generation = old.generation;
+}
+
+function generationChanged(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
+  const generation = definition.facts?.generation;
+  if (generation === undefined) return false;
+  const part = generation === 'spec' ? (o: ApiObject) => o['spec'] : generation;
+  return !isDeepStrictEqual(part(object), part(old));
+}

@@ -1,0 +1,43 @@
+import type { GroupResource } from '../machinery/group-version.js';
+import {
+  alreadyExistsError,
+  conflictError,
+  expiredError,
+  modifiedMessage,
+  notFoundError,
+  serviceUnavailableError,
+  StatusError,
+  timeoutError,
+  tooLargeResourceVersionError,
+} from '../machinery/status-error.js';
+import { StorageError } from '../storage/storage.errors.js';
+
+/** Text of a 410 for a version that fell out of the history; clients relist when they see it. */
+export function expiredMessage(asked: bigint | undefined, floor: bigint | undefined): string {
+  return `The resourceVersion for the provided watch is too old: ${asked ?? 0} (${floor ?? 0})`;
+}
+
+/** Turns what storage throws into what the API answers; other errors pass unchanged. */
+export function toStatusError(error: unknown, gr: GroupResource, name: string, asked?: bigint): unknown {
+  if (!(error instanceof StorageError)) return error;
+  switch (error.code) {
+    case 'KeyExists':
+      return alreadyExistsError(gr, name);
+    case 'KeyNotFound':
+      return notFoundError(gr, name);
+    case 'Conflict':
+    case 'PreconditionFailed':
+      return conflictError(gr, name, modifiedMessage);
+    case 'Expired':
+      return expiredError(expiredMessage(asked, error.resourceVersion));
+    case 'TooLargeVersion':
+      return tooLargeResourceVersionError(asked ?? 0n, error.resourceVersion ?? 0n);
+    case 'Unavailable':
+    case 'Closed':
+      return serviceUnavailableError('the storage of the server is not available right now', 1, error);
+    case 'UnknownOutcome':
+      return timeoutError('the write was sent to storage but its outcome is not known', 1, error);
+    case 'SlowConsumer':
+      return new StatusError('TooManyRequests', 'the watch could not keep up with the changes', { cause: error });
+  }
+}

@@ -1,0 +1,107 @@
+import type { ApiObject } from '../machinery/api-object.js';
+import type { GroupResource, GroupVersionKind } from '../machinery/group-version.js';
+import type { RequestContext } from '../machinery/request-context.js';
+import type { KindType } from '../machinery/schema/index.js';
+import type { Strategy, StrategyFacts } from './strategy.js';
+
+export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+export const allVerbs: readonly ResourceVerb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+
+/** One column of the Table form; `cell` gets the decoded object and the time now in milliseconds. */
+export interface TableColumn<T extends ApiObject = ApiObject> {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
+  readonly description?: string;
+  /** 0: always shown; 1: with `-o wide`. */
+  readonly priority?: number;
+  readonly cell: (object: T, now: number) => string | number | boolean | null;
+}
+
+/**
+ * A version under which a resource is served. The first one of a definition is the stored one; the others say how to
+ * get there and back without losing information.
+ */
+export interface ServedVersion {
+  readonly version: string;
+  readonly type: KindType;
+  /** In place on a freshly decoded object of this version; absent when only `apiVersion` differs. */
+  readonly toStored?: (object: ApiObject) => ApiObject;
+  readonly fromStored?: (object: ApiObject) => ApiObject;
+  /** Defaults that differ from the strategy's for this version. */
+  readonly applyDefaults?: (object: ApiObject) => void;
+  readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
+}
+
+/**
+ * A subresource that reads or writes the parent object, or a virtual one with its own kind. Routes follow from which
+ * functions are there.
+ */
+export interface SubresourceDefinition {
+  readonly name: string;
+  /** Kind of its body when it is not the parent's (`Scale`, `Binding`, ...). */
+  readonly kind?: GroupVersionKind;
+  readonly type?: KindType;
+  readonly verbs: readonly ResourceVerb[];
+  /**
+   * For subresources on the parent's own kind (`status`, `approval`, `finalize`): carries over everything that this
+   * path may not change. May change `object`.
+   */
+  readonly prepareForUpdate?: (context: RequestContext, object: ApiObject, old: ApiObject) => void;
+  readonly validateUpdate?: (
+    context: RequestContext,
+    object: ApiObject,
+    old: ApiObject,
+  ) => import('../machinery/field-error.js').FieldError[];
+  /** For subresources of another kind: its view of the parent. */
+  readonly read?: (parent: ApiObject) => ApiObject;
+  /**
+   * For subresources of another kind: brings a written body into a copy of the parent (`scale`), throwing a StatusError
+   * for one that can't be. The result goes through the parent's own update.
+   */
+  readonly write?: (context: RequestContext, parent: ApiObject, body: ApiObject) => ApiObject;
+  /** What a `create` on it answers, instead of the body written (`binding` answers a Status). */
+  readonly createAnswer?: (context: RequestContext, body: ApiObject) => unknown;
+}
+
+/** Everything the server knows about one resource. Made by its group's module, registered once, never changed. */
+export interface ResourceDefinition<T extends ApiObject = ApiObject> {
+  /** Served group name, with the vendor suffix where it has one. */
+  readonly group: string;
+  /** Plural name in URLs. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** At least one; the first is the stored one. */
+  readonly versions: readonly [ServedVersion, ...ServedVersion[]];
+  /** Where objects are stored when it is not under this group and resource (events of both groups share a place). */
+  readonly storedAs?: GroupResource;
+  /** Default: all. */
+  readonly verbs?: readonly ResourceVerb[];
+  readonly strategy: Strategy<T>;
+  readonly facts?: StrategyFacts<T>;
+  /** Fields selectable besides metadata.name and metadata.namespace. */
+  readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
+  /** Names of those fields: a selector on another one is a 400. */
+  readonly selectableFieldNames?: readonly string[];
+  readonly columns?: readonly TableColumn<T>[];
+  readonly subresources?: readonly SubresourceDefinition[];
+}
+
+/** Helps inference: checks the definition against the kind's type and forgets the type for the registry. */
+export function defineResource<T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition {
+  return definition as unknown as ResourceDefinition;
+}

@@ -1,0 +1,322 @@
+import type { ApiObject } from '../machinery/api-object.js';
+import type { Clock } from '../machinery/clock.js';
+import { FieldPath, invalid } from '../machinery/field-error.js';
+import type { GroupResource } from '../machinery/group-version.js';
+import type { RequestContext } from '../machinery/request-context.js';
+import {
+  alreadyExistsError,
+  conflictError,
+  generateNameConflictError,
+  invalidError,
+  modifiedMessage,
+  notFoundError,
+} from '../machinery/status-error.js';
+import { StorageError } from '../storage/storage.errors.js';
+import type {
+  ChangeSubscription,
+  ListPage,
+  ListQuery,
+  Storage,
+  StorageKey,
+  StoredObject,
+  UpdateDecision,
+} from '../storage/storage.interface.js';
+import { beforeCreate } from './before-create.js';
+import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
+import { beforeUpdate } from './before-update.js';
+import { toStatusError } from './errors.js';
+import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
+import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
+import type { ServedResource } from './resource-registry.js';
+import type { DeleteOptions, Reservation } from './strategy.js';
+
+/** Validating admission, handed in by the handler: throws to refuse the write. */
+export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
+
+export interface CreateOptions {
+  readonly dryRun: boolean;
+  readonly validate: ValidateAdmission;
+}
+
+export interface UpdateOptions {
+  readonly dryRun: boolean;
+  readonly validate: ValidateAdmission;
+  /** Set for writes through a subresource that shows the parent's own kind. */
+  readonly subresource?: SubresourceDefinition | undefined;
+  /** Apply creates missing objects whatever the kind says. */
+  readonly forceAllowCreate?: boolean;
+  /**
+   * Makes the wanted object, in the stored version, from the live one (undefined: there is none). Called again when
+   * another writer came between, so it must not keep state. The live object must not be changed.
+   */
+  readonly transform: (live: ApiObject | undefined) => Promise<ApiObject> | ApiObject;
+}
+
+export interface UpdateOutcome extends VersionedText {
+  readonly created: boolean;
+}
+
+export interface DeleteOutcome {
+  /** Whether the object is gone (or would be, for a dry run); else it is held by finalizers or a grace period. */
+  readonly removed: boolean;
+  readonly object: ApiObject;
+  readonly text: VersionedText;
+}
+
+/**
+ * The one store for all resources: rules of the kind (its strategy) around compare-and-swap writes. Throws StatusError
+ * only; a write that throws left nothing behind.
+ */
+export class Store {
+  readonly groupResource: GroupResource;
+  private readonly definition: ResourceDefinition;
+
+  constructor(
+    readonly resource: ServedResource,
+    private readonly storage: Storage,
+    private readonly clock: Clock,
+  ) {
+    this.definition = resource.definition;
+    this.groupResource = { group: this.definition.group, resource: this.definition.resource };
+  }
+
+  /** Writes a new object, decoded, defaulted and admitted before. `object` is changed to what was written. */
+  async create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
+    beforeCreate(context, this.definition, object, this.clock);
+    await options.validate(object, undefined);
+    const { strategy } = this.definition;
+    const reservation = await strategy.reserveForCreate?.(context, object, options.dryRun);
+    let written: VersionedText;
+    try {
+      written = await this.writeNew(object, options.dryRun);
+    } catch (error) {
+      await reservation?.rollback();
+      throw error;
+    }
+    if (options.dryRun) await reservation?.rollback();
+    else await reservation?.commit();
+    this.collectWarnings(context, object, undefined);
+    return written;
+  }
+
+  private async writeNew(object: ApiObject, dryRun: boolean): Promise<VersionedText> {
+    const name = object.metadata.name as string;
+    const key = this.keyOf(object.metadata.namespace ?? '', name);
+    const json = encodeForStorage(this.resource, object);
+    if (dryRun) {
+      const live = await this.read(key, name);
+      if (live !== undefined) throw this.existsError(live, object);
+      return { json, resourceVersion: undefined };
+    }
+    try {
+      return await this.storage.create(key, object.metadata.uid as string, json);
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'KeyExists') {
+        const live = await this.read(key, name);
+        throw live === undefined ? toStatusError(error, this.groupResource, name) : this.existsError(live, object);
+      }
+      throw toStatusError(error, this.groupResource, name);
+    }
+  }
+
+  private existsError(live: StoredObject, object: ApiObject): Error {
+    const name = object.metadata.name as string;
+    const isDeleting = parseStored(live).metadata.deletionTimestamp !== undefined;
+    if (isDeleting) return alreadyExistsError(this.groupResource, name, 'object is being deleted: ');
+    if (object.metadata.generateName) return generateNameConflictError(this.groupResource, name);
+    return alreadyExistsError(this.groupResource, name);
+  }
+
+  /** The newest committed state; 404 when there is none. */
+  async get(namespace: string, name: string): Promise<StoredObject> {
+    const found = await this.read(this.keyOf(namespace, name), name);
+    if (found === undefined) throw notFoundError(this.groupResource, name);
+    return found;
+  }
+
+  /** One page of the scope in (namespace, name) order. */
+  async list(query: Omit<ListQuery, 'resource'>): Promise<ListPage> {
+    try {
+      return await this.storage.list({ ...query, resource: this.resource.storageResource });
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '', query.at);
+    }
+  }
+
+  /** Changes of the scope after `from`. */
+  async watch(namespace: string | undefined, name: string | undefined, from: bigint): Promise<ChangeSubscription> {
+    try {
+      return await this.storage.watch({ resource: this.resource.storageResource, namespace, name }, from);
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '', from);
+    }
+  }
+
+  /** Newest committed version over everything. */
+  async head(): Promise<bigint> {
+    try {
+      return await this.storage.head();
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '');
+    }
+  }
+
+  /** Writes what `options.transform` makes of the live object; creates it where that is allowed. */
+  async update(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    options: UpdateOptions,
+  ): Promise<UpdateOutcome> {
+    let reservation: Reservation | undefined;
+    let created = false;
+    let dryResult: VersionedText | undefined;
+    let writtenObject: ApiObject | undefined;
+    let oldObject: ApiObject | undefined;
+
+    const tryUpdate = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
+      await reservation?.rollback();
+      reservation = undefined;
+      if (current === undefined) {
+        const object = await this.transformMissing(context, name, options);
+        reservation = await this.definition.strategy.reserveForCreate?.(context, object, options.dryRun);
+        created = true;
+        writtenObject = object;
+        return { kind: 'write', json: encodeForStorage(this.resource, object), uid: object.metadata.uid as string };
+      }
+      created = false;
+      const live = parseStored(current);
+      const object = await options.transform(live);
+      this.checkVersion(object, live);
+      beforeUpdate(context, this.definition, object, live, options.subresource);
+      await options.validate(object, live);
+      writtenObject = object;
+      oldObject = live;
+      if (endsWithUpdate(this.definition, object)) {
+        return { kind: 'delete', json: encodeForStorage(this.resource, object) };
+      }
+      if (options.subresource === undefined) {
+        reservation = await this.definition.strategy.reserveForUpdate?.(context, object, live, options.dryRun);
+      }
+      const json = encodeForStorage(this.resource, object);
+      if (json === current.json) return { kind: 'unchanged' };
+      return { kind: 'write', json, uid: current.uid };
+    };
+
+    const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
+      const decision = await tryUpdate(current);
+      if (!options.dryRun || decision.kind === 'unchanged') return decision;
+      dryResult = { json: decision.json, resourceVersion: current?.resourceVersion };
+      throw new DryRunDone();
+    };
+
+    let text: VersionedText;
+    try {
+      const result = await this.storage.guaranteedUpdate(
+        this.keyOf(namespace, name),
+        { ignoreNotFound: true },
+        decide,
+      );
+      text = result.object;
+      await reservation?.commit();
+      if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(writtenObject as ApiObject);
+    } catch (error) {
+      await reservation?.rollback();
+      if (!(error instanceof DryRunDone)) throw toStatusError(error, this.groupResource, name);
+      text = dryResult as VersionedText;
+    }
+    this.collectWarnings(context, writtenObject as ApiObject, oldObject);
+    return { json: text.json, resourceVersion: text.resourceVersion, created };
+  }
+
+  private async transformMissing(context: RequestContext, name: string, options: UpdateOptions): Promise<ApiObject> {
+    const mayCreate = options.forceAllowCreate === true || this.definition.facts?.allowCreateOnUpdate === true;
+    if (!mayCreate || options.subresource !== undefined) throw notFoundError(this.groupResource, name);
+    const object = await options.transform(undefined);
+    if (object.metadata.uid) {
+      // The caller means one certain object, and that one is gone.
+      const detail = `Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `;
+      throw conflictError(this.groupResource, name, detail);
+    }
+    beforeCreate(context, this.definition, object, this.clock);
+    await options.validate(object, undefined);
+    return object;
+  }
+
+  private checkVersion(object: ApiObject, live: ApiObject): void {
+    const name = live.metadata.name as string;
+    const asked = object.metadata.resourceVersion;
+    if (!asked) {
+      if (this.definition.facts?.allowUnconditionalUpdate === false) {
+        const path = FieldPath.of('metadata', 'resourceVersion');
+        throw invalidError(this.definition, name, [invalid(path, 0, 'must be specified for an update')]);
+      }
+    } else if (asked !== live.metadata.resourceVersion) {
+      throw conflictError(this.groupResource, name, modifiedMessage);
+    }
+  }
+
+  /** Deletes or marks one object (specification section 3). */
+  async delete(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    options: DeleteOptions,
+    validate: ValidateAdmission,
+  ): Promise<DeleteOutcome> {
+    let outcome: Omit<DeleteOutcome, 'text'> | undefined;
+    let dryText: VersionedText | undefined;
+
+    const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
+      if (current === undefined) throw notFoundError(this.groupResource, name);
+      const live = parseStored(current);
+      checkPreconditions(this.definition, live, options);
+      await validate(undefined, live);
+      const decision = decideDelete(context, this.definition, live, options, this.clock);
+      outcome = { removed: decision.kind === 'remove', object: decision.object };
+      const json = encodeForStorage(this.resource, decision.object);
+      if (options.dryRun) {
+        dryText = { json, resourceVersion: current.resourceVersion };
+        throw new DryRunDone();
+      }
+      if (decision.kind === 'remove') return { kind: 'delete', json };
+      if (decision.kind === 'nothing' || json === current.json) return { kind: 'unchanged' };
+      return { kind: 'write', json, uid: current.uid };
+    };
+
+    try {
+      const result = await this.storage.guaranteedUpdate(this.keyOf(namespace, name), { ignoreNotFound: true }, decide);
+      const done = outcome as Omit<DeleteOutcome, 'text'>;
+      if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(done.object);
+      return { ...done, text: result.object };
+    } catch (error) {
+      if (error instanceof DryRunDone) return { ...(outcome as Omit<DeleteOutcome, 'text'>), text: dryText as VersionedText };
+      throw toStatusError(error, this.groupResource, name);
+    }
+  }
+
+  private async read(key: StorageKey, name: string): Promise<StoredObject | undefined> {
+    try {
+      return await this.storage.get(key);
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, name);
+    }
+  }
+
+  private keyOf(namespace: string, name: string): StorageKey {
+    return {
+      resource: this.resource.storageResource,
+      namespace: this.definition.namespaced ? namespace : '',
+      name,
+    };
+  }
+
+  private collectWarnings(context: RequestContext, object: ApiObject, old: ApiObject | undefined): void {
+    for (const text of this.definition.strategy.warnings?.(context, object, old) ?? []) {
+      if (!context.warnings.includes(text)) context.warnings.push(text);
+    }
+  }
+}
+
+/** Leaves an update without writing, once the result of a dry run is known. */
+class DryRunDone extends Error {}

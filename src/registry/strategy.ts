@@ -1,0 +1,85 @@
+import type { ApiObject } from '../machinery/api-object.js';
+import type { FieldError } from '../machinery/field-error.js';
+import type { RequestContext } from '../machinery/request-context.js';
+
+/** Options of a delete request (specification section 3, meta/v1 DeleteOptions), decoded and checked. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined };
+  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
+  readonly orphanDependents?: boolean | undefined;
+  readonly dryRun: boolean;
+}
+
+/** How a write of allocated things (addresses, ports) is undone or made final after the object's own write. */
+export interface Reservation {
+  /** The object was written. */
+  commit(): Promise<void>;
+  /** The object was not written (or this is a dry run): give back what was taken. */
+  rollback(): Promise<void>;
+}
+
+/**
+ * What is special about a kind. The store calls the functions in the order of this interface; every one is optional and
+ * pure unless it says otherwise. Objects handed in may be changed only where "may change" is said.
+ */
+export interface Strategy<T extends ApiObject = ApiObject> {
+  /** Broken rules of a name; default: RFC 1123 subdomain. `prefix` is set for `generateName`. */
+  validateName?(name: string, prefix: boolean): string[];
+
+  /** Fills defaults; may change `object`. Called on every decoded body and every patch result. */
+  applyDefaults?(object: T): void;
+
+  /** Clears what a client may not set and sets first values (status, generation); may change `object`. */
+  prepareForCreate?(context: RequestContext, object: T): void;
+
+  /** Broken rules of a new object, metadata aside. */
+  validate?(context: RequestContext, object: T): FieldError[];
+
+  /** Takes what the object needs from shared ranges, once it is valid and admitted; may change `object`. */
+  reserveForCreate?(context: RequestContext, object: T, dryRun: boolean): Promise<Reservation | undefined>;
+
+  /** Carries over what a client may not change; may change `object`. `old` is the live object. */
+  prepareForUpdate?(context: RequestContext, object: T, old: T): void;
+
+  /** Broken rules of a changed object, metadata aside. */
+  validateUpdate?(context: RequestContext, object: T, old: T): FieldError[];
+
+  reserveForUpdate?(context: RequestContext, object: T, old: T, dryRun: boolean): Promise<Reservation | undefined>;
+
+  /** Called after the object is gone from storage; gives back what it held. */
+  afterDelete?(object: T): Promise<void>;
+
+  /** Texts for `Warning` headers about a written object. */
+  warnings?(context: RequestContext, object: T, old: T | undefined): string[];
+
+  /**
+   * Grace period in seconds for a delete, or undefined for kinds that go at once. With a period above zero the object
+   * stays with a deletionTimestamp until someone deletes it with zero.
+   */
+  gracePeriodSeconds?(object: T, options: DeleteOptions): number | undefined;
+
+  /** May change `object` that got its deletionTimestamp (namespaces turn Terminating). */
+  prepareForDelete?(context: RequestContext, object: T): void;
+
+  /** True while the object must stay although no finalizer holds it (namespaces and their spec.finalizers). */
+  deletionBlocked?(object: T): boolean;
+}
+
+/** The parts of a strategy that are facts, not functions. */
+export interface StrategyFacts<T extends ApiObject = ApiObject> {
+  /** A PUT to a name that is free creates the object. Default false. */
+  readonly allowCreateOnUpdate?: boolean;
+  /** A PUT without resourceVersion overwrites whatever is there. Default true. */
+  readonly allowUnconditionalUpdate?: boolean;
+  /** Status can be written only through the status subresource. Default: whether the kind serves one. */
+  readonly statusIsolated?: boolean;
+  /**
+   * What a change of bumps `metadata.generation`; undefined: the kind has no generation. `spec` compares `object.spec`.
+   */
+  readonly generation?: 'spec' | ((object: T) => unknown);
+  /** A delete that removes the object answers with the object instead of a Status. */
+  readonly returnsDeletedObject?: boolean;
+  /** Dependents stay when the request names no policy (old behaviour of some kinds). */
+  readonly defaultPropagation?: 'Orphan' | 'Background';
+}

@@ -1,0 +1,158 @@
+import type { ObjectMeta, OwnerReference } from '../machinery/api-object.js';
+import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../machinery/field-error.js';
+import { isDns1123Label, isQualifiedName, isValidLabelValue } from '../machinery/names.js';
+
+const metadataPath = FieldPath.of('metadata');
+const maxAnnotationBytes = 256 * 1024;
+const maxFieldManagerLength = 128;
+
+/** Finalizers with a meaning of their own; all others must be qualified names. */
+const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Broken rules of the metadata of a new object (specification 2.2). */
+export function validateMetadata(
+  meta: ObjectMeta,
+  namespaced: boolean,
+  validateName: (name: string, prefix: boolean) => string[],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const namePath = metadataPath.child('name');
+  if (meta.generateName) {
+    for (const m of validateName(meta.generateName, true)) {
+      errors.push(invalid(metadataPath.child('generateName'), meta.generateName, m));
+    }
+  }
+  if (!meta.name) errors.push(required(namePath, 'name or generateName is required'));
+  else for (const m of validateName(meta.name, false)) errors.push(invalid(namePath, meta.name, m));
+
+  const namespacePath = metadataPath.child('namespace');
+  if (namespaced) {
+    if (!meta.namespace) errors.push(required(namespacePath));
+    else for (const m of isDns1123Label(meta.namespace)) errors.push(invalid(namespacePath, meta.namespace, m));
+  } else if (meta.namespace) {
+    errors.push(forbidden(namespacePath, 'not allowed on this type'));
+  }
+  validateCommon(meta, errors);
+  return errors;
+}
+
+/** Broken rules of changed metadata. `meta` has the server-set fields carried over already. */
+export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
+  const errors: FieldError[] = [];
+  if (old.deletionTimestamp !== undefined) {
+    const added = (meta.finalizers ?? []).filter((f) => !(old.finalizers ?? []).includes(f));
+    if (added.length > 0) {
+      const list = `[]string{${added.map((f) => JSON.stringify(f)).join(', ')}}`;
+      const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+      errors.push(forbidden(metadataPath.child('finalizers'), detail));
+    }
+  }
+  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const) {
+    if ((meta[field] ?? '') !== (old[field] ?? '')) {
+      errors.push(invalid(metadataPath.child(field), meta[field], 'field is immutable'));
+    }
+  }
+  if (meta.deletionGracePeriodSeconds !== old.deletionGracePeriodSeconds) {
+    const path = metadataPath.child('deletionGracePeriodSeconds');
+    errors.push(invalid(path, meta.deletionGracePeriodSeconds, 'field is immutable'));
+  }
+  if ((meta.generation ?? 0) < (old.generation ?? 0)) {
+    errors.push(invalid(metadataPath.child('generation'), meta.generation ?? 0, 'must not be decremented'));
+  }
+  validateCommon(meta, errors);
+  return errors;
+}
+
+function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
+  if ((meta.generation ?? 0) < 0) {
+    const detail = 'must be greater than or equal to 0';
+    errors.push(invalid(metadataPath.child('generation'), meta.generation, detail));
+  }
+  if (meta.labels !== undefined) errors.push(...validateLabels(meta.labels, metadataPath.child('labels')));
+  if (meta.annotations !== undefined) {
+    errors.push(...validateAnnotations(meta.annotations, metadataPath.child('annotations')));
+  }
+  if (meta.ownerReferences !== undefined) validateOwnerReferences(meta.ownerReferences, errors);
+  if (meta.finalizers !== undefined) validateFinalizers(meta.finalizers, errors);
+  validateManagedFields(meta, errors);
+}
+
+/** Broken rules of a label map; also used for the labels of pod templates. */
+export function validateLabels(labels: Readonly<Record<string, string>>, path: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(labels)) {
+    for (const m of isQualifiedName(key)) errors.push(invalid(path, key, m));
+    for (const m of isValidLabelValue(value)) errors.push(invalid(path, value, m));
+  }
+  return errors;
+}
+
+/** Broken rules of annotations: qualified keys, 256 KiB in all. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  let total = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    for (const m of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, m));
+    total += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (total > maxAnnotationBytes) errors.push(tooLong(path, maxAnnotationBytes));
+  return errors;
+}
+
+function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldError[]): void {
+  const path = metadataPath.child('ownerReferences');
+  let controller: OwnerReference | undefined;
+  for (const reference of references) {
+    if (!reference.apiVersion) {
+      errors.push(invalid(path.child('apiVersion'), reference.apiVersion ?? '', 'version must not be empty'));
+    }
+    if (!reference.kind) errors.push(invalid(path.child('kind'), reference.kind ?? '', 'kind must not be empty'));
+    if (!reference.name) errors.push(invalid(path.child('name'), reference.name ?? '', 'name must not be empty'));
+    if (!reference.uid) errors.push(invalid(path.child('uid'), reference.uid ?? '', 'uid must not be empty'));
+    if (reference.controller !== true) continue;
+    if (controller !== undefined) {
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${reference.kind}/${reference.name}`;
+      errors.push(invalid(path, references, detail));
+    }
+    controller = reference;
+  }
+}
+
+function validateFinalizers(finalizers: readonly string[], errors: FieldError[]): void {
+  const path = metadataPath.child('finalizers');
+  finalizers.forEach((finalizer, i) => {
+    const messages = isQualifiedName(finalizer);
+    for (const m of messages) errors.push(invalid(path.index(i), finalizer, m));
+    if (messages.length === 0 && !finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+      const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+      errors.push(invalid(path.index(i), finalizer, detail));
+    }
+  });
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    errors.push(invalid(path, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'));
+  }
+}
+
+function validateManagedFields(meta: ObjectMeta, errors: FieldError[]): void {
+  const path = metadataPath.child('managedFields');
+  meta.managedFields?.forEach((entry, i) => {
+    const at = path.index(i);
+    if (entry.operation !== undefined && entry.operation !== 'Apply' && entry.operation !== 'Update') {
+      errors.push(invalid(at.child('operation'), entry.operation, 'must be `Apply` or `Update`'));
+    }
+    if (entry.fieldsType !== undefined && entry.fieldsType !== 'FieldsV1') {
+      errors.push(invalid(at.child('fieldsType'), entry.fieldsType, 'must be `FieldsV1`'));
+    }
+    errors.push(...validateFieldManager(entry.manager ?? '', at.child('manager')));
+  });
+}
+
+/** Broken rules of a field manager's name: at most 128 printable characters. */
+export function validateFieldManager(manager: string, path: FieldPath): FieldError[] {
+  if (manager.length > maxFieldManagerLength) return [tooLong(path, maxFieldManagerLength)];
+  for (const c of manager) {
+    // Control and other invisible characters; a space is printable.
+    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(c)) return [invalid(path, manager, 'should only contain printable characters')];
+  }
+  return [];
+}
