@@ -1,0 +1,40 @@
+import type { Field, SchemaType, StructType } from './types.js';
+
+/** A declaration with lazy references resolved. */
+export type ResolvedType = Exclude<SchemaType, { readonly type: 'lazy' }>;
+
+/** The declaration behind lazy references. */
+export function resolveType(type: SchemaType): ResolvedType {
+  return type.type === 'lazy' ? type.resolve() : type;
+}
+
+const fieldMaps = new WeakMap<StructType, ReadonlyMap<string, Field>>();
+
+/**
+ * The JSON view of a struct: name to field in declared order, inline structs expanded. Without `apiVersion` and `kind`.
+ * Built once per struct.
+ */
+export function jsonFields(type: StructType): ReadonlyMap<string, Field> {
+  let fields = fieldMaps.get(type);
+  if (fields === undefined) {
+    const collected = new Map<string, Field>();
+    collectFields(type, collected);
+    fields = collected;
+    fieldMaps.set(type, fields);
+  }
+  return fields;
+}
+
+function collectFields(type: StructType, into: Map<string, Field>): void {
+  for (const field of type.fields) {
+    if (field.presence === 'inline') collectFields(field.type as StructType, into);
+    else into.set(field.name, field);
+  }
+}
+
+const unsuffixedGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'autoscaling', 'policy', 'extensions']);
+
+/** The served name of a declared group: `networking` becomes `networking.<suffix>`, `apps` and the core group stay. */
+export function qualifiedGroup(group: string, suffix: string): string {
+  return unsuffixedGroups.has(group) ? group : `${group}.${suffix}`;
+}

@@ -1,0 +1,211 @@
+import type {
+  EnumType,
+  Field,
+  FieldMap,
+  FieldOptions,
+  FieldSpec,
+  Infer,
+  InferFields,
+  KindIdentity,
+  KindType,
+  LazyType,
+  ListType,
+  MapType,
+  Presence,
+  ScalarName,
+  ScalarType,
+  SchemaType,
+  StructType,
+  Typed,
+  TypeMeta,
+  VariantType,
+} from './types.js';
+
+/** Static types exist only for the compiler: this is the one place that adds them. */
+function typed<S>(schema: object): S {
+  return schema as S;
+}
+
+function scalar<T, Z = T>(name: ScalarName): ScalarType<T, Z> {
+  return typed({ type: 'scalar', scalar: name });
+}
+
+/** UTF-8 text. */
+export const string = scalar<string>('string');
+export const int32 = scalar<number>('int32');
+/** A whole number; values beyond 2^53 - 1 cannot be kept exactly and are refused by the decoder. */
+export const int64 = scalar<number>('int64');
+export const bool = scalar<boolean>('bool');
+export const double = scalar<number>('double');
+/** Base64 text in JSON. */
+export const bytes = scalar<string, null>('bytes');
+/** Canonical quantity text, see `values/quantity.ts`. */
+export const quantity = scalar<string>('quantity');
+/** RFC 3339 in UTC, whole seconds. */
+export const time = scalar<string, null>('time');
+/** RFC 3339 in UTC with six decimals. */
+export const microTime = scalar<string, null>('microTime');
+/** Duration text such as `1m30s`. */
+export const duration = scalar<string>('duration');
+export const intOrString = scalar<number | string>('intOrString');
+/** Any JSON object, kept as it is: a nested API object of any kind. */
+export const rawExtension = scalar<Record<string, unknown>, null>('rawExtension');
+/** The field set of a managedFields entry, kept as it is. */
+export const fieldsV1 = scalar<Record<string, unknown>, null>('fieldsV1');
+/** Any JSON value, kept as it is. */
+export const anyJson = scalar<unknown, null>('anyJson');
+
+/** A string with known values; others decode as well. */
+export function enumOf<const T extends string>(...values: readonly T[]): EnumType<T> {
+  return typed({ type: 'enum', values });
+}
+
+export function list<S extends SchemaType>(element: S): ListType<Infer<S>> {
+  return typed({ type: 'list', element, wrapper: undefined });
+}
+
+/** A list that protobuf wraps into a message `name` with the elements as field 1. */
+export function wrappedList<S extends SchemaType>(name: string, element: S): ListType<Infer<S>> {
+  return typed({ type: 'list', element, wrapper: name });
+}
+
+export function map<S extends SchemaType>(value: S): MapType<Infer<S>> {
+  return typed({ type: 'map', value });
+}
+
+/** Declares `T` by hand, since a type can't be inferred from itself. */
+export function lazy<T>(resolve: () => StructType<T>): LazyType<T> {
+  return typed({ type: 'lazy', resolve });
+}
+
+/** Either a struct or `true`/`false`. */
+export function structOrBool<T>(name: string, struct: Typed<T> & SchemaType): VariantType<T | boolean> {
+  return typed({ type: 'variant', name, alternative: 'bool', struct });
+}
+
+/** Either a struct or a list of them. */
+export function structOrList<T>(name: string, struct: Typed<T> & SchemaType): VariantType<T | T[]> {
+  return typed({ type: 'variant', name, alternative: 'list', struct });
+}
+
+/** Either a struct or a list of strings. */
+export function structOrStrings<T>(name: string, struct: Typed<T> & SchemaType): VariantType<T | string[]> {
+  return typed({ type: 'variant', name, alternative: 'strings', struct });
+}
+
+function spec<T, Z, P extends Presence>(
+  number: number,
+  fieldType: SchemaType,
+  presence: P,
+  options: FieldOptions,
+): FieldSpec<T, Z, P> {
+  return typed({ number, presence, fieldType, options });
+}
+
+type Value<S extends Typed<unknown, unknown>> = Infer<S>;
+type Zero<S extends Typed<unknown, unknown>> = S extends Typed<unknown, infer Z> ? Z : never;
+type ZeroWith<S extends Typed<unknown, unknown>, O extends FieldOptions> = O extends { readonly nullable: true }
+  ? null
+  : Zero<S>;
+
+const noOptions: FieldOptions = {};
+
+/** The schema requires it; always present in the canonical form, as the zero value when not given. */
+export function required<S extends SchemaType, O extends FieldOptions = FieldOptions>(
+  number: number,
+  type: S,
+  options?: O,
+): FieldSpec<Value<S>, ZeroWith<S, O>, 'required'> {
+  return spec(number, type, 'required', options ?? noOptions);
+}
+
+/** Not required, but always present in the canonical form. */
+export function always<S extends SchemaType, O extends FieldOptions = FieldOptions>(
+  number: number,
+  type: S,
+  options?: O,
+): FieldSpec<Value<S>, ZeroWith<S, O>, 'always'> {
+  return spec(number, type, 'always', options ?? noOptions);
+}
+
+/** Dropped when zero: absent and zero are the same. */
+export function optional<S extends SchemaType>(
+  number: number,
+  type: S,
+  options: FieldOptions = noOptions,
+): FieldSpec<Value<S>, Zero<S>, 'optional'> {
+  return spec(number, type, 'optional', options);
+}
+
+/** Dropped when absent only: a given zero is kept. */
+export function pointer<S extends SchemaType>(
+  number: number,
+  type: S,
+  options: FieldOptions = noOptions,
+): FieldSpec<Value<S>, Zero<S>, 'pointer'> {
+  return spec(number, type, 'pointer', options);
+}
+
+/** The struct's fields stand in the parent's JSON object. The name of this field is its protobuf name. */
+export function inline<T>(number: number, type: StructType<T>): FieldSpec<T, T, 'inline'> {
+  return spec(number, type, 'inline', noOptions);
+}
+
+function makeFields(fields: FieldMap): Field[] {
+  const made: Field[] = [];
+  for (const name of Object.keys(fields)) {
+    const { number, presence, fieldType, options } = fields[name] as FieldSpec<unknown, unknown, Presence>;
+    made.push({
+      name,
+      protoName: options.protoName ?? name,
+      number,
+      type: fieldType,
+      presence,
+      nullable: presence === 'pointer' || options.nullable === true,
+      listType: options.listType,
+      listKeys: options.listKeys,
+      mapType: options.mapType,
+      patch: options.patch,
+      default: options.default,
+      doc: options.doc,
+    });
+  }
+  return made;
+}
+
+export interface StructOptions {
+  readonly mapType?: 'atomic';
+  readonly doc?: string;
+}
+
+/** Declares a struct; the order of fields is their order in the canonical form. */
+export function struct<F extends FieldMap>(
+  name: string,
+  fields: F,
+  options: StructOptions = {},
+): StructType<InferFields<F>> {
+  return typed({
+    type: 'struct',
+    name,
+    fields: makeFields(fields),
+    mapType: options.mapType,
+    doc: options.doc,
+    kind: undefined,
+  });
+}
+
+/** Declares a type with apiVersion and kind. */
+export function kind<F extends FieldMap>(
+  identity: KindIdentity,
+  fields: F,
+  options: StructOptions = {},
+): KindType<TypeMeta & InferFields<F>> {
+  return typed({
+    type: 'struct',
+    name: identity.kind,
+    fields: makeFields(fields),
+    mapType: options.mapType,
+    doc: options.doc,
+    kind: identity,
+  });
+}

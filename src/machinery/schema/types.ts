@@ -1,0 +1,198 @@
+import type { GroupVersionKind } from '../group-version.js';
+
+/** Never present at run time: carries the static type of a value and of its zero form. */
+export declare const valueType: unique symbol;
+export declare const zeroType: unique symbol;
+
+/**
+ * Carries the static types of a declaration. `T` is the canonical value; `Z` is what stands in the canonical form
+ * when an always-present field was not given (`null` for lists, maps, times and raw values; a value otherwise).
+ */
+export interface Typed<T, Z = T> {
+  readonly [valueType]: T;
+  readonly [zeroType]: Z;
+}
+
+export type ScalarName =
+  | 'string'
+  | 'int32'
+  | 'int64'
+  | 'bool'
+  | 'double'
+  | 'bytes'
+  | 'quantity'
+  | 'time'
+  | 'microTime'
+  | 'duration'
+  | 'intOrString'
+  | 'rawExtension'
+  | 'fieldsV1'
+  | 'anyJson';
+
+export interface ScalarType<T, Z = T> extends Typed<T, Z> {
+  readonly type: 'scalar';
+  readonly scalar: ScalarName;
+}
+
+/** A string with known values. Open: decoding takes any string, whether a value is allowed is semantic validation. */
+export interface EnumType<T extends string = string> extends Typed<T | (string & {})> {
+  readonly type: 'enum';
+  readonly values: readonly T[];
+}
+
+export interface ListType<T> extends Typed<T[], null> {
+  readonly type: 'list';
+  readonly element: SchemaType;
+  /** Set for lists that protobuf wraps into a message of their own, with the list as field 1. */
+  readonly wrapper: string | undefined;
+}
+
+/** A JSON object with free keys. Keys are strings. */
+export interface MapType<T> extends Typed<Record<string, T>, null> {
+  readonly type: 'map';
+  readonly value: SchemaType;
+}
+
+export interface StructType<T = unknown> extends Typed<T> {
+  readonly type: 'struct';
+  readonly name: string;
+  /** Declared fields in declared order, inline ones not expanded: the protobuf view. */
+  readonly fields: readonly Field[];
+  /** `atomic`: server-side apply owns the whole struct as one value. */
+  readonly mapType: 'atomic' | undefined;
+  readonly doc: string | undefined;
+  /** Set when the struct is a kind. */
+  readonly kind: KindIdentity | undefined;
+}
+
+/** A type with apiVersion and kind, which stand before its fields in JSON and are no protobuf fields. */
+export interface KindType<T = unknown> extends StructType<T> {
+  readonly kind: KindIdentity;
+}
+
+/** Group, version and kind of a declaration; the group is the short name, see {@link qualifiedGroup}. */
+export interface KindIdentity extends GroupVersionKind {
+  /** Absent for kinds that are no resource of their own (lists, options, reviews nested in others). */
+  readonly scope?: Scope;
+}
+
+export type Scope = 'Namespaced' | 'Cluster';
+
+/**
+ * A JSON value that is either a struct or something simpler: `bool` (true, false or a struct), `list` (a struct or a
+ * list of structs), `strings` (a struct or a list of strings). In protobuf a message with one field per alternative.
+ */
+export interface VariantType<T> extends Typed<T> {
+  readonly type: 'variant';
+  readonly name: string;
+  readonly alternative: 'bool' | 'list' | 'strings';
+  readonly struct: SchemaType;
+}
+
+/** A reference resolved at first use, for types that contain themselves. */
+export interface LazyType<T> extends Typed<T> {
+  readonly type: 'lazy';
+  readonly resolve: () => StructType<T>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: any declaration, whatever its value type
+type Any = any;
+
+/** Any declaration. Narrow with `type`. */
+export type SchemaType =
+  | ScalarType<Any, Any>
+  | EnumType<Any>
+  | ListType<Any>
+  | MapType<Any>
+  | StructType<Any>
+  | VariantType<Any>
+  | LazyType<Any>;
+
+/** Static type of the canonical values of a declaration. */
+export type Infer<S extends Typed<unknown, unknown>> = S[typeof valueType];
+
+/**
+ * How a field stands in the canonical form:
+ * - `required`: the schema requires it; always present, as its zero value when not given.
+ * - `always`: not required, but always present (structs, times, quantities, fields without omitempty).
+ * - `optional`: dropped when it has its zero value: absent and zero are the same.
+ * - `pointer`: dropped only when absent: absent differs from zero.
+ * - `inline`: a struct whose fields stand in the parent's JSON object; a nested message in protobuf.
+ */
+export type Presence = 'required' | 'always' | 'optional' | 'pointer' | 'inline';
+
+export interface PatchOptions {
+  readonly strategy: 'merge' | 'replace';
+  /** The field of an element that identifies it; absent for lists of scalars. */
+  readonly key?: string;
+  /** Keys that the patch does not name are cleared (`$retainKeys`). */
+  readonly retainKeys?: true;
+}
+
+export interface FieldOptions {
+  /** Protobuf name where it is not the JSON name. */
+  readonly protoName?: string;
+  /** `required` and `always` only: the zero form is `null` (a Go pointer without omitempty). */
+  readonly nullable?: true;
+  /** How server-side apply sees a list: default `atomic`. */
+  readonly listType?: 'atomic' | 'set' | 'map';
+  readonly listKeys?: readonly string[];
+  /** How server-side apply sees a map or a struct: default `granular`. */
+  readonly mapType?: 'atomic' | 'granular';
+  readonly patch?: PatchOptions;
+  /** Static default, part of the published schema (merge keys need it); applying it is the kind's defaulting. */
+  readonly default?: string | number | boolean;
+  readonly doc?: string;
+}
+
+/** What the builder functions make for one field; `T` and `Z` as in {@link Typed}. */
+export interface FieldSpec<T, Z, P extends Presence> extends Typed<T, Z> {
+  readonly number: number;
+  readonly presence: P;
+  readonly fieldType: SchemaType;
+  readonly options: FieldOptions;
+}
+
+/** One declared field of a struct. Every member is set, so that all have one shape. */
+export interface Field {
+  /** JSON name; for inline fields only a label. */
+  readonly name: string;
+  readonly protoName: string;
+  /** Protobuf field number. */
+  readonly number: number;
+  readonly type: SchemaType;
+  readonly presence: Presence;
+  readonly nullable: boolean;
+  readonly listType: 'atomic' | 'set' | 'map' | undefined;
+  readonly listKeys: readonly string[] | undefined;
+  readonly mapType: 'atomic' | 'granular' | undefined;
+  readonly patch: PatchOptions | undefined;
+  readonly default: string | number | boolean | undefined;
+  readonly doc: string | undefined;
+}
+
+/** Names to fields, as given to `struct` and `kind`. */
+export type FieldMap = Readonly<Record<string, FieldSpec<Any, Any, Presence>>>;
+
+type InlineKeys<F extends FieldMap> = { [K in keyof F]: F[K]['presence'] extends 'inline' ? K : never }[keyof F];
+
+type Intersected<U> = (U extends unknown ? (member: U) => void : never) extends (member: infer I) => void ? I : never;
+
+type InlineFields<F extends FieldMap> = [InlineKeys<F>] extends [never]
+  ? unknown
+  : Intersected<F[InlineKeys<F>][typeof valueType]>;
+
+/** Static type of a struct with these fields: properties are mutable, so that defaulting can set them. */
+export type InferFields<F extends FieldMap> = {
+  -readonly [K in keyof F as F[K]['presence'] extends 'required' | 'always' ? K : never]:
+    | F[K][typeof valueType]
+    | F[K][typeof zeroType];
+} & {
+  -readonly [K in keyof F as F[K]['presence'] extends 'optional' | 'pointer' ? K : never]?: F[K][typeof valueType];
+} & InlineFields<F>;
+
+/** What a kind has before its fields. */
+export interface TypeMeta {
+  kind?: string;
+  apiVersion?: string;
+}
