@@ -1,3 +1,5 @@
+import type { ApiObject } from './api-object.js';
+
 /** Who sent a request, as an authenticator found out (specification 5.1). */
 export interface UserInfo {
   readonly name: string;
@@ -35,6 +37,23 @@ export interface RequestInfo {
   readonly parts: readonly string[];
 }
 
+/** What admission needs to know about one write, besides what the request says already. */
+export interface AdmissionSubject {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  readonly name: string;
+  readonly object: ApiObject | undefined;
+  readonly oldObject: ApiObject | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly dryRun: boolean;
+}
+
+/** Admission as handlers and stores see it: functions bound to the request. Both refuse by throwing a StatusError. */
+export interface AdmissionFunctions {
+  /** Mutating phase: may change `subject.object`. */
+  admit(subject: AdmissionSubject): Promise<void>;
+  validate(subject: AdmissionSubject): Promise<void>;
+}
+
 /**
  * State of one request, made when it arrives and passed as the first argument down to the registry. Nothing in it is
  * shared between requests.
@@ -49,6 +68,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Set by the authentication guard; before that the request has no user. */
   user: UserInfo | undefined;
+  /** Set by the admission interceptor on requests that write. */
+  admission: AdmissionFunctions | undefined;
   /** Texts for `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Annotations for the audit trail. */

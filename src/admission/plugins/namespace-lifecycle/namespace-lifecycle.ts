@@ -31,7 +31,8 @@ export class NamespaceLifecycle implements AdmissionPlugin {
     return operation === 'CREATE' || operation === 'DELETE';
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
+  // In the mutating phase, so that a missing namespace is reported before anything about the object itself.
+  async admit(attributes: AdmissionAttributes): Promise<void> {
     const { resource, namespace, name } = attributes;
     const isNamespace = resource.group === '' && resource.resource === 'namespaces';
     if (attributes.operation === 'DELETE') {

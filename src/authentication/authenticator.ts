@@ -1,0 +1,27 @@
+import type { TLSSocket } from 'node:tls';
+import type { UserInfo } from '../machinery/request-context.js';
+
+/** What authenticators look at. */
+export interface AuthenticationRequest {
+  /** The Authorization header, as sent. */
+  readonly authorization: string | undefined;
+  readonly socket: TLSSocket;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * - `user`: these are valid credentials of this user.
+ * - `none`: no credentials of this method; the next one may try.
+ * - `rejected`: credentials of this method that are not valid. Other methods may still accept them.
+ */
+export type AuthenticationResult =
+  | { readonly kind: 'user'; readonly user: UserInfo }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+export const noCredentials: AuthenticationResult = Object.freeze({ kind: 'none' });
+
+/** One authentication method (specification 5.2). Never throws for bad credentials. */
+export interface Authenticator {
+  authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> | AuthenticationResult;
+}

@@ -1,0 +1,94 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { UserInfo } from '../../machinery/request-context.js';
+import {
+  type AuthenticationRequest,
+  type AuthenticationResult,
+  type Authenticator,
+  noCredentials,
+} from '../authenticator.js';
+import { bearerToken } from './bearer-token.js';
+
+interface TokenEntry {
+  readonly digest: Buffer;
+  readonly user: UserInfo;
+}
+
+/** A token file that can't be used; the message names the line but never a token. */
+export class TokenFileError extends Error {}
+
+/**
+ * Static tokens from a CSV file (specification 5.2): token, user name, user uid, and optionally one column of
+ * comma-separated groups. Read once at start. Tokens are kept and compared as digests, all of them for every request,
+ * so that the time of an answer tells nothing about a token.
+ */
+export class TokenFileAuthenticator implements Authenticator {
+  private constructor(private readonly entries: readonly TokenEntry[]) {}
+
+  static fromFile(path: string): TokenFileAuthenticator {
+    return TokenFileAuthenticator.fromText(readFileSync(path, 'utf8'));
+  }
+
+  /** Throws {@link TokenFileError} for a line that is not usable. */
+  static fromText(text: string): TokenFileAuthenticator {
+    const entries: TokenEntry[] = [];
+    text.split(/\r?\n/).forEach((line, i) => {
+      if (line.trim() === '' || line.startsWith('#')) return;
+      const [token, name, uid, groups] = parseCsvLine(line, i + 1);
+      if (!token || !name) throw new TokenFileError(`token file line ${i + 1}: token and user name must not be empty`);
+      if (uid === undefined) throw new TokenFileError(`token file line ${i + 1}: needs at least token, user name and user uid`);
+      const user: UserInfo = Object.freeze({
+        name,
+        uid,
+        groups: Object.freeze(groups === undefined || groups === '' ? [] : groups.split(',').map((g) => g.trim())),
+        extra: Object.freeze({}),
+      });
+      entries.push({ digest: digestOf(token), user });
+    });
+    return new TokenFileAuthenticator(entries);
+  }
+
+  authenticate(request: AuthenticationRequest): AuthenticationResult {
+    const token = bearerToken(request.authorization);
+    if (token === undefined || token === '') return noCredentials;
+    const digest = digestOf(token);
+    let found: TokenEntry | undefined;
+    for (const entry of this.entries) if (timingSafeEqual(entry.digest, digest)) found ??= entry;
+    return found === undefined ? { kind: 'rejected', reason: 'unknown bearer token' } : { kind: 'user', user: found.user };
+  }
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function parseCsvLine(line: string, number: number): string[] {
+  const fields: string[] = [];
+  let i = 0;
+  while (i <= line.length) {
+    while (line[i] === ' ') i++;
+    if (line[i] === '"') {
+      let value = '';
+      i++;
+      for (;;) {
+        if (i >= line.length) throw new TokenFileError(`token file line ${number}: a quoted field has no end`);
+        if (line[i] === '"' && line[i + 1] === '"') {
+          value += '"';
+          i += 2;
+        } else if (line[i] === '"') {
+          i++;
+          break;
+        } else value += line[i++];
+      }
+      fields.push(value);
+      if (i < line.length && line[i] !== ',') throw new TokenFileError(`token file line ${number}: text behind a quoted field`);
+      i++;
+    } else {
+      const end = line.indexOf(',', i);
+      const stop = end < 0 ? line.length : end;
+      fields.push(line.slice(i, stop).trim());
+      i = stop + 1;
+    }
+  }
+  return fields;
+}

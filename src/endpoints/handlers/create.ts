@@ -1,0 +1,45 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { ensureNamespace } from '../../registry/before-create.js';
+import { toStored } from '../../registry/object-codec.js';
+import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
+import { readBody } from '../negotiation/read-body.js';
+import { sendObject } from '../negotiation/respond.js';
+import { parseWriteOptions } from '../negotiation/write-options.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+import { admissionOf, applyDefaults, bodyMediaTypes, expectedKind, trackFields, validateWith } from './write-context.js';
+
+/** POST to a collection. */
+export async function handleCreate(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { resource } = scope;
+  const accepted = services.accept.negotiate(request.headers.accept, true);
+  const options = parseWriteOptions(context, services.names, 'CreateOptions');
+  const format = bodyFormat(request.headers['content-type'], bodyMediaTypes);
+  const body = await readBody(request.raw, services.options.maxBodyBytes);
+  const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);
+  ensureNamespace(resource.definition, object, scope.namespace);
+  applyDefaults(resource, object);
+
+  await admissionOf(context).admit({
+    operation: 'CREATE',
+    name: object.metadata.name ?? '',
+    object,
+    oldObject: undefined,
+    options: options.raw,
+    dryRun: options.dryRun,
+  });
+  trackFields(services, resource, undefined, object, options);
+
+  const written = await services.storeOf(resource).create(context, toStored(resource, object), {
+    dryRun: options.dryRun,
+    validate: validateWith(context, options),
+  });
+  sendObject(services, context, reply, 201, resource, written, accepted);
+}

@@ -1,0 +1,25 @@
+import type { FastifyReply } from 'fastify';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { parseResourceVersion, parseStored } from '../../registry/object-codec.js';
+import { sendObject, sendValue } from '../negotiation/respond.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+import { waitForVersion } from './wait-for-version.js';
+
+/** GET and HEAD of one object, or of a subresource that shows it. Always the newest committed state. */
+export async function handleGet(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  acceptHeader: string | undefined,
+  reply: FastifyReply,
+): Promise<void> {
+  const accepted = services.accept.negotiate(acceptHeader, true);
+  const store = services.storeOf(scope.resource);
+  const version = parseResourceVersion(context.query.get('resourceVersion') ?? undefined);
+  if (version !== undefined) await waitForVersion(store, version, context.signal);
+  const found = await store.get(scope.namespace, scope.name);
+  const read = scope.subresource?.read;
+  if (read !== undefined) sendValue(context, reply, 200, read(parseStored(found)), accepted);
+  else sendObject(services, context, reply, 200, scope.resource, found, accepted);
+}

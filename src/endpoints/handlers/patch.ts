@@ -1,0 +1,117 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, PatchError } from '../../machinery/patch/index.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import type { KindType } from '../../machinery/schema/index.js';
+import {
+  badRequestError,
+  notFoundError,
+  StatusError,
+  unsupportedMediaTypeError,
+} from '../../machinery/status-error.js';
+import { ensureIdentity } from '../../registry/before-update.js';
+import { toServed, toStored } from '../../registry/object-codec.js';
+import { decodeValue, parseBody } from '../negotiation/decode-body.js';
+import { readBody } from '../negotiation/read-body.js';
+import { sendObject } from '../negotiation/respond.js';
+import { parseWriteOptions } from '../negotiation/write-options.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } from './write-context.js';
+
+type PatchType = 'json' | 'merge' | 'strategic';
+
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+};
+
+/** A patch, parsed; applied again to each newer live object when another writer comes between. */
+export type ApplyPatch = (live: ApiObject) => unknown;
+
+/** Which kind of patch a Content-Type names; 415 for any other. */
+export function patchTypeOf(contentType: string | undefined): PatchType {
+  const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const type = patchTypes[mediaType];
+  if (type === undefined) throw unsupportedMediaTypeError();
+  return type;
+}
+
+/** Reads a patch body; 400 for one that can't be parsed. */
+export function parsePatch(type: PatchType, body: Buffer, schema: KindType): ApplyPatch {
+  let patch: unknown;
+  try {
+    patch = parseBody(body, 'json');
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequestError(error.message, error);
+    throw error;
+  }
+  if (type === 'json') {
+    if (!Array.isArray(patch)) throw badRequestError('a JSON patch must be a list of operations');
+    return (live) => applyJsonPatch(live, patch);
+  }
+  if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) {
+    throw badRequestError('the patch must be an object');
+  }
+  const fields = patch as Record<string, unknown>;
+  return type === 'merge'
+    ? (live) => applyMergePatch(live, fields)
+    : (live) => applyStrategicMergePatch(schema, live, fields);
+}
+
+/** Applies a patch; what the patch itself is to blame for becomes a 422 (or the code the patch error asks for). */
+export function runPatch(apply: ApplyPatch, live: ApiObject): unknown {
+  try {
+    return apply(live);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    const reason = error.reason === 'BadRequest' ? 'BadRequest' : 'Invalid';
+    throw new StatusError(reason, error.message, { cause: error });
+  }
+}
+
+/** PATCH of one object, or of a subresource that shows the parent's own kind. */
+export async function handlePatch(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { resource, subresource } = scope;
+  const accepted = services.accept.negotiate(request.headers.accept, true);
+  const type = patchTypeOf(request.headers['content-type']);
+  const options = parseWriteOptions(context, services.names, 'PatchOptions');
+  const body = await readBody(request.raw, services.options.maxBodyBytes);
+  const apply = parsePatch(type, body, resource.served.type);
+  const store = services.storeOf(resource);
+
+  const outcome = await store.update(context, scope.namespace, scope.name, {
+    dryRun: options.dryRun,
+    validate: validateWith(context, options),
+    subresource,
+    transform: async (live) => {
+      if (live === undefined) throw notFoundError(store.groupResource, scope.name);
+      const servedLive = resource.isStored ? live : toServed(resource, structuredClone(live));
+      const patched = runPatch(apply, servedLive);
+      if (patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
+        throw new StatusError('Invalid', 'the patch does not leave an object');
+      }
+      const object = decodeValue(context, resource.served.type, expectedKind(scope), patched, options.fieldValidation);
+      ensureIdentity(resource.definition, object, scope.namespace, scope.name);
+      applyDefaults(resource, object);
+      await admissionOf(context).admit({
+        operation: 'UPDATE',
+        name: scope.name,
+        object,
+        oldObject: live,
+        options: options.raw,
+        dryRun: options.dryRun,
+      });
+      trackFields(services, resource, servedLive, object, options, subresource?.name);
+      return toStored(resource, object);
+    },
+  });
+  sendObject(services, context, reply, outcome.created ? 201 : 200, resource, outcome, accepted);
+}

@@ -1,0 +1,72 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { conflictError, notFoundError } from '../../machinery/status-error.js';
+import { ensureIdentity } from '../../registry/before-update.js';
+import { toServed, toStored } from '../../registry/object-codec.js';
+import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
+import { readBody } from '../negotiation/read-body.js';
+import { sendObject } from '../negotiation/respond.js';
+import { parseWriteOptions } from '../negotiation/write-options.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+import { admissionOf, applyDefaults, bodyMediaTypes, expectedKind, trackFields, validateWith } from './write-context.js';
+
+/** PUT of one object, or of a subresource that shows the parent's own kind. */
+export async function handleUpdate(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { resource, subresource } = scope;
+  const { definition } = resource;
+  const accepted = services.accept.negotiate(request.headers.accept, true);
+  const options = parseWriteOptions(context, services.names, 'UpdateOptions');
+  const format = bodyFormat(request.headers['content-type'], bodyMediaTypes);
+  const body = await readBody(request.raw, services.options.maxBodyBytes);
+  const decodeAgain = () => {
+    const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);
+    ensureIdentity(definition, object, scope.namespace, scope.name);
+    applyDefaults(resource, object);
+    return object;
+  };
+  let decoded: ApiObject | undefined = decodeAgain();
+  const store = services.storeOf(resource);
+
+  const outcome = await store.update(context, scope.namespace, scope.name, {
+    dryRun: options.dryRun,
+    validate: validateWith(context, options),
+    subresource,
+    transform: async (live) => {
+      // The first try uses what was decoded already; the store changes it, so a retry starts from the body.
+      const object = decoded ?? decodeAgain();
+      decoded = undefined;
+      if (live === undefined) {
+        // A version or uid speaks of an object that is not there any more.
+        if (object.metadata.resourceVersion) throw notFoundError(store.groupResource, scope.name);
+      } else checkUid(store.groupResource, object, live);
+      await admissionOf(context).admit({
+        operation: live === undefined ? 'CREATE' : 'UPDATE',
+        name: scope.name,
+        object,
+        oldObject: live,
+        options: options.raw,
+        dryRun: options.dryRun,
+      });
+      const servedLive = live === undefined || resource.isStored ? live : toServed(resource, structuredClone(live));
+      trackFields(services, resource, servedLive, object, options, subresource?.name);
+      return toStored(resource, object);
+    },
+  });
+  sendObject(services, context, reply, outcome.created ? 201 : 200, resource, outcome, accepted);
+}
+
+function checkUid(groupResource: { group: string; resource: string }, object: ApiObject, live: ApiObject): void {
+  const { uid } = object.metadata;
+  if (uid && uid !== live.metadata.uid) {
+    const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
+    throw conflictError(groupResource, live.metadata.name ?? '', detail);
+  }
+}

@@ -1,0 +1,65 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import { formatTime } from '../../machinery/clock.js';
+import type { GroupVersionKind } from '../../machinery/group-version.js';
+import { updateManagedFields } from '../../machinery/managed-fields/index.js';
+import type { AdmissionFunctions, AdmissionSubject, RequestContext } from '../../machinery/request-context.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
+import type { ValidateAdmission } from '../../registry/store.js';
+import type { WriteOptions } from '../negotiation/write-options.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+
+/** The group, version and kind that bodies of a scope have. */
+export function expectedKind(scope: RequestScope): GroupVersionKind {
+  if (scope.subresource?.kind !== undefined) return scope.subresource.kind;
+  const { definition, served } = scope.resource;
+  return { group: definition.group, version: served.version, kind: definition.kind };
+}
+
+/** Media types a body may have. */
+export const bodyMediaTypes: readonly string[] = ['application/json', 'application/yaml'];
+
+/** Applies the defaults of the kind and of the version to a decoded body, before it is converted. */
+export function applyDefaults(resource: ServedResource, object: ApiObject): void {
+  resource.served.applyDefaults?.(object);
+  if (resource.served === resource.definition.versions[0]) resource.definition.strategy.applyDefaults?.(object);
+}
+
+/** Admission of the request; writing handlers always run behind the interceptor that sets it. */
+export function admissionOf(context: RequestContext): AdmissionFunctions {
+  if (context.admission === undefined) throw new Error('the admission interceptor did not run for a writing request');
+  return context.admission;
+}
+
+/** Validating admission in the form the store calls. */
+export function validateWith(
+  context: RequestContext,
+  options: { readonly dryRun: boolean; readonly raw: Readonly<Record<string, unknown>> },
+): ValidateAdmission {
+  const admission = admissionOf(context);
+  return (object, old) => {
+    const operation: AdmissionSubject['operation'] = object === undefined ? 'DELETE' : old === undefined ? 'CREATE' : 'UPDATE';
+    const name = (object ?? old)?.metadata.name ?? '';
+    return admission.validate({ operation, name, object, oldObject: old, options: options.raw, dryRun: options.dryRun });
+  };
+}
+
+/** Records in `metadata.managedFields` who owns what after an ordinary write; changes `next`. */
+export function trackFields(
+  services: EndpointServices,
+  resource: ServedResource,
+  live: ApiObject | undefined,
+  next: ApiObject,
+  options: WriteOptions,
+  subresource?: string,
+): void {
+  const entries = updateManagedFields(resource.served.type, live, next, {
+    manager: options.fieldManager,
+    operation: 'Update',
+    apiVersion: resource.apiVersion,
+    time: formatTime(services.clock.now()),
+    ...(subresource === undefined ? {} : { subresource }),
+  });
+  if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;
+  else next.metadata.managedFields = entries;
+}

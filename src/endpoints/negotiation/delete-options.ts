@@ -1,0 +1,124 @@
+import { type FieldError, FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { badRequestError, invalidError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { DeleteOptions } from '../../registry/strategy.js';
+import { bodyFormat, parseBody } from './decode-body.js';
+import { validateDryRun } from './write-options.js';
+
+const policies = ['Foreground', 'Background', 'Orphan'] as const;
+type Policy = (typeof policies)[number];
+
+interface RawDeleteOptions {
+  kind?: unknown;
+  apiVersion?: unknown;
+  gracePeriodSeconds?: unknown;
+  preconditions?: unknown;
+  orphanDependents?: unknown;
+  propagationPolicy?: unknown;
+  dryRun?: unknown;
+}
+
+/**
+ * Options of a delete from its body or, only when there is no body, from the query. 400 for a body that is none, 422
+ * for values that are not allowed.
+ */
+export function parseDeleteOptions(
+  context: RequestContext,
+  names: VendorNames,
+  body: Buffer,
+  contentType: string | undefined,
+  accepted: readonly string[],
+): DeleteOptions {
+  const raw = body.length > 0 ? fromBody(body, contentType, accepted) : fromQuery(context.query);
+  const errors: FieldError[] = [];
+  const dryRun = stringList(raw.dryRun, 'dryRun');
+  errors.push(...validateDryRun(dryRun));
+  const policyPath = FieldPath.of('propagationPolicy');
+  const policy = optionalString(raw.propagationPolicy, 'propagationPolicy');
+  const orphanDependents = optionalBoolean(raw.orphanDependents, 'orphanDependents');
+  if (policy !== undefined) {
+    if (!policies.includes(policy as Policy)) errors.push(notSupported(policyPath, policy, [...policies, 'nil']));
+    else if (orphanDependents !== undefined) {
+      errors.push(invalid(policyPath, policy, 'orphanDependents and deletionPropagation cannot be both set'));
+    }
+  }
+  const gracePeriodSeconds = optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds');
+  if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'DeleteOptions' }, '', errors);
+  const preconditions = parsePreconditions(raw.preconditions);
+  return {
+    // A negative period means the default of one second, as for old clients.
+    gracePeriodSeconds: gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds,
+    ...(preconditions === undefined ? {} : { preconditions }),
+    propagationPolicy: policy as Policy | undefined,
+    orphanDependents,
+    dryRun: dryRun.length > 0,
+  };
+}
+
+function fromBody(body: Buffer, contentType: string | undefined, accepted: readonly string[]): RawDeleteOptions {
+  let value: unknown;
+  try {
+    value = parseBody(body, bodyFormat(contentType, accepted));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequestError(`couldn't get version/kind; ${error.message}`, error);
+    throw error;
+  }
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw badRequestError('the body of a delete must be an object');
+  const raw = value as RawDeleteOptions;
+  if (raw.kind !== undefined && raw.kind !== '' && raw.kind !== 'DeleteOptions') {
+    throw badRequestError(`the body of a delete must be of kind DeleteOptions, not ${JSON.stringify(raw.kind)}`);
+  }
+  return raw;
+}
+
+function fromQuery(query: URLSearchParams): RawDeleteOptions {
+  const raw: RawDeleteOptions = { dryRun: query.getAll('dryRun') };
+  const grace = query.get('gracePeriodSeconds');
+  if (grace !== null && grace !== '') {
+    if (!/^-?\d{1,15}$/.test(grace)) throw badRequestError(`gracePeriodSeconds: parsing ${JSON.stringify(grace)}: invalid syntax`);
+    raw.gracePeriodSeconds = Number(grace);
+  }
+  const policy = query.get('propagationPolicy');
+  if (policy !== null) raw.propagationPolicy = policy;
+  const orphan = query.get('orphanDependents');
+  if (orphan !== null) raw.orphanDependents = orphan === 'true' || orphan === '1';
+  return raw;
+}
+
+function parsePreconditions(value: unknown): DeleteOptions['preconditions'] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value)) throw badRequestError('preconditions: must be an object');
+  const { uid, resourceVersion } = value as Record<string, unknown>;
+  return {
+    uid: optionalString(uid, 'preconditions.uid'),
+    resourceVersion: optionalString(resourceVersion, 'preconditions.resourceVersion'),
+  };
+}
+
+function optionalString(value: unknown, field: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw badRequestError(`${field}: must be a string`);
+  return value;
+}
+
+function optionalBoolean(value: unknown, field: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') throw badRequestError(`${field}: must be a boolean`);
+  return value;
+}
+
+function optionalInteger(value: unknown, field: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw badRequestError(`${field}: must be an integer`);
+  return value;
+}
+
+function stringList(value: unknown, field: string): string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.some((v) => typeof v !== 'string')) {
+    throw badRequestError(`${field}: must be a list of strings`);
+  }
+  return value as string[];
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import { badRequestError, requestTooLargeError } from '../../machinery/status-error.js';
+
+const empty = Buffer.alloc(0);
+
+/**
+ * Reads a request body to its end. 413 as soon as it is known to be longer than `limitBytes`; nothing of such a body is
+ * kept.
+ */
+export function readBody(request: IncomingMessage | Http2ServerRequest, limitBytes: number): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? '0');
+  if (announced > limitBytes) return Promise.reject(requestTooLargeError(limitBytes));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limitBytes) {
+        finish();
+        request.pause();
+        reject(requestTooLargeError(limitBytes));
+        return;
+      }
+      chunks.push(chunk);
+    };
+    const onEnd = () => {
+      finish();
+      resolve(chunks.length === 0 ? empty : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
+    };
+    const onFault = (cause?: unknown) => {
+      finish();
+      reject(badRequestError('the body of the request ended too early', cause));
+    };
+    const finish = () => {
+      request.off('data', onData);
+      request.off('end', onEnd);
+      request.off('error', onFault);
+      request.off('aborted', onFault);
+      request.off('close', onFault);
+    };
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('error', onFault);
+    request.on('aborted', onFault);
+    request.on('close', onFault);
+  });
+}

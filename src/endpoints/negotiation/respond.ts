@@ -1,0 +1,120 @@
+import type { FastifyReply } from 'fastify';
+import { stringify } from 'yaml';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { notAcceptableError } from '../../machinery/status-error.js';
+import { spliceVersion, storedPrefix, toServed, type VersionedText } from '../../registry/object-codec.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
+import type { EndpointServices } from '../services.js';
+import { type AcceptedType, wantsPretty } from './accept.js';
+import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
+
+const prefixes = new WeakMap<ServedResource, string>();
+
+/** {@link storedPrefix}, computed once per resource. */
+export function prefixOf(resource: ServedResource): string {
+  let prefix = prefixes.get(resource);
+  if (prefix === undefined) {
+    prefix = storedPrefix(resource);
+    prefixes.set(resource, prefix);
+  }
+  return prefix;
+}
+
+/** Whether stored text can be sent as it is: plain JSON of the stored version, not indented. */
+export function sendsStoredText(accepted: AcceptedType, resource: ServedResource, pretty: boolean): boolean {
+  return accepted.mediaType === 'json' && accepted.as === undefined && resource.isStored && !pretty;
+}
+
+/** Parses stored text into the object that the served version shows. */
+export function servedObject(resource: ServedResource, text: VersionedText): ApiObject {
+  const object = JSON.parse(text.json) as ApiObject;
+  if (text.resourceVersion !== undefined) {
+    object.metadata = { ...object.metadata, resourceVersion: String(text.resourceVersion) };
+  }
+  return toServed(resource, object);
+}
+
+/** Answers with one object in the accepted form. */
+export function sendObject(
+  services: EndpointServices,
+  context: RequestContext,
+  reply: FastifyReply,
+  code: number,
+  resource: ServedResource,
+  text: VersionedText,
+  accepted: AcceptedType,
+): void {
+  const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
+  if (sendsStoredText(accepted, resource, pretty)) {
+    sendText(context, reply, code, 'application/json', spliceVersion(text, prefixOf(resource)));
+    return;
+  }
+  const object = servedObject(resource, text);
+  sendValue(context, reply, code, transformObject(services, context, resource, object, accepted), accepted);
+}
+
+function transformObject(
+  services: EndpointServices,
+  context: RequestContext,
+  resource: ServedResource,
+  object: ApiObject,
+  accepted: AcceptedType,
+): unknown {
+  const version = accepted.asVersion ?? 'v1';
+  switch (accepted.as) {
+    case undefined:
+      return object;
+    case 'PartialObjectMetadata':
+      return partialMetadata(services.names, object, version);
+    case 'PartialObjectMetadataList': {
+      const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${resource.definition.kind})`;
+      throw Object.assign(notAcceptableError(), { message, details: undefined });
+    }
+    case 'Table': {
+      const include = includeObjectOf(context.query);
+      const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
+      return tableOf(services, resource.definition, [object], listMeta, version, include);
+    }
+  }
+}
+
+/** Answers with a plain value as JSON or YAML. */
+export function sendValue(
+  context: RequestContext,
+  reply: FastifyReply,
+  code: number,
+  value: unknown,
+  accepted: AcceptedType,
+): void {
+  if (accepted.mediaType === 'yaml') {
+    sendText(context, reply, code, 'application/yaml', stringify(value, { lineWidth: 0 }));
+    return;
+  }
+  const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
+  sendText(context, reply, code, 'application/json', pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
+}
+
+/** Answers with ready text; adds the headers that every answer of the API has. */
+export function sendText(
+  context: RequestContext,
+  reply: FastifyReply,
+  code: number,
+  contentType: string,
+  text: string,
+): void {
+  setCommonHeaders(context, reply);
+  reply.code(code).header('content-type', contentType).send(text);
+}
+
+/** Caching is never allowed; warnings go in headers (RFC 7234 section 5.5). */
+export function setCommonHeaders(context: RequestContext, reply: FastifyReply): void {
+  reply.header('cache-control', 'no-cache, private');
+  if (context.warnings.length > 0) reply.header('warning', context.warnings.map(formatWarning));
+}
+
+/** `299 - "<text>"`, quoted as the header needs it and without characters that a header can't carry. */
+export function formatWarning(text: string): string {
+  const safe = text.replace(/[^\x20-\x7e]/g, '?').replace(/[\\"]/g, '\\$&');
+  return `299 - "${safe}"`;
+}

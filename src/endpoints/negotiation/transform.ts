@@ -1,0 +1,72 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import { badRequestError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import { defaultColumns } from '../../registry/default-columns.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import type { EndpointServices } from '../services.js';
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** `metadata` of a list answer. */
+export interface ListMetadata {
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** How much of each object a Table row carries; default: its metadata. 400 for anything else. */
+export function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const value = query.get('includeObject') ?? '';
+  if (value === '') return 'Metadata';
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
+  const detail = `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`;
+  throw badRequestError(`Unable to convert to Table as requested: ${detail}`);
+}
+
+/** An object reduced to its metadata. */
+export function partialMetadata(names: VendorNames, object: ApiObject, version: string): unknown {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: `meta.${names.suffix}/${version}`,
+    metadata: object.metadata,
+  };
+}
+
+/** Rows for people: columns of the kind, or name and creation time (specification 2.11). */
+export function tableOf(
+  services: EndpointServices,
+  definition: ResourceDefinition,
+  objects: readonly ApiObject[],
+  metadata: ListMetadata | Record<string, never>,
+  version: string,
+  include: IncludeObject,
+  withColumns = true,
+): unknown {
+  const columns = definition.columns ?? defaultColumns;
+  const now = services.clock.now();
+  const rows = objects.map((object) => ({
+    cells: columns.map((column) => column.cell(object, now)),
+    object: rowObject(services.names, object, version, include),
+  }));
+  return {
+    kind: 'Table',
+    apiVersion: `meta.${services.names.suffix}/${version}`,
+    metadata,
+    columnDefinitions: withColumns
+      ? columns.map(({ name, type, format, description, priority }) => ({
+          name,
+          type,
+          format: format ?? '',
+          description: description ?? '',
+          priority: priority ?? 0,
+        }))
+      : null,
+    rows: rows.length === 0 ? [] : rows,
+  };
+}
+
+function rowObject(names: VendorNames, object: ApiObject, version: string, include: IncludeObject): unknown {
+  if (include === 'None') return null;
+  if (include === 'Object') return object;
+  return partialMetadata(names, object, version);
+}

@@ -1,0 +1,71 @@
+import { type FieldError, FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { invalidError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import { validateFieldManager } from '../../registry/validate-metadata.js';
+import type { FieldValidation } from './decode-body.js';
+
+const maxManagerLength = 128;
+
+/** Query parameters of a request that writes (specification 4.2), checked. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  /** Never empty: taken from the user agent when the request names none. */
+  readonly fieldManager: string;
+  /** Whether the request named the manager itself. */
+  readonly fieldManagerGiven: boolean;
+  readonly fieldValidation: FieldValidation;
+  readonly force: boolean;
+  /** As sent, for admission. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+const dryRunPath = FieldPath.of('dryRun');
+
+/** Broken rules of `dryRun`: only `All`, any number of times. */
+export function validateDryRun(values: readonly string[]): FieldError[] {
+  return values.every((v) => v === 'All') ? [] : [notSupported(dryRunPath, values, ['All'])];
+}
+
+/**
+ * Parses and checks the options of a write; 422 about `kind` (`CreateOptions`, ...) when one is wrong.
+ */
+export function parseWriteOptions(
+  context: RequestContext,
+  names: VendorNames,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+): WriteOptions {
+  const { query } = context;
+  const dryRun = query.getAll('dryRun');
+  const manager = query.get('fieldManager') ?? '';
+  const validation = query.get('fieldValidation') ?? '';
+  const force = query.get('force');
+  const errors = validateDryRun(dryRun);
+  errors.push(...validateFieldManager(manager, FieldPath.of('fieldManager')));
+  if (validation !== '' && validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
+    errors.push(notSupported(FieldPath.of('fieldValidation'), validation, ['Ignore', 'Strict', 'Warn']));
+  }
+  if (force !== null && !/^(true|false|1|0|t|f|T|F|True|False|TRUE|FALSE)?$/.test(force)) {
+    errors.push(invalid(FieldPath.of('force'), force, 'must be a boolean'));
+  }
+  if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind }, '', errors);
+  const raw: Record<string, unknown> = { kind, apiVersion: `meta.${names.suffix}/v1` };
+  if (dryRun.length > 0) raw['dryRun'] = dryRun;
+  if (manager !== '') raw['fieldManager'] = manager;
+  if (validation !== '') raw['fieldValidation'] = validation;
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: manager === '' ? managerFromUserAgent(context.userAgent) : manager,
+    fieldManagerGiven: manager !== '',
+    // The reference warns when nothing is asked for; a client that shows no warnings loses nothing.
+    fieldValidation: validation === '' ? 'Warn' : (validation as FieldValidation),
+    force: force === 'true' || force === '1' || force === 't' || force === 'True' || force === 'TRUE' || force === 'T',
+    raw,
+  };
+}
+
+/** The part of a user agent before the first slash, cut to the length a manager may have. */
+export function managerFromUserAgent(userAgent: string): string {
+  const printable = [...(userAgent.split('/')[0] as string)].filter((c) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(c)).join('');
+  return printable.slice(0, maxManagerLength);
+}

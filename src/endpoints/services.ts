@@ -1,0 +1,44 @@
+import type { Clock } from '../machinery/clock.js';
+import type { VendorNames } from '../machinery/vendor.js';
+import type { Metrics } from '../observability/metrics.js';
+import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
+import { Store } from '../registry/store.js';
+import type { Storage } from '../storage/storage.interface.js';
+import { AcceptNegotiator } from './negotiation/accept.js';
+
+/** Limits and times of the HTTP side that handlers need. */
+export interface EndpointOptions {
+  /** Largest request body in bytes; above it 413. */
+  readonly maxBodyBytes: number;
+  /** Least time a watch without timeoutSeconds stays open, in seconds; the server picks up to twice that. */
+  readonly minRequestTimeoutSeconds: number;
+  /** Objects read per round trip while a long list is streamed. */
+  readonly listPageSize: number;
+}
+
+/** What every handler works with; one per process. */
+export class EndpointServices {
+  readonly accept: AcceptNegotiator;
+  private readonly stores = new WeakMap<ServedResource, Store>();
+
+  constructor(
+    readonly registry: ResourceRegistry,
+    readonly storage: Storage,
+    readonly clock: Clock,
+    readonly names: VendorNames,
+    readonly metrics: Metrics,
+    readonly options: EndpointOptions,
+  ) {
+    this.accept = new AcceptNegotiator(names);
+  }
+
+  /** The store of a served resource, made on first use. */
+  storeOf(resource: ServedResource): Store {
+    let store = this.stores.get(resource);
+    if (store === undefined) {
+      store = new Store(resource, this.storage, this.clock);
+      this.stores.set(resource, store);
+    }
+    return store;
+  }
+}

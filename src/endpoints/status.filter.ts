@@ -1,0 +1,73 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  badRequestError,
+  internalError,
+  methodNotAllowedError,
+  requestTooLargeError,
+  StatusError,
+  timeoutError,
+  unknownPathError,
+  unsupportedMediaTypeError,
+} from '../machinery/status-error.js';
+import type { Logger } from '../observability/logger.js';
+import { formatWarning } from './negotiation/respond.js';
+
+/** Whatever was thrown, as the error that is answered. Faults of our own become a 500 that names no internals. */
+export function toAnswer(error: unknown): StatusError {
+  if (error instanceof StatusError) return error;
+  const code = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
+  switch (code) {
+    case 400:
+      return badRequestError('the request could not be understood', error);
+    case 404:
+      return unknownPathError();
+    case 405:
+      return methodNotAllowedError();
+    case 413:
+      return requestTooLargeError(0);
+    case 415:
+      return unsupportedMediaTypeError();
+  }
+  if (error instanceof Error && error.name === 'AbortError') return timeoutError('the request did not complete in time');
+  return internalError(new Error('the server has an unexpected fault, see its log'));
+}
+
+/** The one place where errors become answers: every failure is a `Status` (specification 7). */
+@Catch()
+export class StatusFilter implements ExceptionFilter {
+  constructor(private readonly logger: Logger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /** Also used for what fails outside of Nest's routes (bad URLs, unknown methods). */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const answer = toAnswer(error);
+    if (answer.code >= 500 && !(error instanceof StatusError && error.cause === undefined)) {
+      this.logger.error('request failed', { method: request.method, path: pathOf(request), error });
+    }
+    if (reply.sent || reply.raw.headersSent) {
+      // A response that has begun can't become an error; cutting it tells the client that it is not whole.
+      reply.raw.destroy();
+      return;
+    }
+    const retryAfter = answer.details?.retryAfterSeconds;
+    if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+    if (answer.code === 401) reply.header('www-authenticate', 'Bearer realm="plinth"');
+    const warnings = request.plinthContext?.warnings ?? [];
+    if (warnings.length > 0) reply.header('warning', warnings.map(formatWarning));
+    reply
+      .code(answer.code)
+      .header('cache-control', 'no-cache, private')
+      .header('content-type', 'application/json')
+      .send(JSON.stringify(answer.toStatus()));
+  }
+}
+
+function pathOf(request: FastifyRequest): string {
+  const query = request.url.indexOf('?');
+  return query < 0 ? request.url : request.url.slice(0, query);
+}

@@ -1,0 +1,59 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogFormat = 'text' | 'json';
+
+/** Details of a log line. Errors are shown with message and stack; secrets must not be passed in. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+const severity: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** Writes one line per entry to standard error, as text for people or as JSON for collectors. */
+export class Logger {
+  constructor(
+    private readonly level: LogLevel = 'info',
+    private readonly format: LogFormat = 'text',
+    private readonly write: (line: string) => void = (line) => void process.stderr.write(line),
+  ) {}
+
+  debug(message: string, fields?: LogFields): void {
+    this.log('debug', message, fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.log('info', message, fields);
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.log('warn', message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.log('error', message, fields);
+  }
+
+  private log(level: LogLevel, message: string, fields: LogFields = {}): void {
+    if (severity[level] < severity[this.level]) return;
+    const time = new Date().toISOString();
+    if (this.format === 'json') {
+      const flat = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, plain(value)]));
+      this.write(`${JSON.stringify({ time, level, message, ...flat })}\n`);
+      return;
+    }
+    const details = Object.entries(fields).map(([key, value]) => ` ${key}=${asText(value)}`);
+    this.write(`${time} ${level.toUpperCase().padEnd(5)} ${message}${details.join('')}\n`);
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (!(value instanceof Error)) return typeof value === 'bigint' ? String(value) : value;
+  const cause = value.cause === undefined ? {} : { cause: plain(value.cause) };
+  return { message: value.message, stack: value.stack, ...cause };
+}
+
+function asText(value: unknown): string {
+  if (value instanceof Error) {
+    const cause = value.cause instanceof Error ? ` (cause: ${value.cause.message})` : '';
+    return `${value.stack ?? value.message}${cause}`;
+  }
+  if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+}

@@ -1,0 +1,172 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What a request metric is labelled with. */
+export interface RequestLabels {
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly scope: 'resource' | 'namespace' | 'cluster' | '';
+}
+
+interface GroupResourceKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** The metrics of one process, under the names operators of such servers know. */
+export class Metrics {
+  readonly registry = new Registry();
+  private readonly requests: Counter<(typeof requestLabels)[number] | 'code' | 'dry_run'>;
+  private readonly latency: Histogram<(typeof requestLabels)[number]>;
+  private readonly inFlight: Gauge<'request_kind'>;
+  private readonly longRunning: Gauge<'verb' | 'group' | 'resource'>;
+  private readonly watchers: Gauge<'group' | 'kind'>;
+  private readonly endedWatches: Counter<'group' | 'kind' | 'reason'>;
+  private readonly rejected: Counter<'request_kind'>;
+  private readonly storageLatency: Histogram<'operation'>;
+  private readonly batchSize: Histogram<string>;
+  private readonly batchLatency: Histogram<string>;
+  private readonly storageErrors: Counter<'code'>;
+  private readonly feedLag: Gauge<string>;
+  private readonly feedFound: Counter<'by'>;
+
+  constructor() {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.requests = new Counter({
+      name: 'apiserver_request_total',
+      help: 'Requests answered, by verb, resource and HTTP code.',
+      labelNames: [...requestLabels, 'code', 'dry_run'],
+      registers,
+    });
+    this.latency = new Histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time from arrival of a request to the end of its answer; watches are left out.',
+      labelNames: [...requestLabels],
+      buckets: latencyBuckets,
+      registers,
+    });
+    this.inFlight = new Gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests being worked on, without long-running ones.',
+      labelNames: ['request_kind'],
+      registers,
+    });
+    this.longRunning = new Gauge({
+      name: 'apiserver_longrunning_gauge',
+      help: 'Long-running requests (watches) that are open.',
+      labelNames: ['verb', 'group', 'resource'],
+      registers,
+    });
+    this.watchers = new Gauge({
+      name: 'apiserver_registered_watchers',
+      help: 'Open watches by kind.',
+      labelNames: ['group', 'kind'],
+      registers,
+    });
+    this.endedWatches = new Counter({
+      name: 'apiserver_terminated_watchers_total',
+      help: 'Watches the server had to end with an error.',
+      labelNames: ['group', 'kind', 'reason'],
+      registers,
+    });
+    this.rejected = new Counter({
+      name: 'apiserver_dropped_requests_total',
+      help: 'Requests refused because too many were in flight.',
+      labelNames: ['request_kind'],
+      registers,
+    });
+    this.storageLatency = new Histogram({
+      name: 'storage_request_duration_seconds',
+      help: 'Time of storage calls by operation.',
+      labelNames: ['operation'],
+      buckets: latencyBuckets,
+      registers,
+    });
+    this.batchSize = new Histogram({
+      name: 'storage_write_batch_size',
+      help: 'Writes committed together.',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+      registers,
+    });
+    this.batchLatency = new Histogram({
+      name: 'storage_write_batch_duration_seconds',
+      help: 'Time of one committed batch of writes.',
+      buckets: latencyBuckets,
+      registers,
+    });
+    this.storageErrors = new Counter({
+      name: 'storage_errors_total',
+      help: 'Failed storage calls by error code.',
+      labelNames: ['code'],
+      registers,
+    });
+    this.feedLag = new Gauge({
+      name: 'storage_feed_age_seconds',
+      help: 'Time since the reader of the change log last knew that it was at the end of the log.',
+      registers,
+    });
+    this.feedFound = new Counter({
+      name: 'storage_feed_changes_total',
+      help: 'Changes read from the log, by what made the reader look: a notification or the poll.',
+      labelNames: ['by'],
+      registers,
+    });
+    this.inFlight.set({ request_kind: 'readOnly' }, 0);
+    this.inFlight.set({ request_kind: 'mutating' }, 0);
+  }
+
+  /** Counts an answered request; `seconds` is undefined for long-running ones, whose length says nothing. */
+  requestDone(labels: RequestLabels, code: number, dryRun: boolean, seconds: number | undefined): void {
+    this.requests.inc({ ...labels, code: String(code), dry_run: dryRun ? 'All' : '' });
+    if (seconds !== undefined) this.latency.observe({ ...labels }, seconds);
+  }
+
+  setInFlight(requestKind: 'readOnly' | 'mutating', count: number): void {
+    this.inFlight.set({ request_kind: requestKind }, count);
+  }
+
+  requestRejected(requestKind: 'readOnly' | 'mutating'): void {
+    this.rejected.inc({ request_kind: requestKind });
+  }
+
+  watchStarted({ group, kind }: GroupResourceKind): void {
+    this.watchers.inc({ group, kind });
+    this.longRunning.inc({ verb: 'WATCH', group, resource: kind });
+  }
+
+  watchEnded({ group, kind }: GroupResourceKind): void {
+    this.watchers.dec({ group, kind });
+    this.longRunning.dec({ verb: 'WATCH', group, resource: kind });
+  }
+
+  watchEndedEarly({ group, kind }: GroupResourceKind, reason: string): void {
+    this.endedWatches.inc({ group, kind, reason });
+  }
+
+  storageCall(operation: string, seconds: number): void {
+    this.storageLatency.observe({ operation }, seconds);
+  }
+
+  storageBatch(size: number, seconds: number): void {
+    this.batchSize.observe(size);
+    this.batchLatency.observe(seconds);
+  }
+
+  storageFailed(code: string): void {
+    this.storageErrors.inc({ code });
+  }
+
+  feedCaughtUp(ageSeconds: number): void {
+    this.feedLag.set(ageSeconds);
+  }
+
+  feedRead(by: string, count: number): void {
+    this.feedFound.inc({ by }, count);
+  }
+}
