@@ -1,0 +1,160 @@
+import { type BoundFlag, flagsOf, type OptionsClass, readFlagValue } from './flag.js';
+import { Validator } from './validators.js';
+
+/** What is wrong with the command line or the environment: every problem, one per line. */
+export class OptionsError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'OptionsError';
+  }
+}
+
+/** Named classes of options, one per concern. */
+export type OptionGroups = Readonly<Record<string, OptionsClass>>;
+
+/** One frozen object of options per concern. */
+export type ParsedOptions<Groups extends OptionGroups> = {
+  readonly [Name in keyof Groups]: Readonly<InstanceType<Groups[Name]>>;
+};
+
+export interface ParseRequest<Groups extends OptionGroups> {
+  readonly groups: Groups;
+  /** Arguments behind the subcommand. */
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Defaults by flag name that differ from the declared ones. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+}
+
+interface Given {
+  readonly texts: string[];
+  /** How the user spelled where the value comes from, for messages. */
+  readonly source: string;
+}
+
+/**
+ * Reads flags, then environment variables for flags not given, then defaults, and checks them. An empty environment
+ * variable counts as not given.
+ *
+ * @throws OptionsError with all problems at once; values of secret flags are never part of it.
+ */
+export function parseOptions<Groups extends OptionGroups>(request: ParseRequest<Groups>): ParsedOptions<Groups> {
+  const flags = Object.values(request.groups).flatMap(flagsOf);
+  const problems: string[] = [];
+  const given = readArguments(flags, request.argv, problems);
+  for (const flag of flags) {
+    const text = request.environment[flag.environment];
+    if (!given.has(flag.name) && text !== undefined && text !== '') {
+      given.set(flag.name, { texts: [text], source: flag.environment });
+    }
+  }
+  const parsed: Record<string, object> = {};
+  for (const [name, optionsClass] of Object.entries(request.groups)) {
+    parsed[name] = buildOptions(optionsClass, given, request.defaults ?? {}, problems);
+  }
+  if (problems.length > 0) throw new OptionsError(problems);
+  return parsed as ParsedOptions<Groups>;
+}
+
+/** The flag names that the command line or the environment sets. */
+export function givenFlags(request: ParseRequest<OptionGroups>): ReadonlySet<string> {
+  const flags = Object.values(request.groups).flatMap(flagsOf);
+  const given = new Set(readArguments(flags, request.argv, []).keys());
+  for (const flag of flags) if (request.environment[flag.environment]) given.add(flag.name);
+  return given;
+}
+
+function readArguments(flags: readonly BoundFlag[], argv: readonly string[], problems: string[]): Map<string, Given> {
+  const bySpelling = new Map<string, BoundFlag>();
+  for (const flag of flags) {
+    bySpelling.set(`--${flag.name}`, flag);
+    if (flag.short !== undefined) bySpelling.set(`-${flag.short}`, flag);
+  }
+  const given = new Map<string, Given>();
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index] ?? '';
+    if (!argument.startsWith('-') || argument === '-' || argument === '--') {
+      problems.push(`unexpected argument ${JSON.stringify(argument)}${boolHint(bySpelling, argv[index - 1], argument)}`);
+      continue;
+    }
+    const equals = argument.indexOf('=');
+    const spelling = equals < 0 ? argument : argument.slice(0, equals);
+    const flag = bySpelling.get(spelling);
+    if (flag === undefined) {
+      problems.push(`unknown flag ${spelling}`);
+      // The word behind an unknown flag is most likely its value: one mistake, one message.
+      if (equals < 0 && isValue(argv[index + 1])) index++;
+      continue;
+    }
+    let text: string;
+    if (equals >= 0) text = argument.slice(equals + 1);
+    else if (flag.type === 'bool') text = 'true';
+    else if (takesNext(flag, argv[index + 1])) text = argv[++index] ?? '';
+    else {
+      problems.push(`${spelling} needs a value`);
+      continue;
+    }
+    const before = given.get(flag.name);
+    if (before === undefined) given.set(flag.name, { texts: [text], source: spelling });
+    else before.texts.push(text);
+  }
+  return given;
+}
+
+function isValue(argument: string | undefined): boolean {
+  return argument !== undefined && !argument.startsWith('-');
+}
+
+function takesNext(flag: BoundFlag, next: string | undefined): boolean {
+  if (next === undefined) return false;
+  if (!next.startsWith('-') || next === '-') return true;
+  return flag.type !== 'string' && flag.type !== 'list' && /^-[\d.]/.test(next);
+}
+
+function boolHint(
+  bySpelling: ReadonlyMap<string, BoundFlag>,
+  before: string | undefined,
+  argument: string,
+): string {
+  return before !== undefined && bySpelling.get(before)?.type === 'bool' ? `: write ${before}=${argument}` : '';
+}
+
+function buildOptions(
+  optionsClass: OptionsClass,
+  given: ReadonlyMap<string, Given>,
+  defaults: Readonly<Record<string, unknown>>,
+  problems: string[],
+): object {
+  const options = new optionsClass();
+  const values = options as Record<string, unknown>;
+  const unreadable = new Set<string>();
+  for (const flag of flagsOf(optionsClass)) {
+    if (flag.name in defaults) values[flag.property] = defaults[flag.name];
+    const input = given.get(flag.name);
+    if (input === undefined) continue;
+    const reading = readFlagValue(flag, input.texts);
+    if ('problem' in reading) {
+      problems.push(describe(flag, input, reading.problem));
+      unreadable.add(flag.property);
+    } else {
+      // An optional text set to nothing is an unset one.
+      const unset = reading.value === '' && values[flag.property] === undefined;
+      values[flag.property] = unset ? undefined : reading.value;
+    }
+  }
+  for (const error of new Validator().validateSync(options, { forbidUnknownValues: false })) {
+    if (unreadable.has(error.property)) continue;
+    const flag = flagsOf(optionsClass).find(({ property }) => property === error.property);
+    if (flag === undefined) continue;
+    const messages = new Set(Object.values(error.constraints ?? {}));
+    for (const message of messages) problems.push(describe(flag, given.get(flag.name), message));
+  }
+  return Object.freeze(options);
+}
+
+function describe(flag: BoundFlag, input: Given | undefined, problem: string): string {
+  const source = input?.source ?? `--${flag.name}`;
+  const text = input?.texts.join(',');
+  if (flag.secret === true || text === undefined) return `${source} ${problem}`;
+  return `${source} ${text === '' ? '""' : text}: ${problem}`;
+}

@@ -1,0 +1,53 @@
+import { isIP } from 'node:net';
+import { Flag } from './flag.js';
+import { Check, Max, Min } from './validators.js';
+
+/** Where and with which certificate the API is served. */
+export class SecureServingOptions {
+  @Flag({ name: 'bind-address', type: 'string', unit: 'ip', usage: 'Address to listen on.' })
+  @Check<string>('ip', (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined))
+  readonly bindAddress: string = '0.0.0.0';
+
+  @Flag({ name: 'secure-port', type: 'int', unit: 'port', usage: 'HTTPS port. It cannot be turned off with 0.' })
+  @Check<number>('port', (value) =>
+    value >= 1 && value <= 65535 ? undefined : 'must be between 1 and 65535; HTTPS cannot be turned off with 0',
+  )
+  readonly securePort: number = 6443;
+
+  @Flag({
+    name: 'tls-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Serving certificate in PEM, followed by its intermediates. Without it one is made in --cert-dir.',
+  })
+  @Check<string>('tlsPair', (_, all) =>
+    all.tlsPrivateKeyFile === undefined ? 'needs --tls-private-key-file as well' : undefined,
+  )
+  readonly tlsCertFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'tls-private-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Private key in PEM of --tls-cert-file.',
+  })
+  @Check<string>('tlsPair', (_, all) => (all.tlsCertFile === undefined ? 'needs --tls-cert-file as well' : undefined))
+  readonly tlsPrivateKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cert-dir',
+    type: 'string',
+    unit: 'folder',
+    usage: 'Where generated certificates are kept. Not used when --tls-cert-file is set.',
+  })
+  readonly certDir: string = '.plinth/pki';
+
+  @Flag({
+    name: 'goaway-chance',
+    type: 'number',
+    usage: 'Chance (0 to 0.02) that a request makes its HTTP/2 client reconnect, to spread clients over replicas.',
+  })
+  @Min(0, { message: 'must be between 0 and 0.02' })
+  @Max(0.02, { message: 'must be between 0 and 0.02' })
+  readonly goawayChance: number = 0;
+}
