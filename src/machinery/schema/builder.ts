@@ -151,6 +151,16 @@ export function inline<T>(number: number, type: StructType<T>): FieldSpec<T, T, 
   return spec(number, type, 'inline', noOptions);
 }
 
+/** Options of a list whose elements are identified by these fields, and which patches merge by the first of them. */
+export function mergedBy(...keys: readonly [string, ...string[]]): FieldOptions {
+  return { listType: 'map', listKeys: keys, patch: { strategy: 'merge', key: keys[0] } };
+}
+
+/** Options of a list whose elements are identified by these fields for server-side apply only. */
+export function keyedBy(...keys: readonly [string, ...string[]]): FieldOptions {
+  return { listType: 'map', listKeys: keys };
+}
+
 function makeFields(fields: FieldMap): Field[] {
   const made: Field[] = [];
   for (const name of Object.keys(fields)) {
@@ -178,7 +188,10 @@ export interface StructOptions {
   readonly doc?: string;
 }
 
-/** Declares a struct; the order of fields is their order in the canonical form. */
+/**
+ * Declares a struct; the order of fields is their order in the canonical form. The name is unique among all types:
+ * package, version and short name (`core.v1.PodSpec`).
+ */
 export function struct<F extends FieldMap>(
   name: string,
   fields: F,
@@ -194,18 +207,29 @@ export function struct<F extends FieldMap>(
   });
 }
 
+export interface KindOptions extends StructOptions {
+  /** Full name where it does not follow from group, version and kind (kinds that every group version has). */
+  readonly name?: string;
+}
+
 /** Declares a type with apiVersion and kind. */
 export function kind<F extends FieldMap>(
   identity: KindIdentity,
   fields: F,
-  options: StructOptions = {},
+  options: KindOptions = {},
 ): KindType<TypeMeta & InferFields<F>> {
   return typed({
     type: 'struct',
-    name: identity.kind,
+    name: options.name ?? defaultName(identity),
     fields: makeFields(fields),
     mapType: options.mapType,
     doc: options.doc,
     kind: identity,
   });
+}
+
+function defaultName({ group, version, kind: name }: KindIdentity): string {
+  const dot = group.indexOf('.');
+  const packageName = group === '' ? 'core' : dot < 0 ? group : group.slice(0, dot);
+  return `${packageName}.${version}.${name}`;
 }

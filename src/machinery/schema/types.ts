@@ -55,6 +55,7 @@ export interface MapType<T> extends Typed<Record<string, T>, null> {
 
 export interface StructType<T = unknown> extends Typed<T> {
   readonly type: 'struct';
+  /** Unique among all types: `core.v1.PodSpec`. */
   readonly name: string;
   /** Declared fields in declared order, inline ones not expanded: the protobuf view. */
   readonly fields: readonly Field[];

@@ -1,0 +1,16 @@
+import { always, type Infer, int64, kind, rawExtension, required } from '../../../machinery/schema/index.js';
+import { listKind } from '../../meta/v1/list-kind.types.js';
+import { objectMeta } from '../../meta/v1/object-meta.types.js';
+
+export const controllerRevision = kind(
+  { group: 'apps', version: 'v1', kind: 'ControllerRevision', scope: 'Namespaced' },
+  {
+    metadata: always(1, objectMeta),
+    data: always(2, rawExtension),
+    revision: required(3, int64),
+  },
+);
+export type ControllerRevision = Infer<typeof controllerRevision>;
+
+export const controllerRevisionList = listKind(controllerRevision);
+export type ControllerRevisionList = Infer<typeof controllerRevisionList>;

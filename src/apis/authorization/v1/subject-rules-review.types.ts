@@ -1,0 +1,45 @@
+import {
+  always,
+  bool,
+  type Infer,
+  kind,
+  list,
+  optional,
+  required,
+  string,
+  struct,
+} from '../../../machinery/schema/index.js';
+import { objectMeta } from '../../meta/v1/object-meta.types.js';
+import { selfSubjectRulesReviewSpec } from './subject-access-review.types.js';
+
+export const resourceRule = struct('authorization.v1.ResourceRule', {
+  verbs: required(1, list(string)),
+  apiGroups: optional(2, list(string)),
+  resources: optional(3, list(string)),
+  resourceNames: optional(4, list(string)),
+});
+export type ResourceRule = Infer<typeof resourceRule>;
+
+export const nonResourceRule = struct('authorization.v1.NonResourceRule', {
+  verbs: required(1, list(string)),
+  nonResourceURLs: optional(2, list(string)),
+});
+export type NonResourceRule = Infer<typeof nonResourceRule>;
+
+export const subjectRulesReviewStatus = struct('authorization.v1.SubjectRulesReviewStatus', {
+  resourceRules: required(1, list(resourceRule)),
+  nonResourceRules: required(2, list(nonResourceRule)),
+  incomplete: required(3, bool),
+  evaluationError: optional(4, string),
+});
+export type SubjectRulesReviewStatus = Infer<typeof subjectRulesReviewStatus>;
+
+export const selfSubjectRulesReview = kind(
+  { group: 'authorization', version: 'v1', kind: 'SelfSubjectRulesReview', scope: 'Cluster' },
+  {
+    metadata: always(1, objectMeta),
+    spec: required(2, selfSubjectRulesReviewSpec),
+    status: always(3, subjectRulesReviewStatus),
+  },
+);
+export type SelfSubjectRulesReview = Infer<typeof selfSubjectRulesReview>;

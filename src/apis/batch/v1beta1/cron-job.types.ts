@@ -1,0 +1,17 @@
+import { always, type Infer, kind } from '../../../machinery/schema/index.js';
+import { listKind } from '../../meta/v1/list-kind.types.js';
+import { objectMeta } from '../../meta/v1/object-meta.types.js';
+import { cronJobSpec, cronJobStatus } from '../v1/cron-job.types.js';
+
+export const cronJob = kind(
+  { group: 'batch', version: 'v1beta1', kind: 'CronJob', scope: 'Namespaced' },
+  {
+    metadata: always(1, objectMeta),
+    spec: always(2, cronJobSpec),
+    status: always(3, cronJobStatus),
+  },
+);
+export type CronJob = Infer<typeof cronJob>;
+
+export const cronJobList = listKind(cronJob);
+export type CronJobList = Infer<typeof cronJobList>;

@@ -1,0 +1,27 @@
+import {
+  always,
+  bool,
+  bytes,
+  type Infer,
+  kind,
+  map,
+  optional,
+  pointer,
+  string,
+} from '../../../machinery/schema/index.js';
+import { listKind } from '../../meta/v1/list-kind.types.js';
+import { objectMeta } from '../../meta/v1/object-meta.types.js';
+
+export const configMap = kind(
+  { group: '', version: 'v1', kind: 'ConfigMap', scope: 'Namespaced' },
+  {
+    metadata: always(1, objectMeta),
+    immutable: pointer(4, bool),
+    data: optional(2, map(string)),
+    binaryData: optional(3, map(bytes)),
+  },
+);
+export type ConfigMap = Infer<typeof configMap>;
+
+export const configMapList = listKind(configMap);
+export type ConfigMapList = Infer<typeof configMapList>;

@@ -1,0 +1,170 @@
+import {
+  always,
+  bool,
+  enumOf,
+  type Infer,
+  int32,
+  int64,
+  kind,
+  list,
+  mergedBy,
+  optional,
+  pointer,
+  required,
+  string,
+  struct,
+  time,
+} from '../../../machinery/schema/index.js';
+import { listKind } from '../../meta/v1/list-kind.types.js';
+import { objectMeta } from '../../meta/v1/object-meta.types.js';
+import { taint } from './affinity.types.js';
+import { conditionStatus } from './condition-status.types.js';
+import { resourceList } from './resources.types.js';
+
+export const configMapNodeConfigSource = struct('core.v1.ConfigMapNodeConfigSource', {
+  namespace: required(1, string),
+  name: required(2, string),
+  uid: optional(3, string),
+  resourceVersion: optional(4, string),
+  kubeletConfigKey: required(5, string),
+});
+export type ConfigMapNodeConfigSource = Infer<typeof configMapNodeConfigSource>;
+
+export const nodeConfigSource = struct('core.v1.NodeConfigSource', {
+  configMap: pointer(2, configMapNodeConfigSource),
+});
+export type NodeConfigSource = Infer<typeof nodeConfigSource>;
+
+export const nodeSpec = struct('core.v1.NodeSpec', {
+  podCIDR: optional(1, string),
+  podCIDRs: optional(7, list(string), { listType: 'set', patch: { strategy: 'merge' } }),
+  providerID: optional(3, string),
+  unschedulable: optional(4, bool),
+  taints: optional(5, list(taint)),
+  configSource: pointer(6, nodeConfigSource),
+  externalID: optional(2, string),
+});
+export type NodeSpec = Infer<typeof nodeSpec>;
+
+export const nodePhase = enumOf('Pending', 'Running', 'Terminated');
+export type NodePhase = Infer<typeof nodePhase>;
+
+export const nodeConditionType = enumOf('DiskPressure', 'MemoryPressure', 'NetworkUnavailable', 'PIDPressure', 'Ready');
+export type NodeConditionType = Infer<typeof nodeConditionType>;
+
+export const nodeCondition = struct('core.v1.NodeCondition', {
+  type: required(1, nodeConditionType),
+  status: required(2, conditionStatus),
+  lastHeartbeatTime: always(3, time),
+  lastTransitionTime: always(4, time),
+  reason: optional(5, string),
+  message: optional(6, string),
+});
+export type NodeCondition = Infer<typeof nodeCondition>;
+
+export const nodeAddressType = enumOf('ExternalDNS', 'ExternalIP', 'Hostname', 'InternalDNS', 'InternalIP');
+export type NodeAddressType = Infer<typeof nodeAddressType>;
+
+export const nodeAddress = struct('core.v1.NodeAddress', {
+  type: required(1, nodeAddressType),
+  address: required(2, string),
+});
+export type NodeAddress = Infer<typeof nodeAddress>;
+
+export const daemonEndpoint = struct('core.v1.DaemonEndpoint', {
+  Port: required(1, int32),
+});
+export type DaemonEndpoint = Infer<typeof daemonEndpoint>;
+
+export const nodeDaemonEndpoints = struct('core.v1.NodeDaemonEndpoints', {
+  kubeletEndpoint: always(1, daemonEndpoint),
+});
+export type NodeDaemonEndpoints = Infer<typeof nodeDaemonEndpoints>;
+
+export const nodeSwapStatus = struct('core.v1.NodeSwapStatus', {
+  capacity: pointer(1, int64),
+});
+export type NodeSwapStatus = Infer<typeof nodeSwapStatus>;
+
+export const nodeSystemInfo = struct('core.v1.NodeSystemInfo', {
+  machineID: required(1, string),
+  systemUUID: required(2, string),
+  bootID: required(3, string),
+  kernelVersion: required(4, string),
+  osImage: required(5, string),
+  containerRuntimeVersion: required(6, string),
+  kubeletVersion: required(7, string),
+  kubeProxyVersion: required(8, string),
+  operatingSystem: required(9, string),
+  architecture: required(10, string),
+  swap: pointer(11, nodeSwapStatus),
+});
+export type NodeSystemInfo = Infer<typeof nodeSystemInfo>;
+
+export const containerImage = struct('core.v1.ContainerImage', {
+  names: always(1, list(string)),
+  sizeBytes: optional(2, int64),
+});
+export type ContainerImage = Infer<typeof containerImage>;
+
+export const attachedVolume = struct('core.v1.AttachedVolume', {
+  name: required(1, string),
+  devicePath: required(2, string),
+});
+export type AttachedVolume = Infer<typeof attachedVolume>;
+
+export const nodeConfigStatus = struct('core.v1.NodeConfigStatus', {
+  assigned: pointer(1, nodeConfigSource),
+  active: pointer(2, nodeConfigSource),
+  lastKnownGood: pointer(3, nodeConfigSource),
+  error: optional(4, string),
+});
+export type NodeConfigStatus = Infer<typeof nodeConfigStatus>;
+
+export const nodeRuntimeHandlerFeatures = struct('core.v1.NodeRuntimeHandlerFeatures', {
+  recursiveReadOnlyMounts: pointer(1, bool),
+  userNamespaces: pointer(2, bool),
+});
+export type NodeRuntimeHandlerFeatures = Infer<typeof nodeRuntimeHandlerFeatures>;
+
+export const nodeRuntimeHandler = struct('core.v1.NodeRuntimeHandler', {
+  name: always(1, string),
+  features: pointer(2, nodeRuntimeHandlerFeatures),
+});
+export type NodeRuntimeHandler = Infer<typeof nodeRuntimeHandler>;
+
+export const nodeFeatures = struct('core.v1.NodeFeatures', {
+  supplementalGroupsPolicy: pointer(1, bool),
+});
+export type NodeFeatures = Infer<typeof nodeFeatures>;
+
+export const nodeStatus = struct('core.v1.NodeStatus', {
+  capacity: optional(1, resourceList),
+  allocatable: optional(2, resourceList),
+  phase: optional(3, nodePhase),
+  conditions: optional(4, list(nodeCondition), mergedBy('type')),
+  addresses: optional(5, list(nodeAddress), mergedBy('type')),
+  daemonEndpoints: always(6, nodeDaemonEndpoints),
+  nodeInfo: always(7, nodeSystemInfo),
+  images: optional(8, list(containerImage)),
+  volumesInUse: optional(9, list(string)),
+  volumesAttached: optional(10, list(attachedVolume)),
+  config: pointer(11, nodeConfigStatus),
+  runtimeHandlers: optional(12, list(nodeRuntimeHandler)),
+  features: pointer(13, nodeFeatures),
+  declaredFeatures: optional(14, list(string)),
+});
+export type NodeStatus = Infer<typeof nodeStatus>;
+
+export const node = kind(
+  { group: '', version: 'v1', kind: 'Node', scope: 'Cluster' },
+  {
+    metadata: always(1, objectMeta),
+    spec: always(2, nodeSpec),
+    status: always(3, nodeStatus),
+  },
+);
+export type Node = Infer<typeof node>;
+
+export const nodeList = listKind(node);
+export type NodeList = Infer<typeof nodeList>;

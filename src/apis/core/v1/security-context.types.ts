@@ -1,0 +1,103 @@
+import {
+  bool,
+  enumOf,
+  type Infer,
+  int64,
+  list,
+  optional,
+  pointer,
+  required,
+  string,
+  struct,
+} from '../../../machinery/schema/index.js';
+
+export const capabilities = struct('core.v1.Capabilities', {
+  add: optional(1, list(string)),
+  drop: optional(2, list(string)),
+});
+export type Capabilities = Infer<typeof capabilities>;
+
+export const seLinuxOptions = struct('core.v1.SELinuxOptions', {
+  user: optional(1, string),
+  role: optional(2, string),
+  type: optional(3, string),
+  level: optional(4, string),
+});
+export type SELinuxOptions = Infer<typeof seLinuxOptions>;
+
+export const windowsSecurityContextOptions = struct('core.v1.WindowsSecurityContextOptions', {
+  gmsaCredentialSpecName: pointer(1, string),
+  gmsaCredentialSpec: pointer(2, string),
+  runAsUserName: pointer(3, string),
+  hostProcess: pointer(4, bool),
+});
+export type WindowsSecurityContextOptions = Infer<typeof windowsSecurityContextOptions>;
+
+export const procMountType = enumOf('Default', 'Unmasked');
+export type ProcMountType = Infer<typeof procMountType>;
+
+export const seccompProfileType = enumOf('Localhost', 'RuntimeDefault', 'Unconfined');
+export type SeccompProfileType = Infer<typeof seccompProfileType>;
+
+export const seccompProfile = struct('core.v1.SeccompProfile', {
+  type: required(1, seccompProfileType),
+  localhostProfile: pointer(2, string),
+});
+export type SeccompProfile = Infer<typeof seccompProfile>;
+
+export const appArmorProfileType = enumOf('Localhost', 'RuntimeDefault', 'Unconfined');
+export type AppArmorProfileType = Infer<typeof appArmorProfileType>;
+
+export const appArmorProfile = struct('core.v1.AppArmorProfile', {
+  type: required(1, appArmorProfileType),
+  localhostProfile: pointer(2, string),
+});
+export type AppArmorProfile = Infer<typeof appArmorProfile>;
+
+export const securityContext = struct('core.v1.SecurityContext', {
+  capabilities: pointer(1, capabilities),
+  privileged: pointer(2, bool),
+  seLinuxOptions: pointer(3, seLinuxOptions),
+  windowsOptions: pointer(10, windowsSecurityContextOptions),
+  runAsUser: pointer(4, int64),
+  runAsGroup: pointer(8, int64),
+  runAsNonRoot: pointer(5, bool),
+  readOnlyRootFilesystem: pointer(6, bool),
+  allowPrivilegeEscalation: pointer(7, bool),
+  procMount: pointer(9, procMountType),
+  seccompProfile: pointer(11, seccompProfile),
+  appArmorProfile: pointer(12, appArmorProfile),
+});
+export type SecurityContext = Infer<typeof securityContext>;
+
+export const supplementalGroupsPolicy = enumOf('Merge', 'Strict');
+export type SupplementalGroupsPolicy = Infer<typeof supplementalGroupsPolicy>;
+
+export const sysctl = struct('core.v1.Sysctl', {
+  name: required(1, string),
+  value: required(2, string),
+});
+export type Sysctl = Infer<typeof sysctl>;
+
+export const podFSGroupChangePolicy = enumOf('Always', 'OnRootMismatch');
+export type PodFSGroupChangePolicy = Infer<typeof podFSGroupChangePolicy>;
+
+export const podSELinuxChangePolicy = enumOf('MountOption', 'Recursive');
+export type PodSELinuxChangePolicy = Infer<typeof podSELinuxChangePolicy>;
+
+export const podSecurityContext = struct('core.v1.PodSecurityContext', {
+  seLinuxOptions: pointer(1, seLinuxOptions),
+  windowsOptions: pointer(8, windowsSecurityContextOptions),
+  runAsUser: pointer(2, int64),
+  runAsGroup: pointer(6, int64),
+  runAsNonRoot: pointer(3, bool),
+  supplementalGroups: optional(4, list(int64)),
+  supplementalGroupsPolicy: pointer(12, supplementalGroupsPolicy),
+  fsGroup: pointer(5, int64),
+  sysctls: optional(7, list(sysctl)),
+  fsGroupChangePolicy: pointer(9, podFSGroupChangePolicy),
+  seccompProfile: pointer(10, seccompProfile),
+  appArmorProfile: pointer(11, appArmorProfile),
+  seLinuxChangePolicy: pointer(13, podSELinuxChangePolicy),
+});
+export type PodSecurityContext = Infer<typeof podSecurityContext>;

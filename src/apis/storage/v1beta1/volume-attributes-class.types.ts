@@ -1,0 +1,16 @@
+import { always, type Infer, kind, map, optional, required, string } from '../../../machinery/schema/index.js';
+import { listKind } from '../../meta/v1/list-kind.types.js';
+import { objectMeta } from '../../meta/v1/object-meta.types.js';
+
+export const volumeAttributesClass = kind(
+  { group: 'storage', version: 'v1beta1', kind: 'VolumeAttributesClass', scope: 'Cluster' },
+  {
+    metadata: always(1, objectMeta),
+    driverName: required(2, string),
+    parameters: optional(3, map(string)),
+  },
+);
+export type VolumeAttributesClass = Infer<typeof volumeAttributesClass>;
+
+export const volumeAttributesClassList = listKind(volumeAttributesClass);
+export type VolumeAttributesClassList = Infer<typeof volumeAttributesClassList>;
