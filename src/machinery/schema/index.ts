@@ -20,4 +20,7 @@
  */
 export * from './access.js';
 export * from './builder.js';
+export * from './decode.js';
+export { exceedsDepth, maxDepth } from './depth.js';
+export * from './duplicate-keys.js';
 export * from './types.js';

@@ -1,0 +1,234 @@
+import { ValueFormatError } from '../values/value-format-error.js';
+import { jsonFields, resolveType } from './access.js';
+import { maxDepth } from './depth.js';
+import { Mismatch, scalarDecoders, scalarZeros } from './scalars.js';
+import type { Field, SchemaType, StructType, VariantType } from './types.js';
+
+/** What one decoding run notes on its way. */
+export interface DecodeState {
+  /** Some struct had a field that its type does not know. */
+  hasUnknown: boolean;
+  /** Nesting of types that contain themselves. */
+  depth: number;
+}
+
+export type Decoder = (input: unknown, state: DecodeState) => unknown;
+
+type JsonObject = Record<string, unknown>;
+
+/** Marks fields that have no zero form. */
+const absent = Symbol('absent');
+
+const decoders = new WeakMap<object, Decoder>();
+
+/** The decoder of a type, compiled at first use. It takes any JSON value but null and undefined. */
+export function decoderOf(type: SchemaType): Decoder {
+  let decoder = decoders.get(type);
+  if (decoder === undefined) {
+    decoder = compile(type);
+    decoders.set(type, decoder);
+  }
+  return decoder;
+}
+
+function compile(type: SchemaType): Decoder {
+  switch (type.type) {
+    case 'scalar':
+      return scalarDecoders[type.scalar];
+    case 'enum':
+      return scalarDecoders.string;
+    case 'list':
+      return compileList(type.element);
+    case 'map':
+      return compileMap(type.value);
+    case 'struct':
+      return compileStruct(type);
+    case 'variant':
+      return compileVariant(type);
+    case 'lazy':
+      return compileLazy(type.resolve);
+  }
+}
+
+function compileList(elementType: SchemaType): Decoder {
+  const decode = decoderOf(elementType);
+  const zero = zeroMaker(elementType);
+  return (input, state) => {
+    if (!Array.isArray(input)) throw new Mismatch('a list', input);
+    const length = input.length;
+    const output: unknown[] = [];
+    for (let i = 0; i < length; i++) {
+      const element: unknown = input[i];
+      output.push(element === null || element === undefined ? zero() : decode(element, state));
+    }
+    return output;
+  };
+}
+
+function compileMap(valueType: SchemaType): Decoder {
+  const decode = decoderOf(valueType);
+  const zero = zeroMaker(valueType);
+  return (input, state) => {
+    const source = asObject(input);
+    const keys = Object.keys(source);
+    if (!isSorted(keys)) keys.sort();
+    const output: JsonObject = {};
+    for (const key of keys) {
+      const raw = source[key];
+      const value = raw === null || raw === undefined ? zero() : decode(raw, state);
+      if (key === '__proto__') setProperty(output, key, value);
+      else output[key] = value;
+    }
+    return output;
+  };
+}
+
+/** Sets any key as data: a plain assignment to `__proto__` would change the object instead. */
+function setProperty(object: JsonObject, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let i = 1; i < keys.length; i++) {
+    if ((keys[i - 1] as string) > (keys[i] as string)) return false;
+  }
+  return true;
+}
+
+function asObject(input: unknown): JsonObject {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) throw new Mismatch('an object', input);
+  return input as JsonObject;
+}
+
+function compileStruct(type: StructType): Decoder {
+  const fields = [...jsonFields(type).values()];
+  const names = fields.map((field) => field.name);
+  const fieldDecoders = fields.map((field) => lateDecoder(field.type));
+  const zeros = fields.map(absentForm);
+  const droppable = fields.map((field) => field.presence === 'optional');
+  const isKind = type.kind !== undefined;
+  const count = fields.length;
+
+  return (input, state) => {
+    const source = asObject(input);
+    const output: JsonObject = {};
+    let known = isKind ? decodeTypeMeta(source, output) : 0;
+    for (let i = 0; i < count; i++) {
+      const name = names[i] as string;
+      const raw = source[name];
+      let value: unknown;
+      if (raw === undefined) {
+        value = (zeros[i] as () => unknown)();
+        if (value !== absent) output[name] = value;
+        continue;
+      }
+      known++;
+      if (raw === null) {
+        value = (zeros[i] as () => unknown)();
+        if (value !== absent) output[name] = value;
+        continue;
+      }
+      value = (fieldDecoders[i] as Decoder)(raw, state);
+      if (droppable[i] === true && isZero(value)) continue;
+      output[name] = value;
+    }
+    let given = 0;
+    for (const _ in source) given++;
+    if (given !== known) state.hasUnknown = true;
+    return output;
+  };
+}
+
+/** Copies kind and apiVersion, in this order, and answers how many of them were given. */
+function decodeTypeMeta(source: JsonObject, output: JsonObject): number {
+  let known = 0;
+  for (const name of ['kind', 'apiVersion']) {
+    const value = source[name];
+    if (value === undefined) continue;
+    known++;
+    if (value === null || value === '') continue;
+    output[name] = scalarDecoders.string(value);
+  }
+  return known;
+}
+
+/** Compiles the field's type when the first value arrives, so that starting up costs nothing. */
+function lateDecoder(type: SchemaType): Decoder {
+  if (type.type === 'scalar' || type.type === 'enum') return decoderOf(type);
+  let decoder: Decoder | undefined;
+  return (input, state) => {
+    if (decoder === undefined) decoder = decoderOf(type);
+    return decoder(input, state);
+  };
+}
+
+/** Whether a decoded value is one that an `optional` field leaves out. */
+function isZero(value: unknown): boolean {
+  if (typeof value !== 'object') return value === '' || value === 0 || value === false;
+  if (value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _ in value) return false;
+  return true;
+}
+
+function absentForm(field: Field): () => unknown {
+  if (field.presence === 'optional' || field.presence === 'pointer') return () => absent;
+  return field.nullable ? () => null : zeroMaker(field.type);
+}
+
+/** Makes the zero form of a type: fresh for structs, null for lists and maps. */
+export function zeroMaker(type: SchemaType): () => unknown {
+  switch (type.type) {
+    case 'scalar': {
+      const zero = scalarZeros[type.scalar];
+      return () => zero;
+    }
+    case 'enum':
+      return () => '';
+    case 'list':
+    case 'map':
+    case 'variant':
+      return () => null;
+    case 'struct': {
+      const empty = Object.freeze({});
+      const state: DecodeState = { hasUnknown: false, depth: 0 };
+      let decoder: Decoder | undefined;
+      return () => {
+        if (decoder === undefined) decoder = decoderOf(type);
+        return decoder(empty, state);
+      };
+    }
+    case 'lazy':
+      return () => zeroMaker(resolveType(type))();
+  }
+}
+
+function compileVariant(type: VariantType<unknown>): Decoder {
+  const decodeStruct = lateDecoder(type.struct);
+  const list: SchemaType = {
+    type: 'list',
+    element: type.alternative === 'strings' ? ({ type: 'scalar', scalar: 'string' } as SchemaType) : type.struct,
+    wrapper: undefined,
+  } as SchemaType;
+  const decodeList = lateDecoder(list);
+  return (input, state) => {
+    if (type.alternative === 'bool' && typeof input === 'boolean') return input;
+    if (type.alternative !== 'bool' && Array.isArray(input)) return decodeList(input, state);
+    if (typeof input !== 'object' || Array.isArray(input)) {
+      const simple = { bool: 'a boolean', list: 'a list of schemas', strings: 'a list of strings' }[type.alternative];
+      throw new Mismatch(`${simple} or a schema`, input);
+    }
+    return decodeStruct(input, state);
+  };
+}
+
+function compileLazy(resolve: () => StructType): Decoder {
+  let decoder: Decoder | undefined;
+  return (input, state) => {
+    if (decoder === undefined) decoder = decoderOf(resolve());
+    if (++state.depth > maxDepth) throw new ValueFormatError('exceeded max depth');
+    const value = decoder(input, state);
+    state.depth--;
+    return value;
+  };
+}

@@ -1,0 +1,54 @@
+import { ValueFormatError } from '../values/value-format-error.js';
+import { type DecodeState, decoderOf, zeroMaker } from './compile.js';
+import { inspect } from './inspect.js';
+import { Mismatch } from './scalars.js';
+import type { Infer, SchemaType } from './types.js';
+
+/** A value has the wrong type or form. The message begins with the path. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError';
+
+  constructor(
+    readonly path: string,
+    readonly detail: string,
+  ) {
+    super(path === '' ? detail : `${path}: ${detail}`);
+  }
+}
+
+export interface Decoded<T> {
+  readonly value: T;
+  /** Paths of fields that the type does not know, in the input's order: `spec.containers[0].foo`. */
+  readonly unknownFields: readonly string[];
+}
+
+const none: readonly string[] = [];
+
+/**
+ * Turns a JSON value into a new canonical value of a type: fields in declared order (kind and apiVersion first, map
+ * keys sorted), unknown fields dropped and reported, absent and null treated alike, zero values kept or dropped as
+ * each field's {@link Presence} says, quantities, times, durations and base64 in canonical form. The input is not
+ * changed; raw values (`rawExtension`, `fieldsV1`, `anyJson`) are shared with it, not copied.
+ *
+ * @throws {DecodeError} for a value of the wrong type, out of range, or nested too deep.
+ */
+export function decode<S extends SchemaType>(type: S, input: unknown): Decoded<Infer<S>> {
+  const state: DecodeState = { hasUnknown: false, depth: 0 };
+  let value: unknown;
+  try {
+    value = input === null || input === undefined ? zeroMaker(type)() : decoderOf(type)(input, state);
+  } catch (error) {
+    if (!(error instanceof Mismatch) && !(error instanceof ValueFormatError)) throw error;
+    const { fault } = inspect(type, input);
+    throw new DecodeError(fault?.path ?? '', fault?.detail ?? error.message);
+  }
+  return {
+    value: value as Infer<S>,
+    unknownFields: state.hasUnknown ? inspect(type, input).unknownFields : none,
+  };
+}
+
+/** The canonical form of a type when nothing is given: an empty object with its always-present fields. */
+export function zeroValue<S extends SchemaType>(type: S): Infer<S> {
+  return zeroMaker(type)() as Infer<S>;
+}

@@ -1,0 +1,16 @@
+/** How deep an object may be nested; far below what exhausts the stack of recursive code. */
+export const maxDepth = 1000;
+
+/** True when objects and lists are nested deeper than `limit`. Itself recurses no deeper than that. */
+export function exceedsDepth(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (limit === 0) return true;
+  if (Array.isArray(value)) {
+    for (const element of value) if (exceedsDepth(element, limit - 1)) return true;
+    return false;
+  }
+  for (const key in value) {
+    if (exceedsDepth((value as Record<string, unknown>)[key], limit - 1)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,121 @@
+import { canonicalBase64 } from '../values/base64.js';
+import { canonicalDuration } from '../values/duration.js';
+import { canonicalQuantity } from '../values/quantity.js';
+import { canonicalMicroTime, canonicalTime } from '../values/time.js';
+import { ValueFormatError } from '../values/value-format-error.js';
+import { exceedsDepth, maxDepth } from './depth.js';
+import type { ScalarName } from './types.js';
+
+/** A value does not fit its declaration; where it stands is found out separately, since almost none fail. */
+export class Mismatch extends Error {
+  override readonly name = 'Mismatch';
+
+  constructor(
+    readonly expected: string,
+    readonly found: unknown,
+  ) {
+    super(expected);
+  }
+}
+
+/** Turns a JSON value other than null into its canonical form. Throws Mismatch or ValueFormatError. */
+export type ScalarDecoder = (input: unknown) => unknown;
+
+const minInt32 = -(2 ** 31);
+const maxInt32 = 2 ** 31 - 1;
+const minInt64 = -(2n ** 63n);
+const maxInt64 = 2n ** 63n - 1n;
+
+function decodeString(input: unknown): string {
+  if (typeof input !== 'string') throw new Mismatch('a string', input);
+  return input;
+}
+
+function decodeInt32(input: unknown): number {
+  if (typeof input !== 'number' || !Number.isInteger(input) || input < minInt32 || input > maxInt32) {
+    throw new Mismatch('a whole number of 32 bits', input);
+  }
+  return input === 0 ? 0 : input;
+}
+
+function decodeInt64(input: unknown): number {
+  if (typeof input === 'number' && Number.isSafeInteger(input)) return input === 0 ? 0 : input;
+  const isInRange = typeof input === 'bigint' ? input >= minInt64 && input <= maxInt64 : Number.isInteger(input);
+  // Such a number may have lost digits already when it was parsed: refusing it is better than changing it.
+  throw new Mismatch(
+    isInRange ? 'a whole number between -(2^53 - 1) and 2^53 - 1' : 'a whole number of 64 bits',
+    input,
+  );
+}
+
+function decodeBool(input: unknown): boolean {
+  if (typeof input !== 'boolean') throw new Mismatch('true or false', input);
+  return input;
+}
+
+function decodeDouble(input: unknown): number {
+  if (typeof input !== 'number' || !Number.isFinite(input)) throw new Mismatch('a number', input);
+  return input;
+}
+
+function fromText(expected: string, canonical: (text: string) => unknown): ScalarDecoder {
+  return (input) => {
+    if (typeof input !== 'string') throw new Mismatch(expected, input);
+    return canonical(input);
+  };
+}
+
+function decodeQuantity(input: unknown): string {
+  if (typeof input !== 'string' && typeof input !== 'number') throw new Mismatch('a quantity', input);
+  return canonicalQuantity(input);
+}
+
+function decodeIntOrString(input: unknown): number | string {
+  return typeof input === 'string' ? input : decodeInt32(input);
+}
+
+function decodeObject(input: unknown): object {
+  if (typeof input !== 'object' || Array.isArray(input)) throw new Mismatch('an object', input);
+  return decodeAny(input) as object;
+}
+
+function decodeAny(input: unknown): unknown {
+  if (typeof input === 'object' && exceedsDepth(input, maxDepth)) throw new ValueFormatError('exceeded max depth');
+  return input;
+}
+
+/** Decoders of scalars. Raw values keep the identity of the input. */
+export const scalarDecoders: Readonly<Record<ScalarName, ScalarDecoder>> = {
+  string: decodeString,
+  int32: decodeInt32,
+  int64: decodeInt64,
+  bool: decodeBool,
+  double: decodeDouble,
+  bytes: fromText('base64 text', canonicalBase64),
+  quantity: decodeQuantity,
+  time: fromText('a date and time as in RFC 3339', canonicalTime),
+  microTime: fromText('a date and time as in RFC 3339', canonicalMicroTime),
+  duration: fromText('a duration', canonicalDuration),
+  intOrString: decodeIntOrString,
+  rawExtension: decodeObject,
+  fieldsV1: decodeObject,
+  anyJson: decodeAny,
+};
+
+/** What stands for a scalar that was not given, in Go's zero-value sense. */
+export const scalarZeros: Readonly<Record<ScalarName, string | number | boolean | null>> = {
+  string: '',
+  int32: 0,
+  int64: 0,
+  bool: false,
+  double: 0,
+  bytes: null,
+  quantity: '0',
+  time: null,
+  microTime: null,
+  duration: '0s',
+  intOrString: 0,
+  rawExtension: null,
+  fieldsV1: null,
+  anyJson: null,
+};

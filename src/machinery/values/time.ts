@@ -1,0 +1,84 @@
+import { ValueFormatError } from './value-format-error.js';
+
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+const canonicalShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+/** An instant: whole milliseconds since 1970 and the microseconds (0 to 999) beyond them. */
+interface Instant {
+  readonly milliseconds: number;
+  readonly microseconds: number;
+}
+
+/** Milliseconds of the instant that counts as no time at all: the first of January of the year 1. */
+const zeroMilliseconds = -62_135_596_800_000;
+
+function parseInstant(text: string): Instant {
+  const match = text.length > 64 ? null : rfc3339.exec(text);
+  if (match === null) throw invalid(text);
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const offsetHours = Number(match[9] ?? 0);
+  const offsetMinutes = Number(match[10] ?? 0);
+  const isInRange =
+    month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month) && hour < 24 && minute < 60 && second < 60;
+  if (!isInRange || offsetHours > 24 || offsetMinutes > 59) throw invalid(text);
+  const fraction = (match[7] ?? '').padEnd(6, '0');
+  const date = new Date(0);
+  // Date.UTC reads years below 100 as 19xx.
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute, second, Number(fraction.slice(0, 3)));
+  const offset = (offsetHours * 60 + offsetMinutes) * 60_000;
+  const milliseconds = date.getTime() - (match[8] === '-' ? -offset : offset);
+  return { milliseconds, microseconds: Number(fraction.slice(3, 6)) };
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function invalid(text: string): ValueFormatError {
+  return new ValueFormatError(`parsing time ${JSON.stringify(text.slice(0, 64))}: not a date and time as in RFC 3339`);
+}
+
+/** Milliseconds since 1970 of RFC 3339 text with any offset. @throws {ValueFormatError} for other text. */
+export function parseTime(text: string): number {
+  return parseInstant(text).milliseconds;
+}
+
+/** RFC 3339 in UTC, cut to whole seconds: the form of a `Time` field. */
+export function formatTime(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+/** RFC 3339 in UTC with six decimals: the form of a `MicroTime` field. */
+export function formatMicroTime(milliseconds: number, microseconds = 0): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 23)}${String(microseconds).padStart(3, '0')}Z`;
+}
+
+/** The canonical form of a `Time`; null for the zero time. @throws {ValueFormatError} for other text. */
+export function canonicalTime(text: string): string | null {
+  const { milliseconds } = parseInstant(text);
+  if (milliseconds === zeroMilliseconds) return null;
+  return canonicalShape.test(text) ? text : formatTime(checkYear(milliseconds, text));
+}
+
+/** The canonical form of a `MicroTime`; null for the zero time. @throws {ValueFormatError} for other text. */
+export function canonicalMicroTime(text: string): string | null {
+  const { milliseconds, microseconds } = parseInstant(text);
+  if (milliseconds === zeroMilliseconds && microseconds === 0) return null;
+  return formatMicroTime(checkYear(milliseconds, text), microseconds);
+}
+
+/** An offset can move a time out of the four-digit years. */
+function checkYear(milliseconds: number, text: string): number {
+  const year = new Date(milliseconds).getUTCFullYear();
+  if (year < 0 || year > 9999) throw invalid(text);
+  return milliseconds;
+}
