@@ -16,7 +16,9 @@ function serviceRangeProblem(text: string): string | undefined {
 
 function vendorProblem(text: string): string | undefined {
   const label = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';
-  return new RegExp(`^(?=.{1,200}$)${label}(\\.${label})+$`).test(text) ? undefined : 'must be a DNS name such as k8s.io';
+  return new RegExp(`^(?=.{1,200}$)${label}(\\.${label})+$`).test(text)
+    ? undefined
+    : 'must be a DNS name such as k8s.io';
 }
 
 /** Limits, times and names of the API itself. */
@@ -59,7 +61,8 @@ export class ApiOptions {
   @Flag({
     name: 'shutdown-delay-duration',
     type: 'duration',
-    usage: 'How long requests are still served after a stop signal, with /readyz failing, so that load balancers notice.',
+    usage:
+      'How long requests are still served after a stop signal, with /readyz failing, so that load balancers notice.',
   })
   @Min(0, notNegative)
   readonly shutdownDelayMs: number = 0;

@@ -74,7 +74,9 @@ function readArguments(flags: readonly BoundFlag[], argv: readonly string[], pro
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index] ?? '';
     if (!argument.startsWith('-') || argument === '-' || argument === '--') {
-      problems.push(`unexpected argument ${JSON.stringify(argument)}${boolHint(bySpelling, argv[index - 1], argument)}`);
+      problems.push(
+        `unexpected argument ${JSON.stringify(argument)}${boolHint(bySpelling, argv[index - 1], argument)}`,
+      );
       continue;
     }
     const equals = argument.indexOf('=');
@@ -111,11 +113,7 @@ function takesNext(flag: BoundFlag, next: string | undefined): boolean {
   return flag.type !== 'string' && flag.type !== 'list' && /^-[\d.]/.test(next);
 }
 
-function boolHint(
-  bySpelling: ReadonlyMap<string, BoundFlag>,
-  before: string | undefined,
-  argument: string,
-): string {
+function boolHint(bySpelling: ReadonlyMap<string, BoundFlag>, before: string | undefined, argument: string): string {
   return before !== undefined && bySpelling.get(before)?.type === 'bool' ? `: write ${before}=${argument}` : '';
 }
 

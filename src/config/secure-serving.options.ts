@@ -40,7 +40,7 @@ export class SecureServingOptions {
     unit: 'folder',
     usage: 'Where generated certificates are kept. Not used when --tls-cert-file is set.',
   })
-  readonly certDir: string = '.plinth/pki';
+  readonly certDir: string | undefined = undefined;
 
   @Flag({
     name: 'goaway-chance',

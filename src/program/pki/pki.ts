@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { addressAt, canonicalAddress, parseCidr } from '../../config/network.js';
 import type { Clock } from '../../machinery/clock.js';
 import { readFileIfPresent, writeFileAtomically } from '../files.js';
-import { type CertificateRequest, isUsable, issueCertificate, type KeyPair } from './certificate.js';
+import { type CertificateRequest, issueCertificate, isUsable, type KeyPair } from './certificate.js';
 
 const authorityDays = 3650;
 const leafDays = 365;

@@ -1,0 +1,51 @@
+// Compiles the project into dist/.
+//   --if-stale     only when a source is newer than the last build
+//   --if-possible  succeeds without doing anything when the compiler is not installed (production install)
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sourceFolders = ['src', 'test', 'bench'];
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const record = join(root, 'dist', '.tsbuildinfo');
+
+function filesBelow(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+}
+
+function isStale() {
+  if (!existsSync(record)) return true;
+  const built = statSync(record).mtimeMs;
+  const inputs = ['package.json', 'tsconfig.json'].map((name) => join(root, name));
+  for (const folder of sourceFolders) inputs.push(...filesBelow(join(root, folder)));
+  return inputs.some((path) => statSync(path).mtimeMs > built) || orphans().length > 0;
+}
+
+/** Compiled files whose source is gone: a test among them would still run. */
+function orphans() {
+  return sourceFolders.flatMap((folder) =>
+    filesBelow(join(root, 'dist', folder)).filter((path) => {
+      const source = path.replace(/\.js(\.map)?$/, '.ts').replace(join(root, 'dist'), root.replace(/[\\/]$/, ''));
+      return /\.js(\.map)?$/.test(path) && !existsSync(source);
+    }),
+  );
+}
+
+function build() {
+  if (!existsSync(compiler)) {
+    if (process.argv.includes('--if-possible')) return 0;
+    if (process.argv.includes('--if-stale') && existsSync(record)) return 0;
+    console.error('The compiler is not installed: run npm ci (without --omit=dev).');
+    return 1;
+  }
+  for (const path of orphans()) rmSync(path);
+  const { status } = spawnSync(process.execPath, [compiler, '-p', root], { cwd: root, stdio: 'inherit' });
+  return status ?? 1;
+}
+
+process.exitCode = process.argv.includes('--if-stale') && !isStale() ? 0 : build();

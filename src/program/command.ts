@@ -1,0 +1,35 @@
+import type { OptionGroups, ParseRequest } from '../config/parse-options.js';
+import type { StopSignals } from './lifecycle.js';
+
+/** What a subcommand gets: where its options are read from, and the wish to stop. */
+export interface CommandContext {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signals: StopSignals;
+  /** Writes a line for the user to standard output. */
+  readonly print: (line: string) => void;
+}
+
+/** One subcommand of the program. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly groups: OptionGroups;
+  /** Defaults by flag name that differ from the declared ones. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  /**
+   * Returns when the work is done or a stop was asked for and has been carried out.
+   *
+   * @throws OptionsError for a wrong command line, StartupError when it cannot start.
+   */
+  run(context: CommandContext): Promise<void>;
+}
+
+/** What `parseOptions` needs for a command. */
+export function parseRequest<Groups extends OptionGroups>(
+  groups: Groups,
+  defaults: Readonly<Record<string, unknown>>,
+  context: CommandContext,
+): ParseRequest<Groups> {
+  return { groups, defaults, argv: context.argv, environment: context.environment };
+}

@@ -1,0 +1,127 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { DevOptions } from '../../config/dev.options.js';
+import { type ServerOptions, serverOptionGroups } from '../../config/options.js';
+import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
+import { systemClock } from '../../machinery/clock.js';
+import { Logger } from '../../observability/logger.js';
+import { type Command, type CommandContext, parseRequest } from '../command.js';
+import { lockDirectory } from '../directory-lock.js';
+import { EmbeddedPostgres } from '../embedded-postgres.js';
+import { writeFileAtomically } from '../files.js';
+import { formatKubeconfig, localUrl } from '../kubeconfig.js';
+import { type Running, stopAll } from '../lifecycle.js';
+import { ensurePki, type Pki } from '../pki/pki.js';
+import { checkPortFree } from '../port-check.js';
+import { migrateDatabase } from './migrate.command.js';
+
+const groups = { dev: DevOptions, ...serverOptionGroups } as const;
+const defaults = { 'bind-address': '127.0.0.1' } as const;
+
+type Parsed = ParsedOptions<typeof groups>;
+
+export const devCommand: Command = {
+  name: 'dev',
+  summary: 'Serve the API on this machine with a database, certificates and a kubeconfig of its own.',
+  groups,
+  defaults,
+  async run(context) {
+    const request = parseRequest(groups, defaults, context);
+    const parsed = parseOptions(request);
+    const logger = new Logger(parsed.logging.logLevel, parsed.logging.logFormat);
+    const started: Running[] = [];
+    try {
+      await start(parsed, givenFlags(request), context, logger, started);
+      await context.signals.wait();
+    } catch (error) {
+      // The reason not to start matters more than what goes wrong while tidying up.
+      await stopAll(started).catch((failure: unknown) => logger.error('could not stop cleanly', { error: failure }));
+      throw error;
+    }
+    await stopAll(started);
+  },
+};
+
+async function start(
+  parsed: Parsed,
+  given: ReadonlySet<string>,
+  context: CommandContext,
+  logger: Logger,
+  started: Running[],
+): Promise<void> {
+  const directory = resolve(parsed.dev.dataDir);
+  // Root's folder is passed through by the user Postgres runs as; what is secret inside has a mode of its own.
+  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const lock = await lockDirectory(directory);
+  started.push({ stop: () => lock.release() });
+  const { bindAddress, securePort } = parsed.secureServing;
+  await checkPortFree(bindAddress, securePort);
+
+  const pki = await ensurePki({
+    directory: resolve(parsed.secureServing.certDir ?? join(directory, 'pki')),
+    bindAddress,
+    serviceClusterIpRange: parsed.api.serviceClusterIpRange,
+    clock: systemClock,
+  });
+  let { databaseUrl } = parsed.storage;
+  if (databaseUrl === undefined) {
+    const postgres = await EmbeddedPostgres.start({ directory, logger });
+    started.push(postgres);
+    databaseUrl = postgres.databaseUrl;
+    await writeFileAtomically(join(directory, 'database-url'), `${databaseUrl}\n`, 0o600);
+  }
+  if (context.signals.signal.aborted) return;
+  await migrateDatabase(databaseUrl, logger);
+
+  const options = completeOptions(parsed, given, pki, databaseUrl);
+  const kubeconfig = join(directory, 'admin.kubeconfig');
+  await writeKubeconfig(kubeconfig, options, given, pki);
+  if (context.signals.signal.aborted) return;
+  const { startServer } = await import('../../server.js');
+  const server = await startServer(options);
+  started.push(server);
+  announce(context, server.url, kubeconfig);
+}
+
+function completeOptions(
+  { dev: _dev, ...parsed }: Parsed,
+  given: ReadonlySet<string>,
+  pki: Pki,
+  databaseUrl: string,
+): ServerOptions {
+  const { tlsCertFile, tlsPrivateKeyFile } = parsed.secureServing;
+  const ownTls = { tlsCertFile: pki.serving.certificateFile, tlsPrivateKeyFile: pki.serving.privateKeyFile };
+  const tls =
+    tlsCertFile === undefined || tlsPrivateKeyFile === undefined ? ownTls : { tlsCertFile, tlsPrivateKeyFile };
+  const clientCaFile = given.has('client-ca-file') ? parsed.authentication.clientCaFile : pki.authorityFile;
+  return {
+    ...parsed,
+    secureServing: { ...parsed.secureServing, ...tls },
+    storage: { ...parsed.storage, databaseUrl },
+    authentication: { ...parsed.authentication, clientCaFile },
+  };
+}
+
+async function writeKubeconfig(
+  path: string,
+  { secureServing, authentication }: ServerOptions,
+  given: ReadonlySet<string>,
+  pki: Pki,
+): Promise<void> {
+  const text = formatKubeconfig({
+    server: localUrl(secureServing.bindAddress, secureServing.securePort),
+    // A certificate of the user's own is trusted as it is: we do not know who signed it.
+    authority: given.has('tls-cert-file') ? await readFile(secureServing.tlsCertFile, 'utf8') : pki.authority,
+    client: authentication.clientCaFile === pki.authorityFile ? pki.admin : undefined,
+  });
+  await writeFileAtomically(path, text, 0o600);
+}
+
+function announce({ print }: CommandContext, url: string, kubeconfig: string): void {
+  const near = relative(process.cwd(), kubeconfig);
+  const shown = near.startsWith('..') ? kubeconfig : near;
+  print(`Plinth serves the cluster API on ${url}`);
+  print(`Admin kubeconfig: ${kubeconfig}`);
+  print('Try:');
+  print(`  kubectl --kubeconfig ${/^[\w./-]+$/.test(shown) ? shown : JSON.stringify(shown)} get namespaces`);
+}

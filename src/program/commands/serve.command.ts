@@ -1,0 +1,47 @@
+import { resolve } from 'node:path';
+import { type ServerOptions, serverOptionGroups } from '../../config/options.js';
+import { parseOptions } from '../../config/parse-options.js';
+import { systemClock } from '../../machinery/clock.js';
+import { type Command, parseRequest } from '../command.js';
+import { ensureSelfSignedServing } from '../pki/pki.js';
+import { requireDatabaseUrl } from './migrate.command.js';
+
+const defaultCertDir = '.plinth/pki';
+const defaults = { 'cert-dir': defaultCertDir } as const;
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Serve the API from a PostgreSQL database. Any number of processes may serve one database.',
+  groups: serverOptionGroups,
+  defaults,
+  async run(context) {
+    const parsed = parseOptions(parseRequest(serverOptionGroups, defaults, context));
+    const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
+    const { startServer } = await import('../../server.js');
+    const server = await startServer({
+      ...parsed,
+      storage: { ...parsed.storage, databaseUrl },
+      secureServing: await withServingCertificate(parsed),
+    });
+    await context.signals.wait();
+    await server.stop();
+  },
+};
+
+type Parsed = Omit<ServerOptions, 'secureServing' | 'storage'> & {
+  readonly secureServing: Readonly<InstanceType<typeof serverOptionGroups.secureServing>>;
+};
+
+async function withServingCertificate({ secureServing, api }: Parsed): Promise<ServerOptions['secureServing']> {
+  const { tlsCertFile, tlsPrivateKeyFile } = secureServing;
+  if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined) {
+    return { ...secureServing, tlsCertFile, tlsPrivateKeyFile };
+  }
+  const files = await ensureSelfSignedServing({
+    directory: resolve(secureServing.certDir ?? defaultCertDir),
+    bindAddress: secureServing.bindAddress,
+    serviceClusterIpRange: api.serviceClusterIpRange,
+    clock: systemClock,
+  });
+  return { ...secureServing, tlsCertFile: files.certificateFile, tlsPrivateKeyFile: files.privateKeyFile };
+}

@@ -1,0 +1,251 @@
+import { open, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, systemClock } from '../machinery/clock.js';
+import type { Logger } from '../observability/logger.js';
+import { locateBinaries, type PostgresBinaries } from './postgres/binaries.js';
+import { initialiseCluster, postgresEnvironment, roleName, writeAccessRules } from './postgres/cluster.js';
+import { type PostgresHome, preparePostgresHome } from './postgres/home.js';
+import { endLeftPostmaster, readPostmasterPid } from './postgres/postmaster.js';
+import { chooseServiceUser, type ServiceUser } from './postgres/service-user.js';
+import { serverSettings } from './postgres/settings.js';
+import { type SupervisedProcess, startSupervised } from './postgres/supervised-process.js';
+import { errorCode, errorText, StartupError } from './startup-error.js';
+
+export interface EmbeddedPostgresOptions {
+  /** Absolute folder of the data; the caller holds its lock. */
+  readonly directory: string;
+  readonly logger: Logger;
+  /** Where data and programs go when the user Postgres runs as cannot reach `directory`. */
+  readonly fallbackRoot?: string;
+  readonly binaries?: PostgresBinaries;
+  readonly clock?: Clock;
+}
+
+const databaseName = 'plinth';
+const socketPort = 5432;
+const readyPollMs = 15;
+const shortestPauseMs = 100;
+const longestPauseMs = 10_000;
+/** After running this long an end counts as a new incident: the pause starts from the shortest again. */
+const stableMs = 60_000;
+const startAttempts = 20;
+const stopPatienceMs = 60_000;
+const largestLogBytes = 10 * 1024 * 1024;
+
+/**
+ * A real Postgres of our own on this machine, reachable only through a unix socket and only by the user of this process
+ * (peer authentication: there is no password to keep).
+ *
+ * It lives exactly as long as this process: `starting` until it answers, then `running`. When it ends by itself it is
+ * started again, after a pause that doubles with each failure; `stop` ends that and shuts it down in order.
+ */
+export class EmbeddedPostgres {
+  private stopping = false;
+  private readonly stopped = new AbortController();
+  private supervision: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly home: PostgresHome,
+    private readonly user: ServiceUser,
+    private readonly logger: Logger,
+    private readonly clock: Clock,
+    private current: SupervisedProcess | undefined,
+  ) {}
+
+  /**
+   * Prepares the data on the first start, ends what an earlier killed process left, starts and waits until queries are
+   * answered.
+   *
+   * @throws StartupError with the last lines of the Postgres log when it does not come up.
+   */
+  static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+    const { directory, logger, clock = systemClock } = options;
+    const user = await chooseServiceUser(await ownerOf(join(directory, 'postgres')));
+    const home = await preparePostgresHome({
+      directory,
+      user,
+      clock,
+      fallbackRoot: options.fallbackRoot ?? '/var/lib/plinth',
+      binaries: options.binaries ?? locateBinaries(),
+    });
+    if (dirname(home.dataDirectory) !== directory) {
+      logger.info('the embedded database is kept outside the data folder, which its user cannot reach', {
+        directory: dirname(home.dataDirectory),
+        user: user.name,
+      });
+    }
+    await endLeftPostmaster(home.dataDirectory, logger);
+    await initialiseCluster(home, user);
+    await writeAccessRules(home, user);
+    const postgres = new EmbeddedPostgres(home, user, logger, clock, undefined);
+    await postgres.launchPatiently();
+    await postgres.ensureDatabase();
+    postgres.supervision = postgres.supervise();
+    return postgres;
+  }
+
+  /** For pg and for libpq programs such as psql. It holds no secret. */
+  get databaseUrl(): string {
+    return connectionUrl(this.home, databaseName);
+  }
+
+  /** Shuts down in order: sessions are ended, everything is written. Returns when the process is gone. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.stopped.abort();
+    const { current } = this;
+    if (current !== undefined) {
+      current.stop();
+      const patience = new AbortController();
+      const late = delay(stopPatienceMs, 'late', { signal: patience.signal }).catch(() => undefined);
+      if ((await Promise.race([current.ended, late])) === 'late') await this.endAtOnce(current);
+      patience.abort();
+    }
+    await this.supervision;
+  }
+
+  private async endAtOnce(current: SupervisedProcess): Promise<void> {
+    const pid = await readPostmasterPid(this.home.dataDirectory);
+    this.logger.warn('the embedded Postgres does not shut down: ending it at once', { pid });
+    if (pid !== undefined) process.kill(pid, 'SIGQUIT');
+    await current.ended;
+  }
+
+  private async supervise(): Promise<void> {
+    let pauseMs = shortestPauseMs;
+    while (!this.stopping && this.current !== undefined) {
+      const startedAt = this.clock.now();
+      const end = await this.current.ended;
+      if (this.stopping) return;
+      if (this.clock.now() - startedAt > stableMs) pauseMs = shortestPauseMs;
+      this.logger.error('the embedded Postgres ended by itself: starting it again', { ...end, pauseMs });
+      this.current = undefined;
+      while (!this.stopping && this.current === undefined) {
+        await delay(pauseMs, undefined, { signal: this.stopped.signal }).catch(() => undefined);
+        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        if (this.stopping) return;
+        try {
+          await endLeftPostmaster(this.home.dataDirectory, this.logger);
+          await this.launch();
+          this.logger.info('the embedded Postgres runs again');
+        } catch (error) {
+          this.logger.error('the embedded Postgres did not start', { error: errorText(error), pauseMs });
+        }
+      }
+    }
+  }
+
+  /**
+   * The sessions of a killed Postgres take a moment to notice that it is gone; as long as they hold its shared memory a
+   * new one refuses to start.
+   */
+  private async launchPatiently(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.launch();
+        return;
+      } catch (error) {
+        const passing = error instanceof StartupError && error.message.includes('shared memory block');
+        if (!passing || attempt === startAttempts) throw error;
+        await delay(shortestPauseMs * 5);
+      }
+    }
+  }
+
+  private async launch(): Promise<void> {
+    const { home, user } = this;
+    await limitLog(home.logFile);
+    const logStart = await sizeOf(home.logFile);
+    const settings = serverSettings(home.socketDirectory).flatMap((setting) => ['-c', setting]);
+    const started = await startSupervised(home.binaries.postgres, ['-D', home.dataDirectory, ...settings], {
+      user,
+      logFile: home.logFile,
+      environment: postgresEnvironment(),
+    });
+    // Known from here on, so that stop() during a long recovery reaches it.
+    this.current = started;
+    let end: unknown;
+    void started.ended.then((reason) => {
+      end = reason;
+    });
+    while (!(await answers(home))) {
+      if (end === undefined && this.stopping) started.stop();
+      if (end === undefined) {
+        await delay(readyPollMs);
+        continue;
+      }
+      this.current = undefined;
+      throw new StartupError(`the embedded Postgres did not start:${await logTail(home.logFile, logStart)}`);
+    }
+  }
+
+  private async ensureDatabase(): Promise<void> {
+    await withClient(connectionUrl(this.home, 'postgres'), async (client) => {
+      const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
+      if (rowCount === 0) await client.query(`create database ${databaseName}`);
+    });
+  }
+}
+
+type Client = import('pg').Client;
+
+async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  // Errors of the connection also reject the call that waits for it.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function answers(home: PostgresHome): Promise<boolean> {
+  try {
+    await withClient(connectionUrl(home, 'postgres'), (client) => client.query('select 1'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function connectionUrl(home: PostgresHome, database: string): string {
+  const host = encodeURIComponent(home.socketDirectory);
+  return `postgresql://${roleName}@localhost:${socketPort}/${database}?host=${host}`;
+}
+
+async function limitLog(path: string): Promise<void> {
+  if ((await sizeOf(path)) > largestLogBytes) await rename(path, `${path}.1`);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+async function ownerOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).uid;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function logTail(path: string, from: number): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read({ position: from, buffer: Buffer.alloc(4096) });
+    const lines = buffer.subarray(0, bytesRead).toString('utf8').trim().split('\n').slice(-4);
+    return ` ${lines.join(' | ')} (log: ${path})`;
+  } finally {
+    await file.close();
+  }
+}

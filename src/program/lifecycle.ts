@@ -1,0 +1,58 @@
+/** Something that runs until it is stopped. */
+export interface Running {
+  stop(): Promise<void>;
+}
+
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/**
+ * npm passes on the signal of a Ctrl-C that the terminal has already sent to us: the same signal within this time is
+ * the same wish.
+ */
+const repeatMs = 1000;
+
+/** Turns stop signals into one abort; a second signal ends the process at once. */
+export class StopSignals {
+  private readonly controller = new AbortController();
+  private firstAt = 0;
+  private readonly listener = (signal: NodeJS.Signals) => this.receive(signal);
+
+  constructor(private readonly onForce: (signal: NodeJS.Signals) => void) {
+    for (const signal of stopSignals) process.on(signal, this.listener);
+  }
+
+  /** Aborted by the first signal. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Resolves at the first signal. */
+  async wait(): Promise<void> {
+    if (this.signal.aborted) return;
+    await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
+  }
+
+  /** Gives the signals their usual meaning back. */
+  release(): void {
+    for (const signal of stopSignals) process.off(signal, this.listener);
+  }
+
+  private receive(signal: NodeJS.Signals): void {
+    if (!this.signal.aborted) {
+      this.firstAt = performance.now();
+      this.controller.abort();
+    } else if (performance.now() - this.firstAt > repeatMs) this.onForce(signal);
+  }
+}
+
+/** Stops in the reverse order of starting; all are stopped even when one fails, then the first failure is thrown. */
+export async function stopAll(started: readonly Running[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const running of started.toReversed()) {
+    try {
+      await running.stop();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

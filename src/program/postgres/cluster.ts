@@ -1,0 +1,65 @@
+import { chown, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { environment } from '../../config/environment.js';
+import { readFileIfPresent, writeFileAtomically } from '../files.js';
+import { StartupError } from '../startup-error.js';
+import type { PostgresHome } from './home.js';
+import { ourUserName, runAs, type ServiceUser } from './service-user.js';
+
+/** The superuser of the embedded Postgres. */
+export const roleName = 'plinth';
+
+/**
+ * Makes the data directory unless there is one; a half-made one is never taken for complete.
+ *
+ * @throws StartupError when the data are of another major version or the directory holds something else.
+ */
+export async function initialiseCluster(home: PostgresHome, user: ServiceUser): Promise<void> {
+  const { dataDirectory } = home;
+  const version = (await readFileIfPresent(join(dataDirectory, 'PG_VERSION')))?.trim();
+  if (version !== undefined) {
+    const [, major] = /\) (\d+)/.exec(runAs(user, home.binaries.postgres, ['--version']).output) ?? [];
+    if (major === version) return;
+    throw new StartupError(
+      `${dataDirectory} was made by Postgres ${version} and this is Postgres ${major}: ` +
+        'dump it with the old version, or choose another --data-dir',
+    );
+  }
+  if ((await readdir(dataDirectory)).length > 0) {
+    throw new StartupError(`${dataDirectory} is neither empty nor a Postgres database: choose another --data-dir`);
+  }
+  const unfinished = `${dataDirectory}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { mode: 0o700 });
+  await giveTo(user, unfinished);
+  const args = ['-D', unfinished, '-U', roleName, '-E', 'UTF8', '--locale=C', '--auth=peer', '--no-instructions'];
+  const made = runAs(user, home.binaries.initdb, args, postgresEnvironment());
+  if (!made.ok) {
+    const reason = made.output.split('\n').slice(-2).join(' | ');
+    throw new StartupError(`cannot prepare the embedded database: ${reason}`);
+  }
+  await rename(unfinished, dataDirectory);
+}
+
+/** Lets only the user of this process connect, and only through the socket. */
+export async function writeAccessRules(home: PostgresHome, user: ServiceUser): Promise<void> {
+  const files = {
+    'pg_hba.conf': 'local all all peer map=plinth\n',
+    'pg_ident.conf': `plinth ${JSON.stringify(ourUserName())} ${roleName}\n`,
+  };
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(home.dataDirectory, name);
+    if ((await readFileIfPresent(path)) === content) continue;
+    await writeFileAtomically(path, content, 0o600);
+    await giveTo(user, path);
+  }
+}
+
+/** Nothing of ours but the search path: variables such as PGDATA would change what Postgres does. */
+export function postgresEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: environment.PATH, LC_ALL: 'C', TZ: 'UTC' };
+}
+
+async function giveTo({ uid, gid }: ServiceUser, path: string): Promise<void> {
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { chmod, chown, mkdir, readdir, rename, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../machinery/clock.js';
+import { readFileIfPresent, writeFileAtomically } from '../files.js';
+import { errorCode, StartupError } from '../startup-error.js';
+import { copyBinaries, ensureLibraryLinks, type PostgresBinaries } from './binaries.js';
+import { runAs, type ServiceUser } from './service-user.js';
+
+/** Where one embedded Postgres keeps its things. */
+export interface PostgresHome {
+  readonly binaries: PostgresBinaries;
+  readonly dataDirectory: string;
+  readonly socketDirectory: string;
+  readonly logFile: string;
+}
+
+export interface PostgresHomeOptions {
+  /** The folder the user chose, absolute. */
+  readonly directory: string;
+  /** Root of the places used when the service user cannot reach `directory`. */
+  readonly fallbackRoot: string;
+  readonly user: ServiceUser;
+  readonly binaries: PostgresBinaries;
+  readonly clock: Clock;
+}
+
+/** A path of a unix socket has at most 107 bytes (103 on macOS); the file name takes 14 of them. */
+const longestSocketDirectory = 88;
+
+/**
+ * Settles the folders and makes them reachable for the service user only. When that user cannot pass through to
+ * `directory` (for example below a home of mode 700, with us being root), data and a copy of the programs go below
+ * `fallbackRoot`, and `postgres.json` in `directory` says where.
+ */
+export async function preparePostgresHome(options: PostgresHomeOptions): Promise<PostgresHome> {
+  const { directory, user } = options;
+  const place = await findPlace(options);
+  const dataDirectory = join(place, 'postgres');
+  const socketDirectory = await prepareSocketDirectory(place, directory, user);
+  await own(dataDirectory, user, 0o700);
+  const logDirectory = join(place, 'log');
+  await own(logDirectory, user, 0o700);
+  const binaries = await usableBinaries(options);
+  return { binaries, dataDirectory, socketDirectory, logFile: join(logDirectory, 'postgres.log') };
+}
+
+async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeOptions): Promise<string> {
+  const note = join(directory, 'postgres.json');
+  const recorded = await readFileIfPresent(note);
+  if (recorded !== undefined) {
+    const place = parseNote(recorded);
+    if (place === undefined) throw new StartupError(`${note} is damaged: it must name a "directory"`);
+    if (await exists(join(place, 'postgres'))) return place;
+    throw new StartupError(
+      `${note} says that the database is in ${place}, where it is not: remove the note to start empty`,
+    );
+  }
+  const here = join(directory, 'postgres');
+  if (user.uid === undefined || (await exists(join(here, 'PG_VERSION'))) || canReach(user, directory)) return directory;
+
+  const place = join(fallbackRoot, createHash('sha256').update(directory).digest('hex').slice(0, 16));
+  await mkdir(place, { recursive: true, mode: 0o755 });
+  if (!canReach(user, place)) {
+    throw new StartupError(
+      `user ${user.name}, who runs the embedded Postgres, can reach neither ${directory} nor ${place}`,
+    );
+  }
+  const left = join(place, 'postgres');
+  // A database without a note belongs to a folder that was deleted: keep it, but do not take it over.
+  if (await exists(left)) await rename(left, `${left}.left-${clock.now()}`);
+  await mkdir(left, { mode: 0o700 });
+  await writeFileAtomically(note, `${JSON.stringify({ directory: place })}\n`, 0o644);
+  return place;
+}
+
+function parseNote(text: string): string | undefined {
+  try {
+    const { directory } = JSON.parse(text) as { directory?: unknown };
+    return typeof directory === 'string' && directory.startsWith('/') ? directory : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function prepareSocketDirectory(place: string, directory: string, user: ServiceUser): Promise<string> {
+  const near = join(place, 'socket');
+  const short = join(tmpdir(), `plinth-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`);
+  const path = Buffer.byteLength(near) <= longestSocketDirectory ? near : short;
+  await own(path, user, 0o700);
+  return path;
+}
+
+/** A folder of the service user that nobody else enters. */
+async function own(path: string, user: ServiceUser, mode: number): Promise<void> {
+  await mkdir(path, { recursive: true, mode });
+  const uid = user.uid ?? process.getuid?.() ?? 0;
+  const present = await stat(path);
+  if (!present.isDirectory()) throw new StartupError(`${path} is not a folder`);
+  if (present.uid !== uid) {
+    if (process.getuid?.() !== 0) {
+      throw new StartupError(
+        `${path} belongs to user id ${present.uid}, not to ${user.name}: remove it or run as that user`,
+      );
+    }
+    await adopt(path, uid, user.gid ?? present.gid);
+  }
+  if ((present.mode & 0o777) !== mode) await chmod(path, mode);
+}
+
+/** Hands a whole tree over: an earlier start may have run as another user. */
+async function adopt(path: string, uid: number, gid: number): Promise<void> {
+  await chown(path, uid, gid);
+  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
+    if (!entry.isSymbolicLink()) await chown(join(entry.parentPath, entry.name), uid, gid);
+  }
+}
+
+async function usableBinaries(options: PostgresHomeOptions): Promise<PostgresBinaries> {
+  const { binaries, user, fallbackRoot, directory } = options;
+  const linked = await ensureLibraryLinks(binaries);
+  const probe = runAs(user, binaries.postgres, ['--version']);
+  if (linked && probe.ok) return binaries;
+  if (linked && user.uid === undefined) throw unusable(binaries, probe.output);
+  const version = createHash('sha256')
+    .update(binaries.root)
+    .update(await packageVersion(binaries))
+    .digest('hex');
+  const root = user.uid === undefined ? directory : fallbackRoot;
+  const copy = await copyBinaries(binaries, join(root, `postgres-programs-${version.slice(0, 12)}`));
+  const second = runAs(user, copy.postgres, ['--version']);
+  if (!second.ok) throw unusable(copy, second.output);
+  return copy;
+}
+
+async function packageVersion(binaries: PostgresBinaries): Promise<string> {
+  return (await readFileIfPresent(join(dirname(binaries.root), 'package.json'))) ?? '';
+}
+
+function unusable(binaries: PostgresBinaries, output: string): StartupError {
+  return new StartupError(
+    `the embedded Postgres does not run on this system (${binaries.postgres}: ${output}): ` +
+      'use a PostgreSQL of your own with --database-url',
+  );
+}
+
+function canReach(user: ServiceUser, path: string): boolean {
+  return runAs(user, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', path]).ok;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

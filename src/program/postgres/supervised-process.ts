@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { identity, type ServiceUser } from './service-user.js';
+
+/**
+ * Runs a program for exactly as long as this process lives. A shell in a session of its own (so that Ctrl-C in the
+ * terminal reaches us alone) holds one end of a pipe from us; when the pipe closes, be it because we close it or because
+ * we were killed, it sends SIGINT to the program, which for Postgres means: end all sessions, write a checkpoint, stop.
+ * Nothing is ever written into the pipe, so `read` returns at its end only. The shell ends with the program's status.
+ */
+const supervisor = `
+exec 3<&0 </dev/null
+"$@" 3<&- &
+program=$!
+{ read -r line <&3; kill -INT "$program"; } 2>/dev/null &
+watch=$!
+exec 3<&-
+wait "$program"
+status=$?
+kill "$watch" 2>/dev/null
+exit "$status"
+`;
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface SupervisedProcess {
+  readonly pid: number | undefined;
+  /** Settles when the process has ended; never rejects once the process was started. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Asks the program to stop; `ended` tells when it has. */
+  stop(): void;
+}
+
+/** Starts a program under the supervisor; standard output and error are appended to `logFile`. */
+export async function startSupervised(
+  program: string,
+  args: readonly string[],
+  options: { readonly user: ServiceUser; readonly logFile: string; readonly environment: NodeJS.ProcessEnv },
+): Promise<SupervisedProcess> {
+  const log = await open(options.logFile, 'a', 0o600);
+  let child: ChildProcess;
+  let ended: Promise<ProcessEnd>;
+  try {
+    child = spawn('/bin/sh', ['-c', supervisor, 'plinth-postgres', program, ...args], {
+      cwd: '/',
+      env: options.environment,
+      detached: true,
+      stdio: ['pipe', log.fd, log.fd],
+      ...identity(options.user),
+    });
+    ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+  } finally {
+    await log.close();
+  }
+  // The shell may be gone before we close our end.
+  child.stdin?.on('error', () => undefined);
+  return { pid: child.pid, ended, stop: () => child.stdin?.end() };
+}

@@ -1,0 +1,88 @@
+import { environment } from '../config/environment.js';
+import { formatFlags } from '../config/help.js';
+import { OptionsError } from '../config/parse-options.js';
+import type { Command } from './command.js';
+import { devCommand } from './commands/dev.command.js';
+import { migrateCommand } from './commands/migrate.command.js';
+import { serveCommand } from './commands/serve.command.js';
+import { StopSignals } from './lifecycle.js';
+import { errorText } from './startup-error.js';
+import { readVersion } from './version.js';
+
+const commands: readonly Command[] = [devCommand, serveCommand, migrateCommand];
+
+/** Exit codes: 1 when something fails, 2 for a wrong command line; a forced end is 128 and the signal's number. */
+const failed = 1;
+const wrongUsage = 2;
+
+/**
+ * Runs the program for its arguments and gives the exit code. A failure is told on standard error: one line per problem
+ * of the command line, one line for anything else.
+ */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  const [name = '', ...rest] = argv;
+  if (name === '--version' || name === 'version') {
+    print(`plinth ${await readVersion()}`);
+    return 0;
+  }
+  const command = commands.find((candidate) => candidate.name === name);
+  if (command === undefined) {
+    const help = name === '--help' || name === '-h' || name === 'help';
+    if (!help) printError(name === '' ? 'no subcommand' : `unknown subcommand ${JSON.stringify(name)}`);
+    (help ? print : printRawError)(overview());
+    return help ? 0 : wrongUsage;
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    print(commandHelp(command));
+    return 0;
+  }
+  const signals = new StopSignals((signal) => process.exit(signal === 'SIGINT' ? 130 : 143));
+  try {
+    await command.run({ argv: rest, environment, signals, print });
+    return 0;
+  } catch (error) {
+    return report(error, command);
+  } finally {
+    signals.release();
+  }
+}
+
+function report(error: unknown, command: Command): number {
+  if (error instanceof OptionsError) {
+    for (const problem of error.problems) printError(problem);
+    printRawError(`Run plinth ${command.name} --help for all flags.`);
+    return wrongUsage;
+  }
+  printError(errorText(error).replaceAll(/\s*\n\s*/g, ' '));
+  const debug = environment.PLINTH_LOG_LEVEL === 'debug';
+  if (debug && error instanceof Error) printRawError(error.stack ?? '');
+  return failed;
+}
+
+function overview(): string {
+  const lines = commands.map((command) => `  ${command.name.padEnd(10)}${command.summary}`);
+  return ['Usage: plinth <command> [flags]', '', ...lines, '', 'plinth <command> --help shows the flags.'].join('\n');
+}
+
+function commandHelp(command: Command): string {
+  return [
+    `Usage: plinth ${command.name} [flags]`,
+    '',
+    command.summary,
+    'Each flag can also be set by the environment variable in brackets; the flag wins.',
+    '',
+    formatFlags(command.groups, command.defaults),
+  ].join('\n');
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function printRawError(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function printError(message: string): void {
+  printRawError(`plinth: ${message}`);
+}
