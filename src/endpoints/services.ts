@@ -12,6 +12,8 @@ export interface EndpointOptions {
   readonly maxBodyBytes: number;
   /** Least time a watch without timeoutSeconds stays open, in seconds; the server picks up to twice that. */
   readonly minRequestTimeoutSeconds: number;
+  /** Aborted when the process stops: watches end. */
+  readonly shutdown: AbortSignal;
   /** Objects read per round trip while a long list is streamed. */
   readonly listPageSize: number;
 }

@@ -21,7 +21,7 @@ export async function handleCreate(
   const { resource } = scope;
   const accepted = services.accept.negotiate(request.headers.accept, true);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
-  const format = bodyFormat(request.headers['content-type'], bodyMediaTypes);
+  const format = bodyFormat(request.plinthContext?.contentType, bodyMediaTypes);
   const body = await readBody(request.raw, services.options.maxBodyBytes);
   const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);
   ensureNamespace(resource.definition, object, scope.namespace);

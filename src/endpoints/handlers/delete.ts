@@ -94,7 +94,7 @@ async function readOptions(
   request: FastifyRequest,
 ): Promise<DeleteOptions> {
   const body = await readBody(request.raw, services.options.maxBodyBytes);
-  return parseDeleteOptions(context, services.names, body, request.headers['content-type'], bodyMediaTypes);
+  return parseDeleteOptions(context, services.names, body, request.plinthContext?.contentType, bodyMediaTypes);
 }
 
 async function deleteOne(

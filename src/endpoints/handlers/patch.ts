@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, PatchError } from '../../machinery/patch/index.js';
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import {
@@ -60,17 +60,6 @@ export function parsePatch(type: PatchType, body: Buffer, schema: KindType): App
     : (live) => applyStrategicMergePatch(schema, live, fields);
 }
 
-/** Applies a patch; what the patch itself is to blame for becomes a 422 (or the code the patch error asks for). */
-export function runPatch(apply: ApplyPatch, live: ApiObject): unknown {
-  try {
-    return apply(live);
-  } catch (error) {
-    if (!(error instanceof PatchError)) throw error;
-    const reason = error.reason === 'BadRequest' ? 'BadRequest' : 'Invalid';
-    throw new StatusError(reason, error.message, { cause: error });
-  }
-}
-
 /** PATCH of one object, or of a subresource that shows the parent's own kind. */
 export async function handlePatch(
   services: EndpointServices,
@@ -81,7 +70,7 @@ export async function handlePatch(
 ): Promise<void> {
   const { resource, subresource } = scope;
   const accepted = services.accept.negotiate(request.headers.accept, true);
-  const type = patchTypeOf(request.headers['content-type']);
+  const type = patchTypeOf(request.plinthContext?.contentType);
   const options = parseWriteOptions(context, services.names, 'PatchOptions');
   const body = await readBody(request.raw, services.options.maxBodyBytes);
   const apply = parsePatch(type, body, resource.served.type);
@@ -94,7 +83,7 @@ export async function handlePatch(
     transform: async (live) => {
       if (live === undefined) throw notFoundError(store.groupResource, scope.name);
       const servedLive = resource.isStored ? live : toServed(resource, structuredClone(live));
-      const patched = runPatch(apply, servedLive);
+      const patched = apply(servedLive);
       if (patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
         throw new StatusError('Invalid', 'the patch does not leave an object');
       }

@@ -24,7 +24,7 @@ export async function handleUpdate(
   const { definition } = resource;
   const accepted = services.accept.negotiate(request.headers.accept, true);
   const options = parseWriteOptions(context, services.names, 'UpdateOptions');
-  const format = bodyFormat(request.headers['content-type'], bodyMediaTypes);
+  const format = bodyFormat(request.plinthContext?.contentType, bodyMediaTypes);
   const body = await readBody(request.raw, services.options.maxBodyBytes);
   const decodeAgain = () => {
     const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);

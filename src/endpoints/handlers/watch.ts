@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { type FieldError, FieldPath, forbidden } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { badRequestError, invalidError, StatusError } from '../../machinery/status-error.js';
+import { badRequestError, invalidError, StatusError, tooLargeResourceVersionError } from '../../machinery/status-error.js';
 import { toStatusError } from '../../registry/errors.js';
 import { parseResourceVersion } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
@@ -53,7 +53,7 @@ export async function handleWatch(
   const state = needsState ? await store.list({ namespace, name, limit: pageSize }) : undefined;
   const from = state?.resourceVersion ?? (options.from as bigint);
   if (state !== undefined && options.from !== undefined && options.from > from) {
-    throw toStatusError(new StatusError('Timeout', `Too large resource version: ${options.from}, current: ${from}`), store.groupResource, '');
+    throw tooLargeResourceVersionError(options.from, from);
   }
   const subscription = await store.watch(namespace, name, from);
 
@@ -71,7 +71,7 @@ export async function handleWatch(
       }
       if (options.announcesInitialEnd) await stream.write(encoder.encodeBookmark(from, true));
     }
-    await pump(stream, subscription, encoder, options, from);
+    await pump(stream, subscription, encoder, options, from, services.options.shutdown);
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from);
     if (status instanceof StatusError && !stream.isClosed) {
@@ -92,6 +92,7 @@ async function pump(
   encoder: WatchEncoder,
   options: WatchOptions,
   from: bigint,
+  shutdown: AbortSignal,
 ): Promise<void> {
   let position = from;
   let announced = from;
@@ -107,6 +108,8 @@ async function pump(
   ];
   const leave = () => subscription.close();
   stream.onClose(leave);
+  if (shutdown.aborted) leave();
+  else shutdown.addEventListener('abort', leave, { once: true });
   try {
     for (;;) {
       const batch = await subscription.next();
@@ -120,6 +123,7 @@ async function pump(
     }
   } finally {
     for (const timer of timers) clearTimeout(timer);
+    shutdown.removeEventListener('abort', leave);
   }
 }
 
@@ -160,7 +164,7 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   }
   const asksInitial = initial !== null && isTrue(initial);
   return {
-    from: version ?? (initial !== null && !asksInitial ? undefined : undefined),
+    from: version,
     sendInitialEvents: asksInitial || (initial === null && version === undefined),
     announcesInitialEnd: asksInitial && bookmarks,
     bookmarks,

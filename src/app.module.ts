@@ -1,0 +1,77 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { AdmissionInterceptor } from './admission/admission.interceptor.js';
+import type { AdmissionChain } from './admission/chain.js';
+import { AuthenticationGuard } from './authentication/authentication.guard.js';
+import type { Authenticator } from './authentication/authenticator.js';
+import { AuthorizationGuard } from './authorization/authorization.guard.js';
+import type { Authorizer } from './authorization/authorizer.js';
+import { DiscoveryController, VERSION_INFO, type VersionInfo } from './endpoints/discovery/discovery.controller.js';
+import { HEALTH_CHECKS, HealthController } from './endpoints/health/health.controller.js';
+import type { HealthCheck } from './endpoints/health/health-checks.js';
+import { CatchAllController, groupController } from './endpoints/resource.controller.js';
+import { EndpointServices } from './endpoints/services.js';
+import { StatusFilter } from './endpoints/status.filter.js';
+import { groupName } from './machinery/vendor.js';
+import { groupModules } from './modules/index.js';
+import { Logger } from './observability/logger.js';
+import { GROUP_CONTEXT, type GroupContext } from './registry/group-context.js';
+
+/** What the application is made of; built by the server before Nest starts. */
+export interface AppParts {
+  readonly services: EndpointServices;
+  readonly groupContext: GroupContext;
+  readonly authenticator: Authenticator;
+  readonly allowAnonymous: boolean;
+  readonly authorizer: Authorizer;
+  readonly admission: AdmissionChain;
+  readonly healthChecks: readonly HealthCheck[];
+  readonly version: VersionInfo;
+  readonly filter: StatusFilter;
+  readonly logger: Logger;
+}
+
+/** Hands shared values to every module. */
+@Module({})
+class SharedModule {
+  static of(parts: AppParts): DynamicModule {
+    const { services, groupContext, logger } = parts;
+    const { registry } = services;
+    const kindOf = (group: string, version: string, resource: string) =>
+      registry.find(group, version, resource)?.definition.kind;
+    const providers = [
+      { provide: EndpointServices, useValue: services },
+      { provide: GROUP_CONTEXT, useValue: groupContext },
+      { provide: Logger, useValue: logger },
+      { provide: HEALTH_CHECKS, useValue: parts.healthChecks },
+      { provide: VERSION_INFO, useValue: parts.version },
+      { provide: AdmissionInterceptor, useValue: new AdmissionInterceptor(parts.admission, kindOf) },
+    ];
+    return { module: SharedModule, global: true, providers, exports: providers.map((p) => p.provide) };
+  }
+}
+
+/**
+ * The way of a request: the hooks of `endpoints/request-info` (registered on Fastify before routing), then the two
+ * guards in this order, then for writes the admission interceptor of the controllers, then the handler of the verb; any
+ * error ends in the filter.
+ */
+@Module({})
+export class AppModule {
+  static of(parts: AppParts): DynamicModule {
+    const names = parts.services.names;
+    const groupControllers = groupModules.map(({ group }) =>
+      groupController(group === 'core' ? 'api' : `apis/${groupName(group, names)}`),
+    );
+    return {
+      module: AppModule,
+      imports: [SharedModule.of(parts), ...groupModules.map((m) => m.module)],
+      controllers: [HealthController, DiscoveryController, ...groupControllers, CatchAllController],
+      providers: [
+        { provide: APP_GUARD, useValue: new AuthenticationGuard(parts.authenticator, parts.allowAnonymous) },
+        { provide: APP_GUARD, useValue: new AuthorizationGuard(parts.authorizer) },
+        { provide: APP_FILTER, useValue: parts.filter },
+      ],
+    };
+  }
+}

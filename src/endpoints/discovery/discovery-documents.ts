@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { formatApiVersion } from '../../machinery/group-version.js';
+import { allVerbs, type ResourceDefinition, type SubresourceDefinition } from '../../registry/resource-definition.js';
+import type { ResourceRegistry, ServedGroup, ServedResource } from '../../registry/resource-registry.js';
+
+interface ApiResource {
+  readonly name: string;
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  readonly group?: string;
+  readonly version?: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly storageVersionHash?: string;
+}
+
+/** `/api`: the versions of the core group. */
+export function apiVersions(registry: ResourceRegistry, serverAddress: string): unknown {
+  const core = registry.groups().find((g) => g.group === '');
+  return {
+    kind: 'APIVersions',
+    versions: core?.versions ?? [],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `/apis`: the named groups. */
+export function apiGroupList(registry: ResourceRegistry): unknown {
+  const groups = registry.groups().filter((g) => g.group !== '');
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupBody) };
+}
+
+/** `/apis/<group>`. */
+export function apiGroup(group: ServedGroup): unknown {
+  return { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) };
+}
+
+function groupBody({ group, versions }: ServedGroup) {
+  const entries = versions.map((version) => ({ groupVersion: formatApiVersion({ group, version }), version }));
+  return { name: group, versions: entries, preferredVersion: entries[0] };
+}
+
+/** `/api/v1` and `/apis/<group>/<version>`: resources and subresources with their verbs. */
+export function apiResourceList(registry: ResourceRegistry, group: string, version: string): unknown {
+  const resources: ApiResource[] = [];
+  for (const resource of registry.resourcesOf(group, version)) {
+    resources.push(resourceEntry(resource));
+    const subresources = [...(resource.definition.subresources ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const sub of subresources) resources.push(subresourceEntry(resource, sub));
+  }
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: formatApiVersion({ group, version }), resources };
+}
+
+function resourceEntry({ definition }: ServedResource): ApiResource {
+  return {
+    name: definition.resource,
+    singularName: definition.singular,
+    namespaced: definition.namespaced,
+    kind: definition.kind,
+    verbs: definition.verbs ?? allVerbs,
+    ...(definition.shortNames === undefined ? {} : { shortNames: definition.shortNames }),
+    ...(definition.categories === undefined ? {} : { categories: definition.categories }),
+    storageVersionHash: storageVersionHash(definition),
+  };
+}
+
+function subresourceEntry({ definition, served }: ServedResource, sub: SubresourceDefinition): ApiResource {
+  const own = { group: definition.group, version: served.version };
+  const differs = sub.kind !== undefined && (sub.kind.group !== own.group || sub.kind.version !== own.version);
+  return {
+    name: `${definition.resource}/${sub.name}`,
+    singularName: '',
+    namespaced: definition.namespaced,
+    ...(differs ? { group: sub.kind?.group ?? '', version: sub.kind?.version ?? '' } : {}),
+    kind: sub.kind?.kind ?? definition.kind,
+    verbs: [...sub.verbs].sort(),
+  };
+}
+
+/** Tells clients when objects are stored in another version: a digest of the stored group, version and kind. */
+export function storageVersionHash(definition: ResourceDefinition): string {
+  const text = `${definition.group}/${definition.versions[0].version}/${definition.kind}`;
+  return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
+}
+
+/** Aggregated form: every resource of the groups in one document. */
+export function aggregatedDiscovery(registry: ResourceRegistry, apiVersion: string, core: boolean): unknown {
+  const groups = registry.groups().filter((g) => (g.group === '') === core);
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion,
+    metadata: {},
+    items: groups.map(({ group, versions }) => ({
+      metadata: { name: group === '' ? undefined : group, creationTimestamp: null },
+      versions: versions.map((version) => ({
+        version,
+        resources: registry.resourcesOf(group, version).map((r) => aggregatedResource(r, group, version)),
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+function aggregatedResource({ definition }: ServedResource, group: string, version: string): unknown {
+  const subresources = [...(definition.subresources ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    resource: definition.resource,
+    responseKind: { group, version, kind: definition.kind },
+    scope: definition.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: definition.singular,
+    verbs: definition.verbs ?? allVerbs,
+    shortNames: definition.shortNames,
+    categories: definition.categories,
+    subresources:
+      subresources.length === 0
+        ? undefined
+        : subresources.map((sub) => ({
+            subresource: sub.name,
+            responseKind: sub.kind ?? { group, version, kind: definition.kind },
+            verbs: [...sub.verbs].sort(),
+          })),
+  };
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unknownPathError } from '../../machinery/status-error.js';
+import { sendText, sendValue } from '../negotiation/respond.js';
+import type { HttpRequestContext } from '../request-info/request-context.js';
+import { EndpointServices } from '../services.js';
+import {
+  aggregatedDiscovery,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+} from './discovery-documents.js';
+
+/** What this server calls itself (specification 4.10). */
+export interface VersionInfo {
+  readonly major: string;
+  readonly minor: string;
+  readonly gitVersion: string;
+  readonly gitCommit: string;
+  readonly gitTreeState: string;
+  readonly buildDate: string;
+  readonly goVersion: string;
+  readonly compiler: string;
+  readonly platform: string;
+}
+
+export const VERSION_INFO = Symbol('VersionInfo');
+
+const aggregatedVersions = ['v2', 'v2beta1'] as const;
+
+/** Discovery of groups, versions and resources, and the version of the server. */
+@Controller()
+export class DiscoveryController {
+  constructor(
+    @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(VERSION_INFO) private readonly version: VersionInfo,
+  ) {}
+
+  @Get()
+  root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const groups = this.services.registry.groups();
+    const paths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/readyz', '/version'];
+    for (const { group, versions } of groups) {
+      const base = group === '' ? '/api' : `/apis/${group}`;
+      if (group !== '') paths.push(base);
+      for (const version of versions) paths.push(`${base}/${version}`);
+    }
+    this.send(request, reply, { paths: paths.sort() });
+  }
+
+  @Get('api')
+  api(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    if (this.sendAggregated(request, reply, true)) return;
+    this.send(request, reply, apiVersions(this.services.registry, request.headers.host ?? ''));
+  }
+
+  @Get('apis')
+  apis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    if (this.sendAggregated(request, reply, false)) return;
+    this.send(request, reply, apiGroupList(this.services.registry));
+  }
+
+  @Get('api/:version')
+  coreVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { version } = request.params as { version: string };
+    this.sendResources(request, reply, '', version);
+  }
+
+  @Get('apis/:group')
+  group(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { group } = request.params as { group: string };
+    const found = group === '' ? undefined : this.services.registry.groups().find((g) => g.group === group);
+    if (found === undefined) throw unknownPathError();
+    this.send(request, reply, apiGroup(found));
+  }
+
+  @Get('apis/:group/:version')
+  groupVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { group, version } = request.params as { group: string; version: string };
+    if (group === '') throw unknownPathError();
+    this.sendResources(request, reply, group, version);
+  }
+
+  @Get('version')
+  versionInfo(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.send(request, reply, this.version);
+  }
+
+  private sendResources(request: FastifyRequest, reply: FastifyReply, group: string, version: string): void {
+    const { registry } = this.services;
+    if (!registry.hasGroupVersion(group, version)) throw unknownPathError();
+    this.send(request, reply, apiResourceList(registry, group, version));
+  }
+
+  private send(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
+    const accepted = this.services.accept.negotiate(plainAccept(request.headers.accept), false);
+    sendValue(request.plinthContext as HttpRequestContext, reply, 200, value, accepted);
+  }
+
+  /** Answers with the aggregated document when the client prefers it; says whether it did. */
+  private sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): boolean {
+    const group = `apidiscovery.${this.services.names.suffix}`;
+    const version = aggregatedVersion(request.headers.accept, group);
+    if (version === undefined) return false;
+    const text = JSON.stringify(aggregatedDiscovery(this.services.registry, `${group}/${version}`, core));
+    const etag = `"${createHash('sha256').update(text).digest('hex').toUpperCase()}"`;
+    const context = request.plinthContext as HttpRequestContext;
+    reply.header('etag', etag).header('vary', 'Accept');
+    if (request.headers['if-none-match'] === etag) {
+      reply.code(304).send();
+      return true;
+    }
+    sendText(context, reply, 200, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`, text);
+    return true;
+  }
+}
+
+/** The first clause of the header decides: clients that want the aggregated form name it first. */
+function aggregatedVersion(accept: string | undefined, group: string): string | undefined {
+  for (const clause of (accept ?? '').split(',')) {
+    const parts = clause.split(';').map((p) => p.trim());
+    if (parts[0] !== 'application/json') continue;
+    if (!parts.includes('as=APIGroupDiscoveryList')) return undefined;
+    if (!parts.includes(`g=${group}`)) continue;
+    const version = aggregatedVersions.find((v) => parts.includes(`v=${v}`));
+    if (version !== undefined) return version;
+  }
+  return undefined;
+}
+
+/** Without the clauses for forms that this path does not have. */
+function plainAccept(accept: string | undefined): string | undefined {
+  if (accept === undefined || !accept.includes('as=')) return accept;
+  const plain = accept.split(',').filter((clause) => !clause.includes('as='));
+  return plain.length === 0 ? undefined : plain.join(',');
+}

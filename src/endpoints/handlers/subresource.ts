@@ -1,0 +1,131 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import type { KindType } from '../../machinery/schema/index.js';
+import { conflictError, methodNotAllowedError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
+import { ensureIdentity } from '../../registry/before-update.js';
+import { parseStored, toServed } from '../../registry/object-codec.js';
+import { bodyFormat, decodeBody, decodeValue } from '../negotiation/decode-body.js';
+import { readBody } from '../negotiation/read-body.js';
+import { sendValue } from '../negotiation/respond.js';
+import { parseWriteOptions, type WriteOptions } from '../negotiation/write-options.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+import { parsePatch, patchTypeOf } from './patch.js';
+import { admissionOf, bodyMediaTypes, expectedKind, trackFields, validateWith } from './write-context.js';
+
+/**
+ * PUT and PATCH of a subresource with a kind of its own (`scale`): the body, or the patch applied to the view of the
+ * live parent, is brought into the parent and goes through the parent's update.
+ */
+export async function handleSubresourceWrite(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const accepted = services.accept.negotiate(request.headers.accept, false);
+  const isPatch = scope.verb === 'patch';
+  const options = parseWriteOptions(context, services.names, isPatch ? 'PatchOptions' : 'UpdateOptions');
+  const type = scope.subresource?.type as KindType;
+  const makeBody = isPatch
+    ? await patchedBody(services, context, scope, request, type, options)
+    : await sentBody(services, context, scope, request, type, options);
+  const parent = await writeThroughParent(services, context, scope, options, makeBody);
+  sendValue(context, reply, 200, scope.subresource?.read?.(parent), accepted);
+}
+
+/** POST to a subresource with a kind of its own (`binding`). */
+export async function handleSubresourceCreate(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { subresource } = scope;
+  if (subresource?.write === undefined || subresource.type === undefined) throw methodNotAllowedError();
+  const accepted = services.accept.negotiate(request.headers.accept, false);
+  const options = parseWriteOptions(context, services.names, 'CreateOptions');
+  const makeBody = await sentBody(services, context, scope, request, subresource.type, options);
+  const parent = await writeThroughParent(services, context, scope, options, makeBody);
+  const answer = subresource.createAnswer?.(context, makeBody(parent)) ?? subresource.read?.(parent);
+  sendValue(context, reply, 201, answer, accepted);
+}
+
+type MakeBody = (parent: ApiObject) => ApiObject;
+
+async function sentBody(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  type: KindType,
+  options: WriteOptions,
+): Promise<MakeBody> {
+  const format = bodyFormat(request.plinthContext?.contentType, bodyMediaTypes);
+  const raw = await readBody(request.raw, services.options.maxBodyBytes);
+  const body = decodeBody(context, type, expectedKind(scope), raw, format, options.fieldValidation);
+  ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
+  return () => body;
+}
+
+async function patchedBody(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  type: KindType,
+  options: WriteOptions,
+): Promise<MakeBody> {
+  const patchType = patchTypeOf(request.plinthContext?.contentType);
+  const raw = await readBody(request.raw, services.options.maxBodyBytes);
+  const apply = parsePatch(patchType, raw, type);
+  return (parent) => {
+    const view = scope.subresource?.read?.(parent) as ApiObject;
+    const patched = apply(view);
+    const body = decodeValue(context, type, expectedKind(scope), patched, options.fieldValidation);
+    ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
+    return body;
+  };
+}
+
+async function writeThroughParent(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  options: WriteOptions,
+  makeBody: MakeBody,
+): Promise<ApiObject> {
+  const { resource, subresource } = scope;
+  const store = services.storeOf(resource);
+  const outcome = await store.update(context, scope.namespace, scope.name, {
+    dryRun: options.dryRun,
+    validate: validateWith(context, options),
+    // Without rules of its own, the write has to stand the rules of the parent's update.
+    subresource: subresource?.validateUpdate === undefined ? undefined : subresource,
+    transform: async (live) => {
+      if (live === undefined) throw notFoundError(store.groupResource, scope.name);
+      const body = makeBody(live);
+      const { resourceVersion, uid } = body.metadata;
+      const isOther =
+        (resourceVersion && resourceVersion !== live.metadata.resourceVersion) || (uid && uid !== live.metadata.uid);
+      if (isOther) throw conflictError(store.groupResource, scope.name, modifiedMessage);
+      await admissionOf(context).admit({
+        operation: scope.verb === 'create' ? 'CREATE' : 'UPDATE',
+        name: scope.name,
+        object: body,
+        oldObject: live,
+        options: options.raw,
+        dryRun: options.dryRun,
+      });
+      const changed = subresource?.write?.(context, structuredClone(live), body) as ApiObject;
+      trackFields(services, resource, live, changed, options, subresource?.name);
+      return changed;
+    },
+  });
+  const stored = { ...outcome, resourceVersion: outcome.resourceVersion ?? 0n };
+  const key = { resource: resource.storageResource, namespace: scope.namespace, name: scope.name };
+  return toServed(resource, parseStored({ key, uid: '', ...stored }));
+}

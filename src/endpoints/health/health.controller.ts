@@ -1,0 +1,68 @@
+import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unknownPathError } from '../../machinery/status-error.js';
+import { Logger } from '../../observability/logger.js';
+import { sendText } from '../negotiation/respond.js';
+import type { HttpRequestContext } from '../request-info/request-context.js';
+import { EndpointServices } from '../services.js';
+import { type HealthCheck, type HealthPath, runChecks } from './health-checks.js';
+
+export const HEALTH_CHECKS = Symbol('HealthChecks');
+
+const plainText = 'text/plain; charset=utf-8';
+
+/** Health endpoints and metrics (specification 4.10). Machines read the code, people the text. */
+@Controller()
+export class HealthController {
+  constructor(
+    @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(HEALTH_CHECKS) private readonly checks: readonly HealthCheck[],
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  @All('healthz')
+  healthz(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer('healthz', request, reply);
+  }
+
+  @All('livez')
+  livez(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer('livez', request, reply);
+  }
+
+  @All('readyz')
+  readyz(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer('readyz', request, reply);
+  }
+
+  @All(['healthz/:check', 'livez/:check', 'readyz/:check'])
+  async one(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const context = request.plinthContext as HttpRequestContext;
+    const [, path, name] = context.requestInfo.path.split('/');
+    const check = this.checks.find((c) => c.name === name && c.paths.includes(path as HealthPath));
+    if (check === undefined) throw unknownPathError();
+    try {
+      await check.check();
+      sendText(context, reply, 200, plainText, 'ok');
+    } catch (error) {
+      this.logger.warn('health check failed', { check: check.name, error });
+      sendText(context, reply, 500, plainText, `internal server error: ${check.name} failed\n`);
+    }
+  }
+
+  @Get('metrics')
+  async metrics(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { registry } = this.services.metrics;
+    const text = await registry.metrics();
+    sendText(request.plinthContext as HttpRequestContext, reply, 200, registry.contentType, text);
+  }
+
+  private async answer(path: HealthPath, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const context = request.plinthContext as HttpRequestContext;
+    const report = await runChecks(path, this.checks, context.query.getAll('exclude'));
+    for (const { name, error } of report.failures) this.logger.warn('health check failed', { check: name, error });
+    const text = report.healthy && !context.query.has('verbose') ? 'ok' : report.text;
+    reply.header('x-content-type-options', 'nosniff');
+    sendText(context, reply, report.healthy ? 200 : 500, plainText, text);
+  }
+}

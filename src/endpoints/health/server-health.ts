@@ -1,0 +1,38 @@
+import type { Storage } from '../../storage/storage.interface.js';
+import type { HealthCheck, HealthPath } from './health-checks.js';
+
+/** Where the process is in its life; changed by the server only. */
+export interface HealthState {
+  readonly startedAt: number;
+  isStarted: boolean;
+  isStopping: boolean;
+}
+
+const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
+
+/**
+ * The checks of a serving process. Liveness leaves the database out: a restart of this process does not bring a database
+ * back, it only drops the watches that would have waited for it.
+ */
+export function serverHealthChecks(storage: Storage, state: HealthState, graceMs: number): HealthCheck[] {
+  return [
+    { name: 'ping', paths: everywhere, check: () => undefined },
+    { name: 'log', paths: everywhere, check: () => undefined },
+    { name: 'storage', paths: ['healthz', 'readyz'], check: () => storage.ping() },
+    {
+      name: 'poststarthook/start-serving',
+      paths: everywhere,
+      check: () => {
+        if (state.isStarted || Date.now() - state.startedAt < graceMs) return;
+        throw new Error('the start has not finished');
+      },
+    },
+    {
+      name: 'shutdown',
+      paths: ['readyz'],
+      check: () => {
+        if (state.isStopping) throw new Error('the process is shutting down');
+      },
+    },
+  ];
+}

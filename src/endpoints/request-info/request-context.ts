@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify';
+import type { AdmissionFunctions, RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
+import { parseRequestInfo } from './request-info.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the first hook; missing only for what fails before any hook runs. */
+    plinthContext?: HttpRequestContext;
+  }
+}
+
+const noQuery = new URLSearchParams();
+
+/** The context of one HTTP request. Parts that few requests need are made when they are asked for. */
+export class HttpRequestContext implements RequestContext {
+  readonly requestInfo: RequestInfo;
+  readonly query: URLSearchParams;
+  readonly userAgent: string;
+  /** Content-Type as sent: Fastify gets a neutral one, so that it never refuses a body before the guards ran. */
+  readonly contentType: string | undefined;
+  readonly receivedAt: number;
+  /** Monotonic milliseconds of the arrival, for measuring. */
+  readonly startedAt: number;
+  user: UserInfo | undefined;
+  admission: AdmissionFunctions | undefined;
+  timer: NodeJS.Timeout | undefined;
+  requestKind: 'readOnly' | 'mutating' | undefined;
+  readonly warnings: string[] = [];
+  private annotations: Map<string, string> | undefined;
+  private controller: AbortController | undefined;
+
+  constructor(private readonly request: FastifyRequest) {
+    const url = request.raw.url ?? '/';
+    const queryStart = url.indexOf('?');
+    const path = queryStart < 0 ? url : url.slice(0, queryStart);
+    this.query = queryStart < 0 ? noQuery : new URLSearchParams(url.slice(queryStart + 1));
+    this.userAgent = request.headers['user-agent'] ?? '';
+    this.contentType = request.headers['content-type'];
+    if (this.contentType !== undefined) request.raw.headers['content-type'] = 'application/octet-stream';
+    this.receivedAt = Date.now();
+    this.startedAt = performance.now();
+    this.user = undefined;
+    this.admission = undefined;
+    this.timer = undefined;
+    this.requestKind = undefined;
+    this.annotations = undefined;
+    this.controller = undefined;
+    this.requestInfo = parseRequestInfo(request.method, path, this.query);
+  }
+
+  get auditAnnotations(): Map<string, string> {
+    this.annotations ??= new Map();
+    return this.annotations;
+  }
+
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      const controller = new AbortController();
+      this.controller = controller;
+      this.request.raw.once('close', () => {
+        if (this.request.raw.destroyed && !this.request.raw.readableEnded) controller.abort();
+      });
+    }
+    return this.controller.signal;
+  }
+
+  /** Ends whatever waits on {@link signal}. */
+  abort(): void {
+    this.controller?.abort();
+  }
+}

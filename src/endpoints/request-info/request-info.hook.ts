@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { timeoutError } from '../../machinery/status-error.js';
+import type { Metrics, RequestLabels } from '../../observability/metrics.js';
+import type { StatusFilter } from '../status.filter.js';
+import { InFlightLimiter, type InFlightLimits } from './in-flight.js';
+import { HttpRequestContext } from './request-context.js';
+
+export interface RequestHookOptions {
+  readonly limits: InFlightLimits;
+  /** Requests that are not long-running get a 504 after this time. */
+  readonly requestTimeoutMs: number;
+  /** Chance, 0 to 0.02, that a connection is asked to close after a request, so that clients spread again. */
+  readonly goawayChance: number;
+}
+
+const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
+
+/** First in the way of a request: makes its context, counts it against the limits, and measures its answer. */
+export function registerRequestHooks(
+  fastify: FastifyInstance,
+  options: RequestHookOptions,
+  metrics: Metrics,
+  filter: StatusFilter,
+): void {
+  const limiter = new InFlightLimiter(options.limits, metrics);
+
+  fastify.decorateRequest('plinthContext', undefined);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    try {
+      begin(request, reply);
+      done();
+    } catch (error) {
+      filter.answer(error, request, reply);
+    }
+  });
+
+  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+    const context = new HttpRequestContext(request);
+    request.plinthContext = context;
+    if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);
+    // Watches stay open for long: they count as watches, not as requests in flight.
+    if (context.requestInfo.verb === 'watch') return;
+    const kind = InFlightLimiter.kindOf(request.method);
+    limiter.enter(kind);
+    context.requestKind = kind;
+    context.timer = setTimeout(() => {
+      context.abort();
+      filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
+    }, options.requestTimeoutMs);
+  };
+
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const context = request.plinthContext;
+    if (context !== undefined) finish(context, request, reply);
+    done();
+  });
+
+  const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
+    if (context.timer !== undefined) clearTimeout(context.timer);
+    if (context.requestKind !== undefined) {
+      limiter.leave(context.requestKind);
+      context.requestKind = undefined;
+    }
+    const isLong = context.requestInfo.verb === 'watch';
+    const seconds = isLong ? undefined : (performance.now() - context.startedAt) / 1000;
+    const labels = labelsOf(context, request.method, reply.raw.statusCode);
+    metrics.requestDone(labels, reply.raw.statusCode, context.query.has('dryRun'), seconds);
+  };
+}
+
+/** Labels are bounded: names of unknown resources are never taken over. */
+function labelsOf(context: HttpRequestContext, method: string, code: number): RequestLabels {
+  const info = context.requestInfo;
+  if (!info.isResourceRequest) return { verb: method, ...emptyLabels };
+  if (code === 404 || code === 405 || code === 401 || code === 403) {
+    return { verb: info.verb.toUpperCase(), ...emptyLabels };
+  }
+  const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
+  return {
+    verb: info.verb.toUpperCase(),
+    group: info.apiGroup,
+    version: info.apiVersion,
+    resource: info.resource,
+    subresource: info.subresource,
+    scope,
+  };
+}
+
+/** HTTP/2 connections finish their streams and close (GOAWAY); HTTP/1.1 ones close after this answer. */
+function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
+  const session = (request.raw as { stream?: { session?: { close(): void } } }).stream?.session;
+  if (session !== undefined) session.close();
+  else reply.header('connection', 'close');
+}

@@ -1,0 +1,47 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
+import { handleCreate } from './handlers/create.js';
+import { handleDelete, handleDeleteCollection } from './handlers/delete.js';
+import { handleGet } from './handlers/get.js';
+import { handleList } from './handlers/list.js';
+import { handlePatch } from './handlers/patch.js';
+import { handleSubresourceCreate, handleSubresourceWrite } from './handlers/subresource.js';
+import { handleUpdate } from './handlers/update.js';
+import { handleWatch } from './handlers/watch.js';
+import type { HttpRequestContext } from './request-info/request-context.js';
+import { resolveScope } from './request-scope.js';
+import type { EndpointServices } from './services.js';
+
+/** Finds out what a resource request is about and hands it to the handler of its verb. */
+export async function handleResource(
+  services: EndpointServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const context = request.plinthContext as HttpRequestContext;
+  if (!context.requestInfo.isResourceRequest) throw unknownPathError();
+  const scope = resolveScope(services.registry, context.requestInfo);
+  const { accept } = request.headers;
+  switch (scope.verb) {
+    case 'get':
+      return handleGet(services, context, scope, accept, reply);
+    case 'list':
+      return handleList(services, context, scope, accept, reply);
+    case 'watch':
+      return handleWatch(services, context, scope, accept, reply);
+    case 'create':
+      if (scope.subresource !== undefined) return handleSubresourceCreate(services, context, scope, request, reply);
+      return handleCreate(services, context, scope, request, reply);
+    case 'update':
+    case 'patch':
+      if (scope.subresource?.write !== undefined) return handleSubresourceWrite(services, context, scope, request, reply);
+      if (scope.verb === 'update') return handleUpdate(services, context, scope, request, reply);
+      return handlePatch(services, context, scope, request, reply);
+    case 'delete':
+      return handleDelete(services, context, scope, request, reply);
+    case 'deletecollection':
+      return handleDeleteCollection(services, context, scope, request, reply);
+    default:
+      throw methodNotAllowedError();
+  }
+}

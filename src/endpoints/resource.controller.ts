@@ -1,0 +1,62 @@
+import { All, Controller, Delete, Get, Inject, Patch, Post, Put, Req, Res, type Type, UseInterceptors } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AdmissionInterceptor } from '../admission/admission.interceptor.js';
+import { handleResource } from './resource-handler.js';
+import { EndpointServices } from './services.js';
+
+/**
+ * Makes the controller of one API group. Guards and filter are global; only writing methods get the admission
+ * interceptor, so reads and watches stay free of it. All kinds of a group share the controller: what a request is about
+ * comes from its RequestInfo.
+ *
+ * @param prefix path below which the group is served, e.g. `apis/apps`
+ */
+export function groupController(prefix: string): Type<unknown> {
+  @Controller(prefix)
+  class GroupController {
+    constructor(@Inject(EndpointServices) private readonly services: EndpointServices) {}
+
+    @Get(':version/*')
+    read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+      return handleResource(this.services, request, reply);
+    }
+
+    @Post(':version/*')
+    @UseInterceptors(AdmissionInterceptor)
+    create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+      return handleResource(this.services, request, reply);
+    }
+
+    @Put(':version/*')
+    @UseInterceptors(AdmissionInterceptor)
+    update(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+      return handleResource(this.services, request, reply);
+    }
+
+    @Patch(':version/*')
+    @UseInterceptors(AdmissionInterceptor)
+    patch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+      return handleResource(this.services, request, reply);
+    }
+
+    @Delete(':version/*')
+    @UseInterceptors(AdmissionInterceptor)
+    delete(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+      return handleResource(this.services, request, reply);
+    }
+  }
+  Object.defineProperty(GroupController, 'name', { value: `GroupController(${prefix})` });
+  return GroupController;
+}
+
+/** Everything no other route takes: kinds added at run time, and the 404 or 405 of unknown paths, behind the guards. */
+@Controller()
+export class CatchAllController {
+  constructor(@Inject(EndpointServices) private readonly services: EndpointServices) {}
+
+  @All('*')
+  @UseInterceptors(AdmissionInterceptor)
+  any(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return handleResource(this.services, request, reply);
+  }
+}

@@ -1,0 +1,41 @@
+import type { ApiObject } from '../machinery/api-object.js';
+import type { Storage } from '../storage/storage.interface.js';
+import { LiveIndex } from './live-index.js';
+
+type NamespaceState = 'active' | 'terminating' | 'missing';
+
+const resource = 'namespaces';
+
+/** Whether namespaces take new objects: from memory when it is known, else from the store. */
+export class NamespaceIndex {
+  private readonly index: LiveIndex<NamespaceState>;
+
+  constructor(
+    private readonly storage: Storage,
+    onFault: (error: unknown) => void,
+  ) {
+    this.index = new LiveIndex(storage, resource, stateOf, onFault);
+  }
+
+  start(signal: AbortSignal): Promise<void> {
+    return this.index.start(signal);
+  }
+
+  stopped(): Promise<void> {
+    return this.index.stopped();
+  }
+
+  /** A namespace that the index does not know may have been made a moment ago by another process: the store decides. */
+  state(namespace: string): NamespaceState | Promise<NamespaceState> {
+    return this.index.get('', namespace) ?? this.read(namespace);
+  }
+
+  private async read(namespace: string): Promise<NamespaceState> {
+    const found = await this.storage.get({ resource, namespace: '', name: namespace });
+    return found === undefined ? 'missing' : stateOf(JSON.parse(found.json) as ApiObject);
+  }
+}
+
+function stateOf(object: ApiObject): NamespaceState {
+  return object.metadata.deletionTimestamp === undefined ? 'active' : 'terminating';
+}

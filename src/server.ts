@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs';
+import type { Http2SecureServer } from 'node:http2';
+import { createRequire } from 'node:module';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AdmissionChain } from './admission/chain.js';
+import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.js';
+import { AppModule } from './app.module.js';
+import type { Authenticator } from './authentication/authenticator.js';
+import { TokenFileAuthenticator } from './authentication/bearer-token/token-file.authenticator.js';
+import { UnionAuthenticator } from './authentication/union.js';
+import { ClientCertificateAuthenticator } from './authentication/x509/client-certificate.authenticator.js';
+import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './authorization/always.authorizer.js';
+import type { Authorizer } from './authorization/authorizer.js';
+import { UnionAuthorizer } from './authorization/union.js';
+import type { AuthorizationMode } from './config/authorization.options.js';
+import type { ServerOptions } from './config/options.js';
+import { ConnectionTracker } from './endpoints/connection-tracker.js';
+import type { VersionInfo } from './endpoints/discovery/discovery.controller.js';
+import { type HealthState, serverHealthChecks } from './endpoints/health/server-health.js';
+import { registerRequestHooks } from './endpoints/request-info/request-info.hook.js';
+import { EndpointServices } from './endpoints/services.js';
+import { StatusFilter } from './endpoints/status.filter.js';
+import { systemClock } from './machinery/clock.js';
+import { vendorNames } from './machinery/vendor.js';
+import { ensureSystemObjects } from './modules/core/bootstrap.js';
+import { Logger } from './observability/logger.js';
+import { Metrics } from './observability/metrics.js';
+import { storageObserver } from './observability/storage-observer.js';
+import { NamespaceIndex } from './registry/namespace-index.js';
+import { ResourceRegistry } from './registry/resource-registry.js';
+import type { GroupContext } from './registry/group-context.js';
+import { createPostgresStorage } from './storage/postgres/postgres-storage.js';
+
+const maxBodyBytes = 3 * 1024 * 1024;
+const maxHeaderBytes = 64 * 1024;
+const listPageSize = 500;
+/** Open requests get this long to finish once the server stops. */
+const drainMs = 10_000;
+
+/** A serving process, running. */
+export interface RunningServer {
+  readonly url: string;
+  /** What control loops in the same process work with. */
+  readonly context: GroupContext;
+  readonly logger: Logger;
+  /** Fails readiness, waits the configured delay, ends watches, lets open requests finish, closes storage. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts serving the API: storage first, then what must be in memory before the first request, then the listener.
+ * Rejects with the reason when any of it can't be had; nothing stays open then.
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
+  const names = vendorNames(options.api.vendor, options.api.compat);
+  const metrics = new Metrics();
+  const shutdown = new AbortController();
+  const storage = await createPostgresStorage({
+    databaseUrl: options.storage.databaseUrl,
+    listenDatabaseUrl: options.storage.listenDatabaseUrl,
+    poolSize: options.storage.databasePoolSize,
+    watchHistoryMs: options.storage.watchHistoryMs,
+    observer: storageObserver(metrics, logger),
+  });
+  const state: HealthState = { startedAt: Date.now(), isStarted: false, isStopping: false };
+  try {
+    const registry = new ResourceRegistry();
+    const context: GroupContext = {
+      registry,
+      storage,
+      clock: systemClock,
+      names,
+      serviceClusterIpRange: options.api.serviceClusterIpRange,
+      serviceNodePortRange: options.api.serviceNodePortRange,
+    };
+    const services = new EndpointServices(registry, storage, systemClock, names, metrics, {
+      maxBodyBytes,
+      minRequestTimeoutSeconds: options.api.minRequestTimeoutSeconds,
+      listPageSize,
+      shutdown: shutdown.signal,
+    });
+    const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
+    const filter = new StatusFilter(logger);
+    const adapter = new FastifyAdapter(listenerOptions(options, filter) as ConstructorParameters<typeof FastifyAdapter>[0]);
+    const connections = new ConnectionTracker();
+    const app = await NestFactory.create<NestFastifyApplication>(
+      AppModule.of({
+        services,
+        groupContext: context,
+        authenticator: authenticatorOf(options),
+        allowAnonymous: options.authentication.anonymousAuth,
+        authorizer: authorizerOf(options),
+        admission: new AdmissionChain([new NamespaceLifecycle(namespaces, names)]),
+        healthChecks: serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
+        version: versionInfo(),
+        filter,
+        logger,
+      }),
+      adapter,
+      { bodyParser: false, logger: false, abortOnError: false },
+    );
+    const fastify = adapter.getInstance() as unknown as FastifyInstance;
+    // Bodies stay unread until the handler asks for them, after authorization.
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) => done(null));
+    registerRequestHooks(
+      fastify,
+      {
+        limits: { readOnly: options.api.maxRequestsInflight, mutating: options.api.maxMutatingRequestsInflight },
+        requestTimeoutMs: options.api.requestTimeoutMs,
+        goawayChance: options.secureServing.goawayChance,
+      },
+      metrics,
+      filter,
+    );
+    fastify.setErrorHandler((error, request, reply) => filter.answer(error, request, reply));
+    await app.init();
+
+    await namespaces.start(shutdown.signal);
+    await ensureSystemObjects(context);
+    connections.watch(fastify.server as unknown as Http2SecureServer);
+    const { bindAddress, securePort } = options.secureServing;
+    await app.listen(securePort, bindAddress);
+    state.isStarted = true;
+    const url = `https://${bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress}:${securePort}`;
+    logger.info('serving', { url });
+
+    let stopping: Promise<void> | undefined;
+    const stop = async () => {
+      state.isStopping = true;
+      logger.info('stopping', { delayMs: options.api.shutdownDelayMs });
+      await new Promise((resolve) => setTimeout(resolve, options.api.shutdownDelayMs));
+      shutdown.abort();
+      await connections.drain(drainMs, () => app.close());
+      await namespaces.stopped();
+      await storage.stop();
+      logger.info('stopped');
+    };
+    return {
+      url,
+      context,
+      logger,
+      stop: () => {
+        stopping ??= stop();
+        return stopping;
+      },
+    };
+  } catch (error) {
+    shutdown.abort();
+    await storage.stop();
+    throw error;
+  }
+}
+
+function listenerOptions(options: ServerOptions, filter: StatusFilter): object {
+  const { tlsCertFile, tlsPrivateKeyFile } = options.secureServing;
+  const { clientCaFile } = options.authentication;
+  return {
+    http2: true,
+    https: {
+      allowHTTP1: true,
+      cert: readFileSync(tlsCertFile),
+      key: readFileSync(tlsPrivateKeyFile),
+      minVersion: 'TLSv1.2',
+      maxHeaderSize: maxHeaderBytes,
+      settings: { maxHeaderListSize: maxHeaderBytes },
+      // A certificate is asked for but not demanded: whether a bad one is an error is up to authentication.
+      ...(clientCaFile === undefined
+        ? {}
+        : { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: false }),
+    },
+    bodyLimit: maxBodyBytes,
+    exposeHeadRoutes: true,
+    disableRequestLogging: true,
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    // The hook makes what is needed; ids and the like cost time on every request.
+    genReqId: () => '',
+    // What fails before any route is found, such as a path that is no valid percent-encoding.
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => filter.answer(error, request, reply),
+    return503OnClosing: false,
+    forceCloseConnections: false,
+  };
+}
+
+function authenticatorOf(options: ServerOptions): Authenticator {
+  const methods: Authenticator[] = [];
+  const { clientCaFile, tokenAuthFile } = options.authentication;
+  if (clientCaFile !== undefined) methods.push(new ClientCertificateAuthenticator());
+  if (tokenAuthFile !== undefined) methods.push(TokenFileAuthenticator.fromFile(tokenAuthFile));
+  return new UnionAuthenticator(methods);
+}
+
+const authorizers: Readonly<Record<AuthorizationMode, () => Authorizer>> = {
+  AlwaysAllow: () => new AlwaysAllowAuthorizer(),
+  AlwaysDeny: () => new AlwaysDenyAuthorizer(),
+};
+
+function authorizerOf(options: ServerOptions): Authorizer {
+  const modules = options.authorization.authorizationMode.map((mode) => authorizers[mode]());
+  return modules.length === 1 ? (modules[0] as Authorizer) : new UnionAuthorizer(modules);
+}
+
+/** The API release whose behaviour is served; clients compare it with their own for skew. */
+const apiRelease = { major: '1', minor: '36' } as const;
+
+function versionInfo(): VersionInfo {
+  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+  return {
+    ...apiRelease,
+    gitVersion: `v${apiRelease.major}.${apiRelease.minor}.0+plinth-${version}`,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '',
+    goVersion: `node ${process.version}`,
+    compiler: 'tsc',
+    platform: `${process.platform}/${process.arch}`,
+  };
+}
