@@ -9,6 +9,7 @@ import type { StorageKey } from './storage.interface.js';
  * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
  * - `Expired`: the asked version lies below the retention floor.
  * - `TooLargeVersion`: the asked version lies above the newest one; `resourceVersion` carries the newest.
+ * - `Invalid`: the key or the text can't be stored (not JSON, a NUL character, too long); nothing was written.
  * - `Unavailable`: the database did not take the call; nothing was written.
  * - `UnknownOutcome`: the connection broke while a write was under way and its fate could not be learned in time.
  * - `SlowConsumer`: a change subscription fell behind its buffer and was ended.
@@ -21,6 +22,7 @@ export type StorageErrorCode =
   | 'PreconditionFailed'
   | 'Expired'
   | 'TooLargeVersion'
+  | 'Invalid'
   | 'Unavailable'
   | 'UnknownOutcome'
   | 'SlowConsumer'

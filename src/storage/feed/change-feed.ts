@@ -1,0 +1,256 @@
+import { StorageError } from '../storage.errors.js';
+import type { ChangeSubscription, Scope } from '../storage.interface.js';
+import type { ChangeLog } from './change-log.js';
+import { type BufferLimits, Subscription } from './subscription.js';
+
+/** What started a read of the log. */
+export type WakeSource = 'notify' | 'poll' | 'local';
+
+export interface ChangeFeedOptions {
+  /** The log is read at least this often while somebody listens, in milliseconds. */
+  readonly pollMs: number;
+  readonly observer: {
+    logRead(changes: number, source: WakeSource): void;
+    slowConsumer(resource: string): void;
+    backgroundError(where: string, error: unknown): void;
+  };
+  /** Hears how far the log was read. */
+  readonly onPosition?: (version: bigint) => void;
+  readonly limits?: BufferLimits;
+  /** How long a watch from a version that is not there yet waits for it, in milliseconds. Default 3,000. */
+  readonly futureWaitMs?: number;
+}
+
+const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 1024 };
+/** Applies between a failed read and the next. */
+const RETRY_MS = 200;
+
+interface Joiner {
+  readonly scope: Scope;
+  readonly from: bigint;
+  readonly resolve: (subscription: Subscription) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Future {
+  readonly from: bigint;
+  readonly settle: (error: StorageError | undefined) => void;
+}
+
+/**
+ * The one ordered reader of the log in a process. Because versions become visible in commit order, "everything
+ * behind the cursor, by rising version" misses nothing and needs no look-back; gaps mean nothing.
+ *
+ * The reader works in rounds: admit who wants to join, read behind the cursor for exactly the resources somebody
+ * listens to, deliver, move the cursor. Joining only between rounds makes it exact: a subscription that joined at
+ * cursor P gets all that follows P live, and reads (from, P] itself.
+ *
+ * A notification, a write of this process and the poll all only say "look now"; none of them carries data. Without
+ * subscriptions nothing is read and the cursor is forgotten.
+ */
+export class ChangeFeed {
+  readonly #log: ChangeLog;
+  readonly #options: ChangeFeedOptions;
+  readonly #limits: BufferLimits;
+  readonly #byResource = new Map<string, Set<Subscription>>();
+  readonly #futures = new Set<Future>();
+  #joiners: Joiner[] = [];
+  #cursor: bigint | undefined;
+  #heard = 0n;
+  #due: WakeSource | undefined;
+  #wakeUp: (() => void) | undefined;
+  #stopped = false;
+  #loop: Promise<void> | undefined;
+
+  constructor(log: ChangeLog, options: ChangeFeedOptions) {
+    this.#log = log;
+    this.#options = options;
+    this.#limits = options.limits ?? DEFAULT_LIMITS;
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  /** Ends every subscription with `Closed`. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const closed = new StorageError('Closed', 'storage is shutting down');
+    for (const joiner of this.#joiners.splice(0)) joiner.reject(closed);
+    for (const future of this.#futures) future.settle(closed);
+    this.#failAll(closed);
+    this.#wakeUp?.();
+    await this.#loop;
+  }
+
+  /** Says that `newest` is committed, or (undefined) that something may have been. */
+  wake(newest: bigint | undefined, source: WakeSource): void {
+    if (newest !== undefined) {
+      if (newest <= this.#heard) return;
+      this.#heard = newest;
+    }
+    this.#due ??= source;
+    this.#wakeUp?.();
+  }
+
+  /** See `Storage.watch`. A version that is not there yet is waited for, then refused with `TooLargeVersion`. */
+  async subscribe(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+    if (this.#stopped) throw new StorageError('Closed', 'storage is shutting down');
+    const subscription = await new Promise<Subscription>((resolve, reject) => {
+      this.#joiners.push({ scope, from, resolve, reject });
+      this.#wakeUp?.();
+    });
+    try {
+      await subscription.begin();
+      if (from > subscription.joined) await this.#future(from);
+      return subscription;
+    } catch (error) {
+      subscription.close();
+      throw error;
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      if (this.#joiners.length > 0) await this.#admit();
+      if (this.#stopped) return;
+      const cursor = this.#cursor;
+      if (cursor === undefined || this.#byResource.size === 0) {
+        this.#cursor = undefined;
+        if (this.#joiners.length === 0) await this.#sleep(undefined);
+        continue;
+      }
+      const source = this.#due;
+      if (source === undefined) {
+        if (this.#joiners.length === 0) await this.#sleep(this.#options.pollMs);
+        continue;
+      }
+      this.#due = undefined;
+      await this.#round(cursor, source);
+    }
+  }
+
+  async #admit(): Promise<void> {
+    let cursor: bigint;
+    try {
+      cursor = this.#cursor ?? (await this.#log.head());
+    } catch (error) {
+      for (const joiner of this.#joiners.splice(0)) joiner.reject(error);
+      return;
+    }
+    this.#cursor = cursor;
+    for (const { scope, from, resolve } of this.#joiners.splice(0)) {
+      const subscription = new Subscription(scope, from, cursor, this.#log, this.#limits, (ended) =>
+        this.#leave(ended),
+      );
+      const peers = this.#byResource.get(scope.resource);
+      if (peers === undefined) this.#byResource.set(scope.resource, new Set([subscription]));
+      else peers.add(subscription);
+      if (from > cursor) this.#due ??= 'local';
+      resolve(subscription);
+    }
+  }
+
+  async #round(cursor: bigint, source: WakeSource): Promise<void> {
+    try {
+      const stretch = await this.#log.readResources(cursor, [...this.#byResource.keys()]);
+      if (stretch.head < cursor) {
+        // The database lost what was delivered already; nobody can go on from here.
+        this.#reset(new StorageError('Expired', `the newest version went back from ${cursor} to ${stretch.head}`));
+        return;
+      }
+      this.#options.observer.logRead(stretch.changes.length, source);
+      for (const change of stretch.changes) {
+        for (const subscription of this.#byResource.get(change.key.resource) ?? []) subscription.offer(change);
+      }
+      this.#cursor = stretch.position;
+      this.#heard = stretch.head;
+      if (stretch.more) this.#due ??= source;
+      this.#options.onPosition?.(stretch.position);
+      this.#advanceAll(stretch.position);
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'Expired') {
+        this.#reset(error);
+        return;
+      }
+      if (this.#stopped) return;
+      this.#options.observer.backgroundError('change feed', error);
+      await this.#sleep(RETRY_MS);
+      this.#due ??= source;
+    }
+  }
+
+  #advanceAll(position: bigint): void {
+    for (const [resource, subscriptions] of this.#byResource) {
+      for (const subscription of subscriptions) {
+        if (subscription.advance(position)) continue;
+        this.#options.observer.slowConsumer(resource);
+        subscription.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
+      }
+    }
+    for (const future of this.#futures) if (future.from <= position) future.settle(undefined);
+  }
+
+  /** Waits until the cursor has reached `from`. */
+  #future(from: bigint): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#cursor !== undefined && this.#cursor >= from) {
+        resolve();
+        return;
+      }
+      const future: Future = {
+        from,
+        settle: (error) => {
+          clearTimeout(timer);
+          this.#futures.delete(future);
+          if (error === undefined) resolve();
+          else reject(error);
+        },
+      };
+      const timer = setTimeout(() => {
+        const resourceVersion = this.#cursor ?? 0n;
+        const message = `version ${from} is too large; the newest is ${resourceVersion}`;
+        future.settle(new StorageError('TooLargeVersion', message, { resourceVersion }));
+      }, this.#options.futureWaitMs ?? 3_000);
+      this.#futures.add(future);
+    });
+  }
+
+  #leave(subscription: Subscription): void {
+    const { resource } = subscription.scope;
+    const peers = this.#byResource.get(resource);
+    peers?.delete(subscription);
+    if (peers?.size === 0) this.#byResource.delete(resource);
+  }
+
+  #reset(error: StorageError): void {
+    this.#cursor = undefined;
+    this.#heard = 0n;
+    this.#failAll(error);
+  }
+
+  #failAll(error: StorageError): void {
+    for (const subscriptions of [...this.#byResource.values()]) {
+      for (const subscription of [...subscriptions]) subscription.fail(error);
+    }
+  }
+
+  /** Sleeps until woken, at most `ms`; a sleep that runs its full time is a poll. */
+  #sleep(ms: number | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#wakeUp = undefined;
+        resolve();
+      };
+      const timer =
+        ms === undefined
+          ? undefined
+          : setTimeout(() => {
+              this.#due ??= 'poll';
+              done();
+            }, ms);
+      this.#wakeUp = done;
+    });
+  }
+}

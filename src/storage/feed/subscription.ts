@@ -1,0 +1,147 @@
+import { StorageError } from '../storage.errors.js';
+import type { Change, ChangeBatch, ChangeSubscription, Scope } from '../storage.interface.js';
+import type { ChangeLog } from './change-log.js';
+
+/** How far a subscription may fall behind before it is ended. */
+export interface BufferLimits {
+  readonly changes: number;
+  /** UTF-16 units of the JSON of buffered changes, both states. */
+  readonly characters: number;
+}
+
+/**
+ * One consumer of the feed. `history` first: versions in (from, joined] come from the log, page by page as the
+ * consumer asks. Then `live`: what the feed delivered since it joined, from a bounded buffer. A failure is told once
+ * everything the consumer got is in order, and drops what it has not fetched.
+ */
+export class Subscription implements ChangeSubscription {
+  readonly scope: Scope;
+  /** Cursor of the feed when the subscription was registered: from here on changes arrive live. */
+  readonly joined: bigint;
+  readonly #log: ChangeLog;
+  readonly #limits: BufferLimits;
+  readonly #onEnd: (subscription: Subscription) => void;
+  #historyFrom: bigint;
+  #first: ChangeBatch | undefined;
+  #buffer: Change[] = [];
+  #bufferCharacters = 0;
+  #position: bigint;
+  #told: bigint;
+  #failure: StorageError | undefined;
+  #closed = false;
+  #waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: StorageError) => void } | undefined;
+
+  /** `from`: last version the consumer has. */
+  constructor(
+    scope: Scope,
+    from: bigint,
+    joined: bigint,
+    log: ChangeLog,
+    limits: BufferLimits,
+    onEnd: (subscription: Subscription) => void,
+  ) {
+    this.scope = scope;
+    this.#log = log;
+    this.#limits = limits;
+    this.#onEnd = onEnd;
+    this.#historyFrom = from;
+    this.joined = joined;
+    this.#position = from > joined ? from : joined;
+    this.#told = from;
+  }
+
+  /** Reads the first page of history; throws what the log throws. */
+  async begin(): Promise<void> {
+    if (this.#historyFrom < this.joined) this.#first = await this.#readHistory();
+  }
+
+  async next(): Promise<ChangeBatch | undefined> {
+    if (this.#waiting !== undefined) throw new Error('next() is already waiting');
+    if (this.#closed) return undefined;
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#first !== undefined) {
+      const first = this.#first;
+      this.#first = undefined;
+      return first;
+    }
+    if (this.#historyFrom < this.joined) {
+      const batch = await this.#readHistory();
+      return this.#closed ? undefined : batch;
+    }
+    const batch = this.#takeLive();
+    if (batch !== undefined) return batch;
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#drop();
+    this.#onEnd(this);
+    this.#waiting?.resolve(undefined);
+    this.#waiting = undefined;
+  }
+
+  /** A change of the scope's resource, in order; wakes nobody (see `advance`). */
+  offer(change: Change): void {
+    if (this.#closed || this.#failure !== undefined) return;
+    const { namespace, name } = this.scope;
+    if (namespace !== undefined && change.key.namespace !== namespace) return;
+    if (name !== undefined && change.key.name !== name) return;
+    if (change.resourceVersion <= this.#historyFrom) return;
+    this.#buffer.push(change);
+    this.#bufferCharacters += change.json.length + (change.previousJson?.length ?? 0);
+  }
+
+  /**
+   * Everything up to `position` has been offered; false when that was too much for the buffer. A consumer that waits
+   * gets what there is in any case: only what stays behind counts.
+   */
+  advance(position: bigint): boolean {
+    if (this.#closed || this.#failure !== undefined) return true;
+    if (position > this.#position) this.#position = position;
+    if (this.#waiting !== undefined) {
+      const batch = this.#takeLive();
+      if (batch !== undefined) {
+        const { resolve } = this.#waiting;
+        this.#waiting = undefined;
+        resolve(batch);
+      }
+    }
+    return this.#buffer.length <= this.#limits.changes && this.#bufferCharacters <= this.#limits.characters;
+  }
+
+  /** Ends the subscription with an error, which the next or waiting `next()` throws. */
+  fail(error: StorageError): void {
+    if (this.#closed || this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#drop();
+    this.#onEnd(this);
+    this.#waiting?.reject(error);
+    this.#waiting = undefined;
+  }
+
+  #takeLive(): ChangeBatch | undefined {
+    if (this.#buffer.length === 0 && this.#position <= this.#told) return undefined;
+    const changes = this.#buffer;
+    this.#buffer = [];
+    this.#bufferCharacters = 0;
+    this.#told = this.#position;
+    return { changes, position: this.#position };
+  }
+
+  async #readHistory(): Promise<ChangeBatch> {
+    const stretch = await this.#log.readScope(this.#historyFrom, this.joined, this.scope);
+    this.#historyFrom = stretch.more ? stretch.position : this.joined;
+    this.#told = this.#historyFrom;
+    return { changes: stretch.changes, position: this.#historyFrom };
+  }
+
+  #drop(): void {
+    this.#first = undefined;
+    this.#buffer = [];
+    this.#bufferCharacters = 0;
+  }
+}

@@ -1,0 +1,101 @@
+import { StorageError } from '../storage.errors.js';
+import type {
+  Preconditions,
+  StorageKey,
+  StoredObject,
+  UpdateDecision,
+  UpdateOptions,
+  UpdateResult,
+} from '../storage.interface.js';
+import type { Write, WriteAnswer } from './sequencer.js';
+
+/** Bounds the rounds of one update; only reached when hundreds of writers fight for one object. */
+const MOST_ROUNDS = 500;
+
+/** What an update needs of the store. */
+export interface ReadAndWrite {
+  get(key: StorageKey): Promise<StoredObject | undefined>;
+  write(write: Write): Promise<WriteAnswer>;
+}
+
+/**
+ * The compare-and-swap loop behind `Storage.guaranteedUpdate`. A refused write brings the object that stood in the
+ * way, so a lost race costs no read. A hint is only ever a first try: nothing is refused, and nothing found
+ * unchanged, on the strength of a copy that may be stale.
+ */
+export async function guaranteedUpdate(
+  store: ReadAndWrite,
+  key: StorageKey,
+  options: UpdateOptions,
+  tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
+): Promise<UpdateResult> {
+  let current = options.hint ?? (await store.get(key));
+  let certain = options.hint === undefined;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    let decision: UpdateDecision;
+    try {
+      if (current === undefined && options.ignoreNotFound !== true) {
+        throw new StorageError('KeyNotFound', 'no object lives under the key', { key });
+      }
+      checkPreconditions(key, current, options.preconditions);
+      decision = await tryUpdate(current);
+    } catch (error) {
+      if (certain) throw error;
+      current = await store.get(key);
+      certain = true;
+      continue;
+    }
+
+    if (decision.kind === 'unchanged' || (decision.kind === 'delete' && current === undefined)) {
+      if (!certain) {
+        current = await store.get(key);
+        certain = true;
+        continue;
+      }
+      if (current === undefined) throw new StorageError('KeyNotFound', 'no object lives under the key', { key });
+      return { outcome: 'unchanged', object: current };
+    }
+
+    const uid = decision.kind === 'write' ? decision.uid : (current?.uid ?? '');
+    if (current !== undefined && uid !== current.uid) {
+      throw new StorageError('Invalid', 'an update can not change the uid of an object', { key });
+    }
+    const op = decision.kind === 'delete' ? 'delete' : current === undefined ? 'create' : 'update';
+    const answer: WriteAnswer = await store.write({
+      op,
+      key,
+      uid,
+      expected: current?.resourceVersion ?? null,
+      json: decision.json,
+    });
+    if (answer.kind === 'written') {
+      const object = { key, uid, resourceVersion: answer.resourceVersion, json: decision.json };
+      return { outcome: op === 'delete' ? 'deleted' : 'written', object };
+    }
+    current = answer.current;
+    certain = true;
+  }
+  throw new StorageError('Conflict', `the object changed during each of ${MOST_ROUNDS} attempts`, { key });
+}
+
+function checkPreconditions(
+  key: StorageKey,
+  current: StoredObject | undefined,
+  preconditions: Preconditions | undefined,
+): void {
+  if (preconditions === undefined || current === undefined) return;
+  const { uid, resourceVersion } = preconditions;
+  if (uid !== undefined && uid !== current.uid) {
+    throw new StorageError('PreconditionFailed', `the uid is ${current.uid}, not ${uid}`, {
+      key,
+      resourceVersion: current.resourceVersion,
+    });
+  }
+  if (resourceVersion !== undefined && resourceVersion !== current.resourceVersion) {
+    throw new StorageError(
+      'PreconditionFailed',
+      `the resourceVersion is ${current.resourceVersion}, not ${resourceVersion}`,
+      { key, resourceVersion: current.resourceVersion },
+    );
+  }
+}

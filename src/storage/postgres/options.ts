@@ -1,0 +1,95 @@
+/**
+ * Receives measurements of storage. Calls are synchronous and on the hot path: count and return. Durations are in
+ * milliseconds.
+ */
+export interface StorageObserver {
+  /** One write batch was answered; `size` writes of which `refused` failed their precondition. */
+  batch(size: number, refused: number, durationMs: number): void;
+  /** One statement ended. `name` is a fixed word per statement. */
+  query(name: string, durationMs: number, failed: boolean): void;
+  /** A connection was lost or could not be made. */
+  connectionLost(role: 'writer' | 'reader' | 'listener'): void;
+  /** The fate of a batch whose connection broke: learned, or not within the deadline. */
+  resolved(outcome: 'written' | 'not-written' | 'unknown'): void;
+  /** The change log was read: how many changes, and what started the read. */
+  logRead(changes: number, source: 'notify' | 'poll' | 'local'): void;
+  /** A subscription was ended because it fell behind. */
+  slowConsumer(resource: string): void;
+  /** A maintenance round ended; `floor` is the oldest version that can be read. */
+  retention(floor: bigint, droppedPartitions: number): void;
+  /** Something failed that no caller will hear of. */
+  backgroundError(where: string, error: unknown): void;
+}
+
+/** An observer that ignores everything; spread it to implement only some calls. */
+export const silentObserver: StorageObserver = {
+  batch: () => {},
+  query: () => {},
+  connectionLost: () => {},
+  resolved: () => {},
+  logRead: () => {},
+  slowConsumer: () => {},
+  retention: () => {},
+  backgroundError: () => {},
+};
+
+/** How to reach the database and how long to keep trying. All durations are in milliseconds. */
+export interface PostgresStorageOptions {
+  /** Connection URL; may point to a transaction pooler. TLS parameters mean what they mean to libpq. */
+  readonly databaseUrl: string;
+  /** Direct connection for LISTEN and partition upkeep when `databaseUrl` is a transaction pooler. */
+  readonly listenDatabaseUrl?: string | undefined;
+  /** Reader connections; one writer and one listener connection come on top. Default 3. */
+  readonly poolSize?: number | undefined;
+  /** How long old versions stay readable. Default 10 minutes, at least 5. */
+  readonly watchHistoryMs?: number | undefined;
+  /** The log is read this often even without notification. Default 500. */
+  readonly notifyPollMs?: number | undefined;
+  /** How long a call waits for a database that is down before it fails with `Unavailable`. Default 5,000. */
+  readonly writeWaitMs?: number | undefined;
+  /** How long to find out what became of a batch whose connection broke. Default 10,000. */
+  readonly resolveDeadlineMs?: number | undefined;
+  /** Time limit of one connection attempt. Default 5,000. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How often this process offers to do log upkeep. Default 10,000; 0 leaves it to others. */
+  readonly retentionIntervalMs?: number | undefined;
+  /** Shown in pg_stat_activity. Default `plinth`. */
+  readonly applicationName?: string | undefined;
+  readonly observer?: StorageObserver | undefined;
+}
+
+/** `PostgresStorageOptions` with every default filled in. */
+export type ResolvedOptions = Required<{ [K in keyof PostgresStorageOptions]: NonNullable<PostgresStorageOptions[K]> }>;
+
+const MIN_HISTORY_MS = 5 * 60_000;
+
+/** Fills in defaults; throws a RangeError that names every unusable value. */
+export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions {
+  const resolved: ResolvedOptions = {
+    databaseUrl: options.databaseUrl,
+    listenDatabaseUrl: options.listenDatabaseUrl ?? options.databaseUrl,
+    poolSize: options.poolSize ?? 3,
+    watchHistoryMs: options.watchHistoryMs ?? 10 * 60_000,
+    notifyPollMs: options.notifyPollMs ?? 500,
+    writeWaitMs: options.writeWaitMs ?? 5_000,
+    resolveDeadlineMs: options.resolveDeadlineMs ?? 10_000,
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    retentionIntervalMs: options.retentionIntervalMs ?? 10_000,
+    applicationName: options.applicationName ?? 'plinth',
+    observer: options.observer ?? silentObserver,
+  };
+  const errors: string[] = [];
+  const atLeast = (name: keyof PostgresStorageOptions, value: number, least: number): void => {
+    if (!Number.isFinite(value) || value < least) errors.push(`${name} must be at least ${least}, not ${value}`);
+  };
+  if (resolved.databaseUrl === '') errors.push('databaseUrl must not be empty');
+  atLeast('poolSize', resolved.poolSize, 1);
+  atLeast('watchHistoryMs', resolved.watchHistoryMs, MIN_HISTORY_MS);
+  atLeast('notifyPollMs', resolved.notifyPollMs, 10);
+  atLeast('writeWaitMs', resolved.writeWaitMs, 1);
+  atLeast('resolveDeadlineMs', resolved.resolveDeadlineMs, 1);
+  atLeast('connectTimeoutMs', resolved.connectTimeoutMs, 1);
+  atLeast('retentionIntervalMs', resolved.retentionIntervalMs, 0);
+  if (errors.length > 0) throw new RangeError(`storage options: ${errors.join('; ')}`);
+  return resolved;
+}

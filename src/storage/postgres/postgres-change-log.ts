@@ -1,0 +1,84 @@
+import type { ChangeLog, LogStretch } from '../feed/change-log.js';
+import { StorageError } from '../storage.errors.js';
+import type { Change, Scope } from '../storage.interface.js';
+import { textArray } from './binary-array.js';
+import type { Reader } from './reader.js';
+import type { Row } from './session.js';
+import type { SessionPool } from './session-pool.js';
+import { READ_CHANGES, text } from './statements.js';
+
+const TYPES = ['create', 'update', 'delete'] as const;
+const NO_END = 9_223_372_036_854_775_807n;
+const MOST_ROWS = 2_000;
+/** Of stored (compressed) data; a stretch ends behind the change with which it is exceeded. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const TIMEOUT_MS = 15_000;
+
+/** The log in plinth.changes. */
+export class PostgresChangeLog implements ChangeLog {
+  readonly #pool: SessionPool;
+  readonly #reader: Reader;
+
+  constructor(pool: SessionPool, reader: Reader) {
+    this.#pool = pool;
+    this.#reader = reader;
+  }
+
+  readResources(after: bigint, resources: readonly string[]): Promise<LogStretch> {
+    return this.#read(after, NO_END, resources, undefined, undefined);
+  }
+
+  readScope(after: bigint, upto: bigint, scope: Scope): Promise<LogStretch> {
+    return this.#read(after, upto, [scope.resource], scope.namespace, scope.name);
+  }
+
+  async head(): Promise<bigint> {
+    return (await this.#reader.bounds()).head;
+  }
+
+  async #read(
+    after: bigint,
+    upto: bigint,
+    resources: readonly string[],
+    namespace: string | undefined,
+    name: string | undefined,
+  ): Promise<LogStretch> {
+    const values = [
+      after.toString(),
+      upto.toString(),
+      textArray(resources),
+      namespace ?? null,
+      name ?? null,
+      MOST_ROWS,
+      MOST_BYTES,
+    ];
+    const [bounds, ...rows] = await this.#pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS));
+    if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
+    const floor = BigInt(text(bounds, 0));
+    const head = BigInt(text(bounds, 1));
+    if (after < floor) {
+      throw new StorageError('Expired', `version ${after} is too old; the oldest is ${floor}`, {
+        resourceVersion: floor,
+      });
+    }
+    const changes = rows.map(change);
+    const last = rows.at(-1);
+    const more = rows.length >= MOST_ROWS || (last !== undefined && Number(last[2]) > MOST_BYTES);
+    const end = upto < head ? upto : head;
+    const position = more ? (changes.at(-1)?.resourceVersion ?? end) : end;
+    return { changes, position: position > after ? position : after, head, more };
+  }
+}
+
+function change(row: Row): Change {
+  const type = TYPES[Number(row[4])];
+  if (type === undefined) throw new StorageError('Unavailable', `unknown type of change: ${row[4]}`);
+  return {
+    type,
+    key: { resource: text(row, 5), namespace: text(row, 6), name: text(row, 7) },
+    uid: text(row, 8),
+    resourceVersion: BigInt(text(row, 3)),
+    json: text(row, 9),
+    previousJson: row[10] ?? undefined,
+  };
+}

@@ -1,0 +1,44 @@
+import pg from 'pg';
+import { StorageError } from '../storage.errors.js';
+
+/**
+ * What a failed statement means for its caller.
+ *
+ * - `lost`: the connection is gone; a write under way may or may not have been committed.
+ * - `retry`: rolled back, and likely to work when tried again on the same connection.
+ * - `reconnect`: rolled back, and likely to work on another connection (a standby that took over the address, a
+ *   prepared statement that a pooler forgot, a plan for an altered table).
+ * - `data`: rolled back because of a value in it; will never work.
+ * - `partition`: rolled back because the log has no partition for the new version.
+ * - `fatal`: rolled back for a reason that trying again won't cure (schema, permissions).
+ */
+export type FailureKind = 'lost' | 'retry' | 'reconnect' | 'data' | 'partition' | 'fatal';
+
+const RETRY = new Set(['40001', '40P01', '55P03', '57014', '23505', 'PL001', '55000', '55006']);
+const RECONNECT = new Set(['25006', '26000', '0A000', '57P03', '25P02', '42P05']);
+
+/** Classifies an error thrown by a `Session`. */
+export function failureKind(error: unknown): FailureKind {
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) return 'lost';
+  const code = error.code;
+  // FATAL ends the session: the statement may have been committed just before.
+  if (error.severity === 'FATAL' || error.severity === 'PANIC') return 'lost';
+  if (code.startsWith('08') || code.startsWith('57P')) return 'lost';
+  if (code === '23514' && error.table === 'changes') return 'partition';
+  if (RETRY.has(code) || code.startsWith('53') || code.startsWith('58')) return 'retry';
+  if (RECONNECT.has(code)) return 'reconnect';
+  if (code.startsWith('22') || code.startsWith('54')) return 'data';
+  return 'fatal';
+}
+
+/** The SQLSTATE of a database error; undefined for socket and driver errors. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** Wraps what a statement threw; a StorageError passes unchanged. */
+export function unavailable(error: unknown, what: string): StorageError {
+  if (error instanceof StorageError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StorageError('Unavailable', `${what}: ${reason}`, { cause: error });
+}

@@ -1,0 +1,156 @@
+import { ChangeFeed } from '../feed/change-feed.js';
+import { NotifyListener } from '../feed/notify-listener.js';
+import { StorageError } from '../storage.errors.js';
+import type {
+  ChangeSubscription,
+  ListPage,
+  ListQuery,
+  Scope,
+  Storage,
+  StorageKey,
+  StoredObject,
+  UpdateDecision,
+  UpdateOptions,
+  UpdateResult,
+} from '../storage.interface.js';
+import { checkEpoch, type Epoch } from './epoch.js';
+import { guaranteedUpdate } from './guaranteed-update.js';
+import { checkKey } from './keys.js';
+import { checkSchema } from './migrate.js';
+import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './options.js';
+import { PostgresChangeLog } from './postgres-change-log.js';
+import { Reader } from './reader.js';
+import { Retention } from './retention.js';
+import { Sequencer } from './sequencer.js';
+import { Session } from './session.js';
+import { SessionPool } from './session-pool.js';
+
+/**
+ * The store over PostgreSQL. Keeps nothing that another process or a restart would miss. Uses one writer connection,
+ * one listener and up to `poolSize` readers.
+ */
+export class PostgresStorage implements Storage {
+  readonly #pool: SessionPool;
+  readonly #reader: Reader;
+  readonly #sequencer: Sequencer;
+  readonly #feed: ChangeFeed;
+  readonly #listener: NotifyListener;
+  readonly #retention: Retention;
+  #epoch: Epoch | undefined;
+
+  constructor(options: ResolvedOptions) {
+    this.#pool = new SessionPool(options);
+    this.#reader = new Reader(this.#pool, options.poolSize);
+    const log = new PostgresChangeLog(this.#pool, this.#reader);
+    this.#feed = new ChangeFeed(log, {
+      pollMs: options.notifyPollMs,
+      observer: options.observer,
+      onPosition: (version) => this.#sequencer.observe(version),
+    });
+    this.#sequencer = new Sequencer(options, (newest) => this.#feed.wake(newest, 'local'));
+    this.#listener = new NotifyListener(
+      () =>
+        Session.open({
+          url: options.listenDatabaseUrl,
+          applicationName: `${options.applicationName} listener`,
+          connectTimeoutMs: options.connectTimeoutMs,
+          role: 'listener',
+          observer: options.observer,
+        }),
+      (newest) => this.#feed.wake(newest, 'notify'),
+      (error) => options.observer.backgroundError('listener', error),
+    );
+    this.#retention = new Retention(options, this.#pool);
+  }
+
+  /** The epoch the database was in at the start. */
+  get epoch(): Epoch | undefined {
+    return this.#epoch;
+  }
+
+  /** Checks the database and starts the background work; throws `StorageError` or `MigrationError`. */
+  async start(): Promise<void> {
+    try {
+      this.#epoch = await this.#pool.run(async (session) => {
+        await checkSchema(session);
+        return checkEpoch(session);
+      });
+      this.#sequencer.start((await this.#reader.bounds()).head);
+    } catch (error) {
+      await this.#pool.stop();
+      throw error;
+    }
+    this.#feed.start();
+    this.#listener.start();
+    this.#retention.start();
+  }
+
+  /** Ends subscriptions, lets writes under way finish, closes every connection. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#retention.stop(), this.#listener.stop(), this.#sequencer.stop(), this.#feed.stop()]);
+    await this.#pool.stop();
+  }
+
+  async create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
+    checkKey(key);
+    const answer = await this.#sequencer.write({ op: 'create', key, uid, expected: null, json });
+    if (answer.kind === 'written') return { key, uid, resourceVersion: answer.resourceVersion, json };
+    throw new StorageError('KeyExists', 'an object lives under the key already', {
+      key,
+      ...(answer.current === undefined ? {} : { resourceVersion: answer.current.resourceVersion }),
+    });
+  }
+
+  get(key: StorageKey): Promise<StoredObject | undefined> {
+    return this.#reader.get(key);
+  }
+
+  list(query: ListQuery): Promise<ListPage> {
+    return this.#reader.list(query);
+  }
+
+  /** The objects of the query in pages of bounded size, all at one version, for consumers that need not hold them all. */
+  pages(query: ListQuery): AsyncIterable<ListPage> {
+    return this.#reader.pages(query, query.limit);
+  }
+
+  async guaranteedUpdate(
+    key: StorageKey,
+    options: UpdateOptions,
+    tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
+  ): Promise<UpdateResult> {
+    checkKey(key);
+    const store = {
+      get: (wanted: StorageKey) => this.#reader.get(wanted),
+      write: (write: Parameters<Sequencer['write']>[0]) => this.#sequencer.write(write),
+    };
+    return guaranteedUpdate(store, key, options, tryUpdate);
+  }
+
+  async head(): Promise<bigint> {
+    return (await this.#reader.bounds()).head;
+  }
+
+  /** The oldest version that can be listed at or watched from. */
+  async floor(): Promise<bigint> {
+    return (await this.#reader.bounds()).floor;
+  }
+
+  watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+    return this.#feed.subscribe(scope, from);
+  }
+
+  ping(): Promise<void> {
+    return this.#reader.ping();
+  }
+}
+
+/**
+ * A started store. The schema must be there already (see `migrate`). Throws a RangeError for unusable options,
+ * `MigrationError` for a schema of another version, `StorageError` when the database can't be used.
+ */
+export async function createPostgresStorage(options: PostgresStorageOptions): Promise<PostgresStorage> {
+  const storage = new PostgresStorage(resolveOptions(options));
+  await storage.start();
+  return storage;
+}

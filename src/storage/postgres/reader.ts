@@ -1,0 +1,154 @@
+import { StorageError } from '../storage.errors.js';
+import type { ListPage, ListPosition, ListQuery, Scope, StorageKey, StoredObject } from '../storage.interface.js';
+import { textArray } from './binary-array.js';
+import { checkKey, type KeyRange, keyRange, keyString } from './keys.js';
+import type { SessionPool } from './session-pool.js';
+import { SharedReads } from './shared-reads.js';
+import { COUNT_OBJECTS, GET_OBJECTS, LIST_PAGE, LOG_BOUNDS, storedObject, text } from './statements.js';
+
+export interface LogBounds {
+  /** The oldest version that can be listed at or watched from. */
+  readonly floor: bigint;
+  /** The newest committed version. */
+  readonly head: bigint;
+}
+
+const POINT_READ_TIMEOUT_MS = 5_000;
+const LIST_TIMEOUT_MS = 30_000;
+const FIRST_PAGE_ROWS = 500;
+const MOST_PAGE_ROWS = 4_000;
+/** Aimed at in one answer of the database when the caller set no limit, in UTF-16 units of JSON. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+/** Every read of objects. Throws `StorageError` only. */
+export class Reader {
+  readonly #pool: SessionPool;
+  readonly #gets: SharedReads<StorageKey, StoredObject | undefined>;
+  readonly #bounds: SharedReads<null, LogBounds>;
+
+  constructor(pool: SessionPool, poolSize: number) {
+    this.#pool = pool;
+    const rounds = Math.max(1, poolSize - 1);
+    this.#gets = new SharedReads((keys) => this.#loadObjects(keys), keyString, rounds);
+    this.#bounds = new SharedReads(
+      async () => [await this.#loadBounds()],
+      () => '',
+      1,
+    );
+  }
+
+  async get(key: StorageKey): Promise<StoredObject | undefined> {
+    checkKey(key);
+    return this.#gets.get(key);
+  }
+
+  /** Both ends of the log, read after the call; concurrent calls share a read. */
+  bounds(): Promise<LogBounds> {
+    return this.#bounds.get(null);
+  }
+
+  /**
+   * One page. Without a limit everything is read, in several statements at one version, so that neither the server
+   * nor the driver holds it all at once.
+   */
+  async list(query: ListQuery): Promise<ListPage> {
+    const items: StoredObject[] = [];
+    let last: ListPage | undefined;
+    for await (const page of this.pages(query, query.limit)) {
+      for (const item of page.items) items.push(item);
+      last = page;
+    }
+    if (last === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
+    const end = items.at(-1)?.key ?? query.after;
+    const remaining =
+      query.countRemaining !== true ? undefined : last.more ? await this.#count(query, end, last.resourceVersion) : 0;
+    return { resourceVersion: last.resourceVersion, items, more: last.more, remaining };
+  }
+
+  /** The objects of the query in pages of bounded size, all at one version; at least one page, `limit` in total. */
+  async *pages(query: ListQuery, limit: number | undefined): AsyncGenerator<ListPage> {
+    let at = query.at;
+    let after = query.after;
+    let left = limit ?? Number.POSITIVE_INFINITY;
+    let rows = FIRST_PAGE_ROWS;
+    for (;;) {
+      const wanted = Math.min(left, rows);
+      const page = await this.#page(query, after, at, wanted);
+      left -= page.items.length;
+      yield page;
+      if (!page.more || left <= 0) return;
+      at = page.resourceVersion;
+      after = page.items.at(-1)?.key ?? after;
+      const size = page.items.reduce((sum, item) => sum + item.json.length, 0);
+      rows = Math.max(
+        16,
+        Math.min(MOST_PAGE_ROWS, Math.floor((PAGE_CHARACTERS * page.items.length) / Math.max(1, size))),
+      );
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.#pool.run((session) => session.execute('ping', 'select 1', POINT_READ_TIMEOUT_MS));
+  }
+
+  async #loadObjects(keys: readonly StorageKey[]): Promise<readonly (StoredObject | undefined)[]> {
+    const values = [
+      textArray(keys.map((key) => key.resource)),
+      textArray(keys.map((key) => key.namespace)),
+      textArray(keys.map((key) => key.name)),
+    ];
+    const rows = await this.#pool.run((session) => session.run(GET_OBJECTS, values, POINT_READ_TIMEOUT_MS));
+    const found = new Array<StoredObject | undefined>(keys.length).fill(undefined);
+    for (const row of rows) {
+      const index = Number(row[0]) - 1;
+      const key = keys[index];
+      if (key !== undefined) found[index] = storedObject(key, row, 1);
+    }
+    return found;
+  }
+
+  async #loadBounds(): Promise<LogBounds> {
+    const [row] = await this.#pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS));
+    if (row === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
+    return { floor: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };
+  }
+
+  async #page(scope: Scope, after: ListPosition | undefined, at: bigint | undefined, limit: number): Promise<ListPage> {
+    const range = keyRange(scope, after);
+    const values = [...rangeValues(range), at?.toString() ?? null, limit + 1];
+    const [bounds, ...rows] = await this.#pool.run((session) => session.run(LIST_PAGE, values, LIST_TIMEOUT_MS));
+    if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
+    const head = BigInt(text(bounds, 1));
+    if (at !== undefined) checkVersion(at, { floor: BigInt(text(bounds, 0)), head });
+    const items: StoredObject[] = [];
+    for (const row of rows.slice(0, limit)) {
+      const key = { resource: scope.resource, namespace: text(row, 2), name: text(row, 3) };
+      items.push(storedObject(key, row, 4));
+    }
+    return { resourceVersion: at ?? head, items, more: rows.length > limit };
+  }
+
+  async #count(scope: Scope, after: ListPosition | undefined, at: bigint): Promise<number> {
+    const values = [...rangeValues(keyRange(scope, after)), at.toString()];
+    const [row] = await this.#pool.run((session) => session.run(COUNT_OBJECTS, values, LIST_TIMEOUT_MS));
+    return Number(row?.[0] ?? 0);
+  }
+}
+
+/** Throws `Expired` or `TooLargeVersion` when the log doesn't reach `version`. */
+export function checkVersion(version: bigint, bounds: LogBounds): void {
+  if (version < bounds.floor) {
+    throw new StorageError('Expired', `version ${version} is too old; the oldest is ${bounds.floor}`, {
+      resourceVersion: bounds.floor,
+    });
+  }
+  if (version > bounds.head) {
+    throw new StorageError('TooLargeVersion', `version ${version} is too large; the newest is ${bounds.head}`, {
+      resourceVersion: bounds.head,
+    });
+  }
+}
+
+function rangeValues(range: KeyRange): (string | null)[] {
+  return [range.resource, range.fromNamespace, range.fromName, range.toNamespace, range.toName, range.onlyName];
+}

@@ -1,0 +1,121 @@
+import { untilAborted } from '../wait.js';
+import type { ResolvedOptions } from './options.js';
+import { sqlState } from './postgres-errors.js';
+import { Session } from './session.js';
+import type { SessionPool } from './session-pool.js';
+import { KEEP_CHANGES, LOG_BOUNDS, text } from './statements.js';
+
+const PARTITIONS_AHEAD = 3;
+const ROUND_TIMEOUT_MS = 30_000;
+/** A reader that holds the log open for longer makes the drop wait for a later round. */
+const DROP_TIMEOUT_MS = 60_000;
+const LEAST_CLOSE_AFTER_MS = 30_000;
+
+/**
+ * Log upkeep: partitions ahead, closing, the floor, dropping. Every process runs it, the database lets one work at a
+ * time. The floor is raised and committed before a partition goes.
+ */
+export class Retention {
+  readonly #options: ResolvedOptions;
+  readonly #pool: SessionPool;
+  readonly #stop = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: ResolvedOptions, pool: SessionPool) {
+    this.#options = options;
+    this.#pool = pool;
+  }
+
+  start(): void {
+    if (this.#options.retentionIntervalMs > 0) this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      // Spread over the interval, so that processes started together don't come together.
+      await untilAborted(this.#options.retentionIntervalMs * (0.5 + Math.random()), signal);
+      if (signal.aborted) return;
+      try {
+        const history = this.#options.watchHistoryMs;
+        await this.round(history, Math.max(LEAST_CLOSE_AFTER_MS, history / 10));
+      } catch (error) {
+        if (!signal.aborted) this.#options.observer.backgroundError('log upkeep', error);
+      }
+    }
+  }
+
+  /** One round; returns how many partitions were dropped. Durations in milliseconds. */
+  async round(historyMs: number, closeAfterMs: number): Promise<number> {
+    const [droppable, floor] = await this.#pool.run(async (session) => {
+      const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
+      const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
+      return [rows.map((row) => text(row, 0)), bounds === undefined ? 0n : BigInt(text(bounds, 0))] as const;
+    });
+    const dropped = droppable.length === 0 ? 0 : await this.#drop(droppable);
+    this.#options.observer.retention(floor, dropped);
+    return dropped;
+  }
+
+  /** On a connection of its own: detaching can't run in a transaction and may have to wait long for a reader. */
+  async #drop(droppable: readonly string[]): Promise<number> {
+    const session = await Session.open({
+      url: this.#options.listenDatabaseUrl,
+      applicationName: `${this.#options.applicationName} upkeep`,
+      connectTimeoutMs: this.#options.connectTimeoutMs,
+      role: 'reader',
+      observer: this.#options.observer,
+    });
+    const abort = (): void => session.destroy();
+    this.#stop.signal.addEventListener('abort', abort);
+    try {
+      await session.execute('statement-timeout', `set statement_timeout = ${DROP_TIMEOUT_MS}`, ROUND_TIMEOUT_MS);
+      let dropped = 0;
+      for (const lower of droppable) {
+        if (!(await dropPartition(session, BigInt(lower)))) break;
+        dropped += 1;
+      }
+      return dropped;
+    } finally {
+      this.#stop.signal.removeEventListener('abort', abort);
+      await session.close();
+    }
+  }
+}
+
+/**
+ * Detaches and drops one partition; false when it has to wait for a later round. Detaching concurrently never makes
+ * readers or writers of the log wait, as dropping a partition in place would.
+ */
+async function dropPartition(session: Session, lower: bigint): Promise<boolean> {
+  const table = `plinth.changes_${lower}`;
+  const limit = DROP_TIMEOUT_MS + 5_000;
+  const [state] = await session.execute(
+    'partition-state',
+    `select c.oid is not null, i.inhrelid is not null, coalesce(i.inhdetachpending, false)
+     from (select to_regclass('${table}') as oid) c left join pg_inherits i on i.inhrelid = c.oid`,
+    limit,
+  );
+  try {
+    if (state?.[0] === 't') {
+      if (state[2] === 't') {
+        await session.execute('detach', `alter table plinth.changes detach partition ${table} finalize`, limit);
+      } else if (state[1] === 't') {
+        await session.execute('detach', `alter table plinth.changes detach partition ${table} concurrently`, limit);
+      }
+      await session.execute('drop', `drop table if exists ${table}`, limit);
+    }
+    await session.execute('forget', `delete from plinth.change_partitions where lower = ${lower}`, limit);
+    return true;
+  } catch (error) {
+    // Timed out waiting for a reader, or another process is at it.
+    const code = sqlState(error);
+    if (code === '57014' || code === '55P03' || code === '55000' || code === '42P01' || code === '40P01') return false;
+    throw error;
+  }
+}

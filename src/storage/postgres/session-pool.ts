@@ -1,0 +1,94 @@
+import { performance } from 'node:perf_hooks';
+import { StorageError } from '../storage.errors.js';
+import { Backoff, untilAborted } from '../wait.js';
+import type { ResolvedOptions } from './options.js';
+import { failureKind, unavailable } from './postgres-errors.js';
+import { Session } from './session.js';
+
+/**
+ * The reader connections: at most poolSize, made when first needed, kept. Reads are repeated when their connection
+ * breaks or the database is not there yet, for at most writeWaitMs.
+ */
+export class SessionPool {
+  readonly #options: ResolvedOptions;
+  readonly #stop = new AbortController();
+  readonly #idle: Session[] = [];
+  readonly #all = new Set<Session>();
+  readonly #waiting: (() => void)[] = [];
+  #inUse = 0;
+
+  constructor(options: ResolvedOptions) {
+    this.#options = options;
+  }
+
+  /** Runs `use` on a connection of its own. Throws `StorageError` only. */
+  async run<T>(use: (session: Session) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#options.writeWaitMs;
+    const backoff = new Backoff(20, 500);
+    for (;;) {
+      if (this.#stop.signal.aborted) throw new StorageError('Closed', 'storage is shutting down');
+      try {
+        return await this.#once(use);
+      } catch (error) {
+        if (error instanceof StorageError) throw error;
+        const kind = failureKind(error);
+        if (kind === 'fatal' || kind === 'data' || kind === 'partition') throw unavailable(error, 'the read failed');
+        const pause = backoff.next();
+        if (performance.now() + pause >= deadline) throw unavailable(error, 'the database does not answer');
+        await untilAborted(pause, this.#stop.signal);
+      }
+    }
+  }
+
+  /** Waits for the reads under way and closes all connections. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    for (const go of this.#waiting.splice(0)) go();
+    await Promise.all([...this.#all].map((session) => session.close()));
+  }
+
+  async #once<T>(use: (session: Session) => Promise<T>): Promise<T> {
+    await this.#slot();
+    let session: Session | undefined;
+    try {
+      session = await this.#session();
+      return await use(session);
+    } catch (error) {
+      const kind = error instanceof StorageError ? undefined : failureKind(error);
+      if (kind === 'lost' || kind === 'reconnect') session?.destroy();
+      throw error;
+    } finally {
+      if (session !== undefined && !session.broken) this.#idle.push(session);
+      this.#inUse -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #slot(): Promise<void> {
+    while (this.#inUse >= this.#options.poolSize) {
+      if (this.#stop.signal.aborted) throw new StorageError('Closed', 'storage is shutting down');
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#inUse += 1;
+  }
+
+  async #session(): Promise<Session> {
+    for (let session = this.#idle.pop(); session !== undefined; session = this.#idle.pop()) {
+      if (!session.broken) return session;
+    }
+    const session = await Session.open({
+      url: this.#options.databaseUrl,
+      applicationName: this.#options.applicationName,
+      connectTimeoutMs: this.#options.connectTimeoutMs,
+      role: 'reader',
+      observer: this.#options.observer,
+    });
+    this.#all.add(session);
+    session.onBroken(() => this.#all.delete(session));
+    if (this.#stop.signal.aborted) {
+      await session.close();
+      throw new StorageError('Closed', 'storage is shutting down');
+    }
+    return session;
+  }
+}

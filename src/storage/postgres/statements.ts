@@ -1,0 +1,67 @@
+import { StorageError } from '../storage.errors.js';
+import type { StorageKey, StoredObject } from '../storage.interface.js';
+import type { Row, Statement } from './session.js';
+
+/*
+ * Every hot statement. Each calls one function of migrations/, where the SQL and its planner settings live; the name
+ * is the prepared statement's and the label in measurements.
+ */
+
+export const WRITE_BATCH: Statement = {
+  name: 'write-batch',
+  text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8)',
+};
+
+export const RESOLVE_BATCH: Statement = {
+  name: 'resolve-batch',
+  text: 'select version, resource, namespace, name from plinth.resolve_batch($1, $2)',
+};
+
+export const GET_OBJECTS: Statement = {
+  name: 'get-objects',
+  text: 'select index, uid, resource_version, data from plinth.get_objects($1, $2, $3)',
+};
+
+export const LIST_PAGE: Statement = {
+  name: 'list-page',
+  text: 'select floor, head, namespace, name, uid, resource_version, data from plinth.list_page($1, $2, $3, $4, $5, $6, $7, $8)',
+};
+
+export const COUNT_OBJECTS: Statement = {
+  name: 'count-objects',
+  text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
+};
+
+export const LOG_BOUNDS: Statement = { name: 'log-bounds', text: 'select floor, head from plinth.log_bounds()' };
+
+export const READ_CHANGES: Statement = {
+  name: 'read-changes',
+  text: 'select floor, head, total, resource_version, type, resource, namespace, name, uid, data, previous from plinth.read_changes($1, $2, $3, $4, $5, $6, $7)',
+};
+
+export const ADD_PARTITIONS: Statement = {
+  name: 'add-partitions',
+  text: 'select plinth.add_change_partitions($1)',
+};
+
+export const KEEP_CHANGES: Statement = {
+  name: 'keep-changes',
+  text: `select lower from plinth.keep_changes($1::double precision * interval '1 millisecond', $2::double precision * interval '1 millisecond', $3)`,
+};
+
+/** Text of a column that is never NULL. */
+export function text(row: Row, column: number): string {
+  const value = row[column];
+  if (value === null || value === undefined) throw new StorageError('Unavailable', `column ${column} is missing`);
+  return value;
+}
+
+/** The object whose uid, version and data are the columns from `first` on. */
+export function storedObject(key: StorageKey, row: Row, first: number): StoredObject {
+  return {
+    key,
+    uid: text(row, first),
+    resourceVersion: BigInt(text(row, first + 1)),
+    json: text(row, first + 2),
+  };
+}

@@ -1,0 +1,36 @@
+/** Pauses between attempts: doubling from `firstMs` to `mostMs`, each shortened at random by up to half. */
+export class Backoff {
+  readonly #firstMs: number;
+  readonly #mostMs: number;
+  #nextMs: number;
+
+  constructor(firstMs: number, mostMs: number) {
+    this.#firstMs = firstMs;
+    this.#mostMs = mostMs;
+    this.#nextMs = firstMs;
+  }
+
+  next(): number {
+    const pause = this.#nextMs * (0.5 + Math.random() / 2);
+    this.#nextMs = Math.min(this.#mostMs, this.#nextMs * 2);
+    return pause;
+  }
+
+  reset(): void {
+    this.#nextMs = this.#firstMs;
+  }
+}
+
+/** Resolves after `ms` milliseconds, or at once when the signal is or becomes aborted. */
+export function untilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}

