@@ -1,33 +1,17 @@
 import { type FieldError, type FieldPath, forbidden, invalid, required } from '../../../../machinery/field-error.js';
-import { isQualifiedName, isValidLabelValue } from '../../../../machinery/names.js';
+import { isValidLabelValue } from '../../../../machinery/names.js';
 import type { LabelSelector, LabelSelectorRequirement } from '../selector.types.js';
+import { validateLabelName, validateLabels } from './labels.validation.js';
 
-/** Broken rules of a label selector in object form; none for an absent one. */
-export function validateLabelSelector(selector: LabelSelector | undefined | null, path: FieldPath): FieldError[] {
-  if (selector === undefined || selector === null) return [];
-  const errors: FieldError[] = [];
-  if (selector.matchLabels !== undefined) {
-    errors.push(...validateLabelMap(selector.matchLabels, path.child('matchLabels')));
-  }
-  selector.matchExpressions?.forEach((requirement, i) => {
-    validateRequirement(requirement, path.child('matchExpressions').index(i), errors);
+/** Broken rules of a label selector; a missing one is valid here. */
+export function validateLabelSelector(selector: LabelSelector | null | undefined, path: FieldPath): FieldError[] {
+  if (selector === null || selector === undefined) return [];
+  const errors = validateLabels(selector.matchLabels, path.child('matchLabels'));
+  const expressions = selector.matchExpressions ?? [];
+  expressions.forEach((expression, i) => {
+    validateRequirement(expression, path.child('matchExpressions').index(i), errors);
   });
   return errors;
-}
-
-/** Broken rules of a map of labels. */
-export function validateLabelMap(labels: Readonly<Record<string, string>>, path: FieldPath): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(labels)) {
-    for (const m of isQualifiedName(key)) errors.push(invalid(path, key, m));
-    for (const m of isValidLabelValue(value)) errors.push(invalid(path, value, m));
-  }
-  return errors;
-}
-
-/** Whether a selector has no requirement at all, so that it selects everything. */
-export function isEmptySelector(selector: LabelSelector): boolean {
-  return Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions ?? []).length === 0;
 }
 
 function validateRequirement(requirement: LabelSelectorRequirement, path: FieldPath, errors: FieldError[]): void {
@@ -49,8 +33,14 @@ function validateRequirement(requirement: LabelSelectorRequirement, path: FieldP
     default:
       errors.push(invalid(path.child('operator'), requirement.operator, 'not a valid selector operator'));
   }
-  for (const m of isQualifiedName(requirement.key)) errors.push(invalid(path.child('key'), requirement.key, m));
+  errors.push(...validateLabelName(requirement.key, path.child('key')));
   values.forEach((value, i) => {
     for (const m of isValidLabelValue(value)) errors.push(invalid(path.child('values').index(i), value, m));
   });
+}
+
+/** Whether a selector has no requirement at all, so that it would select everything. */
+export function isEmptySelector(selector: LabelSelector | null | undefined): boolean {
+  if (selector === null || selector === undefined) return true;
+  return Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions ?? []).length === 0;
 }
