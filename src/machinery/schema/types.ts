@@ -192,8 +192,8 @@ export type InferFields<F extends FieldMap> = {
   -readonly [K in keyof F as F[K]['presence'] extends 'optional' | 'pointer' ? K : never]?: F[K][typeof valueType];
 } & InlineFields<F>;
 
-/** What a kind has before its fields. */
-export interface TypeMeta {
+/** What a kind has before its fields. A type, not an interface: only then do kinds count as `ApiObject`s. */
+export type TypeMeta = {
   kind?: string;
   apiVersion?: string;
-}
+};
