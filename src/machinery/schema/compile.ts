@@ -1,6 +1,6 @@
 import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields, resolveType } from './access.js';
-import { maxDepth } from './depth.js';
+import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders, scalarZeros } from './scalars.js';
 import type { Field, SchemaType, StructType, VariantType } from './types.js';
 
@@ -226,7 +226,7 @@ function compileLazy(resolve: () => StructType): Decoder {
   let decoder: Decoder | undefined;
   return (input, state) => {
     if (decoder === undefined) decoder = decoderOf(resolve());
-    if (++state.depth > maxDepth) throw new ValueFormatError('exceeded max depth');
+    if (++state.depth > maxSelfNesting) throw new ValueFormatError('exceeded max depth');
     const value = decoder(input, state);
     state.depth--;
     return value;

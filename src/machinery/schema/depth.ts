@@ -1,6 +1,9 @@
 /** How deep an object may be nested; far below what exhausts the stack of recursive code. */
 export const maxDepth = 1000;
 
+/** How often a type may contain itself: each level takes several stack frames. */
+export const maxSelfNesting = 200;
+
 /** True when objects and lists are nested deeper than `limit`. Itself recurses no deeper than that. */
 export function exceedsDepth(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

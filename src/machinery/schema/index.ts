@@ -21,6 +21,6 @@
 export * from './access.js';
 export * from './builder.js';
 export * from './decode.js';
-export { exceedsDepth, maxDepth } from './depth.js';
+export { exceedsDepth, maxDepth, maxSelfNesting } from './depth.js';
 export * from './duplicate-keys.js';
 export * from './types.js';

@@ -1,5 +1,6 @@
 import { ValueFormatError } from '../values/value-format-error.js';
-import { jsonFields, resolveType } from './access.js';
+import { jsonFields } from './access.js';
+import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders } from './scalars.js';
 import type { SchemaType, StructType, VariantType } from './types.js';
 
@@ -7,6 +8,12 @@ import type { SchemaType, StructType, VariantType } from './types.js';
 export interface Inspection {
   readonly fault: { readonly path: string; readonly detail: string } | undefined;
   readonly unknownFields: readonly string[];
+}
+
+interface Walk {
+  readonly unknownFields: string[];
+  /** Nesting of types that contain themselves. */
+  depth: number;
 }
 
 class Fault {
@@ -20,7 +27,7 @@ class Fault {
 export function inspect(type: SchemaType, input: unknown): Inspection {
   const unknownFields: string[] = [];
   try {
-    visit(type, input, '', unknownFields);
+    visit(type, input, '', { unknownFields, depth: 0 });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return { fault: error, unknownFields };
@@ -28,37 +35,42 @@ export function inspect(type: SchemaType, input: unknown): Inspection {
   return { fault: undefined, unknownFields };
 }
 
-function visit(type: SchemaType, input: unknown, path: string, unknown: string[]): void {
+function visit(type: SchemaType, input: unknown, path: string, walk: Walk): void {
   if (input === null || input === undefined) return;
-  const resolved = resolveType(type);
-  switch (resolved.type) {
+  if (type.type === 'lazy') {
+    if (++walk.depth > maxSelfNesting) throw new Fault(path, 'exceeded max depth');
+    visit(type.resolve(), input, path, walk);
+    walk.depth--;
+    return;
+  }
+  switch (type.type) {
     case 'scalar':
-      visitScalar(scalarDecoders[resolved.scalar], input, path);
+      visitScalar(scalarDecoders[type.scalar], input, path);
       break;
     case 'enum':
       visitScalar(scalarDecoders.string, input, path);
       break;
     case 'list':
-      visitList(resolved.element, input, path, unknown);
+      visitList(type.element, input, path, walk);
       break;
     case 'map':
-      for (const [key, value] of entries(input, path)) visit(resolved.value, value, childPath(path, key), unknown);
+      for (const [key, value] of entries(input, path)) visit(type.value, value, childPath(path, key), walk);
       break;
     case 'struct':
-      visitStruct(resolved, input, path, unknown);
+      visitStruct(type, input, path, walk);
       break;
     case 'variant':
-      visitVariant(resolved, input, path, unknown);
+      visitVariant(type, input, path, walk);
       break;
   }
 }
 
-function visitVariant(type: VariantType<unknown>, input: unknown, path: string, unknown: string[]): void {
+function visitVariant(type: VariantType<unknown>, input: unknown, path: string, walk: Walk): void {
   if (type.alternative === 'bool' && typeof input === 'boolean') return;
-  if (type.alternative === 'list' && Array.isArray(input)) visitList(type.struct, input, path, unknown);
+  if (type.alternative === 'list' && Array.isArray(input)) visitList(type.struct, input, path, walk);
   else if (type.alternative === 'strings' && Array.isArray(input)) {
     for (const [i, element] of input.entries()) visitScalar(scalarDecoders.string, element, `${path}[${i}]`);
-  } else visit(type.struct, input, path, unknown);
+  } else visit(type.struct, input, path, walk);
 }
 
 function visitScalar(decode: (input: unknown) => unknown, input: unknown, path: string): void {
@@ -71,19 +83,19 @@ function visitScalar(decode: (input: unknown) => unknown, input: unknown, path: 
   }
 }
 
-function visitList(element: SchemaType, input: unknown, path: string, unknown: string[]): void {
+function visitList(element: SchemaType, input: unknown, path: string, walk: Walk): void {
   if (!Array.isArray(input)) throw new Fault(path, `expected a list, found ${describe(input)}`);
-  for (const [i, value] of input.entries()) visit(element, value, `${path}[${i}]`, unknown);
+  for (const [i, value] of input.entries()) visit(element, value, `${path}[${i}]`, walk);
 }
 
-function visitStruct(type: StructType, input: unknown, path: string, unknown: string[]): void {
+function visitStruct(type: StructType, input: unknown, path: string, walk: Walk): void {
   const fields = jsonFields(type);
   for (const [name, value] of entries(input, path)) {
     const field = fields.get(name);
-    if (field !== undefined) visit(field.type, value, childPath(path, name), unknown);
+    if (field !== undefined) visit(field.type, value, childPath(path, name), walk);
     else if (type.kind !== undefined && (name === 'kind' || name === 'apiVersion')) {
       if (value !== null) visitScalar(scalarDecoders.string, value, childPath(path, name));
-    } else unknown.push(childPath(path, name));
+    } else walk.unknownFields.push(childPath(path, name));
   }
 }
 

@@ -27,7 +27,7 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
 const formatMessage = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const grammar = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
-const canonicalShort = /^[1-9]\d{0,2}(?:[numkMGTPE]|[KMGTPE]i)?$/;
+const canonicalShort = /^[1-9]\d{0,2}(?:[numkMGTPE]|[KMGTP]i)?$/;
 
 /** The finest resolution kept; smaller parts are rounded away from zero. */
 const finestScale = -9;

@@ -93,7 +93,7 @@ export const statefulSetStatus = struct('apps.v1.StatefulSetStatus', {
   updateRevision: optional(7, string),
   collisionCount: pointer(9, int32),
   conditions: optional(10, list(statefulSetCondition), mergedBy('type')),
-  availableReplicas: always(11, int32),
+  availableReplicas: optional(11, int32),
 });
 export type StatefulSetStatus = Infer<typeof statefulSetStatus>;
 
