@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ApiObject, ObjectMeta } from '../machinery/api-object.js';
+import type { RequestContext } from '../machinery/request-context.js';
+import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
+import type { ResourceDefinition } from './resource-definition.js';
+import type { DeleteOptions, Strategy } from './strategy.js';
+
+const now = Date.parse('2030-01-01T00:00:00Z');
+const clock = { now: () => now };
+
+function definition(strategy: Strategy = {}, extra: Partial<ResourceDefinition> = {}): ResourceDefinition {
+  return { group: '', resource: 'things', kind: 'Thing', strategy, ...extra } as ResourceDefinition;
+}
+
+function decide(meta: ObjectMeta, options: Partial<DeleteOptions> = {}, of = definition()) {
+  const live: ApiObject = { metadata: { name: 'x', uid: 'u', ...meta } };
+  const frozen = JSON.stringify(live);
+  const decision = decideDelete({} as RequestContext, of, live, { dryRun: false, ...options }, clock);
+  assert.equal(JSON.stringify(live), frozen, 'the live object must not be changed');
+  return { kind: decision.kind, ...decision.object.metadata };
+}
+
+const graceful = (seconds: number) => definition({ gracePeriodSeconds: (_o, o) => o.gracePeriodSeconds ?? seconds });
+
+describe('decideDelete', () => {
+  it('removes what nothing holds', () => assert.equal(decide({}).kind, 'remove'));
+
+  it('marks what finalizers hold, once', () => {
+    const marked = decide({ finalizers: ['a/b'], generation: 3 });
+    assert.equal(marked.kind, 'mark');
+    assert.equal(marked.deletionTimestamp, '2030-01-01T00:00:00Z');
+    assert.equal(marked.deletionGracePeriodSeconds, 0);
+    assert.equal(marked.generation, 4);
+    assert.equal(decide({ finalizers: ['a/b'], deletionTimestamp: '2029-01-01T00:00:00Z' }).kind, 'nothing');
+  });
+
+  it('records the propagation policy as a finalizer', () => {
+    assert.deepEqual(decide({}, { propagationPolicy: 'Orphan' }).finalizers, ['orphan']);
+    assert.deepEqual(decide({}, { propagationPolicy: 'Foreground' }).finalizers, ['foregroundDeletion']);
+    assert.equal(decide({ finalizers: ['orphan'] }, { propagationPolicy: 'Background' }).kind, 'remove');
+    assert.deepEqual(decide({ finalizers: ['a/b', 'orphan'] }).finalizers, ['a/b', 'orphan']);
+    assert.deepEqual(decide({}, { orphanDependents: true }).finalizers, ['orphan']);
+    const byDefault = definition({}, { facts: { defaultPropagation: 'Orphan' } });
+    assert.deepEqual(decide({}, {}, byDefault).finalizers, ['orphan']);
+  });
+
+  it('gives a grace period, shortens it, never lengthens it', () => {
+    const first = decide({}, {}, graceful(30));
+    assert.equal(first.kind, 'mark');
+    assert.equal(first.deletionTimestamp, '2030-01-01T00:00:30Z');
+    assert.equal(first.deletionGracePeriodSeconds, 30);
+    const deleting = { deletionTimestamp: '2030-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
+    const shorter = decide(deleting, { gracePeriodSeconds: 5 }, graceful(30));
+    assert.equal(shorter.deletionTimestamp, '2030-01-01T00:00:05Z');
+    assert.equal(decide(deleting, { gracePeriodSeconds: 60 }, graceful(30)).kind, 'nothing');
+    assert.equal(decide(deleting, { gracePeriodSeconds: 0 }, graceful(30)).kind, 'remove');
+    assert.equal(decide({}, {}, graceful(0)).kind, 'remove');
+  });
+
+  it('keeps an object whose kind blocks the deletion', () => {
+    const blocked = decide({}, {}, definition({ deletionBlocked: () => true }));
+    assert.equal(blocked.kind, 'mark');
+    assert.equal(blocked.deletionGracePeriodSeconds, undefined);
+  });
+});
+
+describe('checkPreconditions', () => {
+  const live: ApiObject = { metadata: { name: 'x', uid: 'u', resourceVersion: '5' } };
+  it('refuses another uid or version with a conflict', () => {
+    const options = (preconditions: DeleteOptions['preconditions']): DeleteOptions => ({
+      dryRun: false,
+      ...(preconditions === undefined ? {} : { preconditions }),
+    });
+    checkPreconditions(definition(), live, options({ uid: 'u', resourceVersion: '5' }));
+    checkPreconditions(definition(), live, options(undefined));
+    assert.throws(() => checkPreconditions(definition(), live, options({ uid: 'v' })), { code: 409, reason: 'Conflict' });
+    assert.throws(() => checkPreconditions(definition(), live, options({ resourceVersion: '4' })), { code: 409 });
+  });
+});
+
+describe('endsWithUpdate', () => {
+  const deletionTimestamp = '2030-01-01T00:00:00Z';
+  it('is true only for a deleting object that nothing holds', () => {
+    const of = definition();
+    assert.equal(endsWithUpdate(of, { metadata: { deletionTimestamp } }), true);
+    assert.equal(endsWithUpdate(of, { metadata: {} }), false);
+    assert.equal(endsWithUpdate(of, { metadata: { deletionTimestamp, finalizers: ['a/b'] } }), false);
+    assert.equal(endsWithUpdate(of, { metadata: { deletionTimestamp, deletionGracePeriodSeconds: 5 } }), false);
+    assert.equal(endsWithUpdate(definition({ deletionBlocked: () => true }), { metadata: { deletionTimestamp } }), false);
+  });
+});
