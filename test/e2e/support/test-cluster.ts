@@ -1,0 +1,217 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../../src/machinery/clock.js';
+import { formatKubeconfig } from '../../../src/program/kubeconfig.js';
+import { ensurePki, type Pki } from '../../../src/program/pki/pki.js';
+import { startTestPostgres, type TestPostgres } from '../../support/test-postgres.js';
+import { ApiClient, type Credentials } from './api-client.js';
+
+const mainFile = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
+
+/** Tokens of the token file every test server has. */
+export const tokens = { admin: 'admin-token', alice: 'alice-token', bob: 'bob-token' } as const;
+
+const tokenFile = [
+  `${tokens.admin},admin,admin-uid,"system:masters"`,
+  `${tokens.alice},alice,alice-uid,"devs"`,
+  `${tokens.bob},bob,bob-uid`,
+].join('\n');
+
+export interface TestClusterOptions {
+  /** How many serving processes; default 2. */
+  readonly servers?: number;
+  readonly flags?: readonly string[];
+  /** Also run the control loops in a process of their own. */
+  readonly controllers?: boolean;
+  /** Real durability of the database, for tests that crash it. */
+  readonly fsync?: boolean;
+}
+
+/** One serving process. */
+export class TestServer {
+  log = '';
+  readonly client: ApiClient;
+
+  constructor(
+    readonly url: string,
+    readonly process: ChildProcess,
+    readonly kubeconfig: string,
+    credentials: Credentials,
+  ) {
+    this.client = new ApiClient(url, credentials);
+    process.stderr?.on('data', (chunk: Buffer) => {
+      this.log += chunk.toString('utf8');
+    });
+  }
+
+  /** Ends the process and waits for it; the default lets it finish its requests. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.client.close();
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const exited = once(this.process, 'exit');
+    this.process.kill(signal);
+    await exited;
+  }
+}
+
+/** A real database and real serving processes over it, with certificates, tokens and kubeconfigs. */
+export class TestCluster {
+  readonly servers: TestServer[] = [];
+  private readonly children: ChildProcess[] = [];
+
+  private constructor(
+    readonly directory: string,
+    readonly postgres: TestPostgres,
+    readonly databaseUrl: string,
+    readonly pki: Pki,
+    private readonly flags: readonly string[],
+  ) {}
+
+  static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
+    const directory = mkdtempSync(join(tmpdir(), 'plinth-e2e-'));
+    const postgres = await startTestPostgres(options.fsync === true ? { fsync: true } : {});
+    try {
+      const databaseUrl = await postgres.createTestDatabase();
+      const pki = await ensurePki({
+        directory: join(directory, 'pki'),
+        bindAddress: '127.0.0.1',
+        serviceClusterIpRange: '10.0.0.0/16',
+        clock: systemClock,
+      });
+      writeFileSync(join(directory, 'tokens.csv'), tokenFile, { mode: 0o600 });
+      const cluster = new TestCluster(directory, postgres, databaseUrl, pki, options.flags ?? []);
+      await Promise.all(Array.from({ length: options.servers ?? 2 }, () => cluster.addServer()));
+      if (options.controllers === true) cluster.startControllers();
+      return cluster;
+    } catch (error) {
+      await postgres.stop();
+      throw error;
+    }
+  }
+
+  get first(): TestServer {
+    return this.servers[0] as TestServer;
+  }
+
+  get second(): TestServer {
+    return this.servers[1] as TestServer;
+  }
+
+  /** Starts one more serving process, on the port given or a free one, and waits until it is ready. */
+  async addServer(port?: number): Promise<TestServer> {
+    const securePort = port ?? (await freePort());
+    const url = `https://127.0.0.1:${securePort}`;
+    const kubeconfig = join(this.directory, `kubeconfig-${securePort}`);
+    writeFileSync(
+      kubeconfig,
+      formatKubeconfig({ server: url, authority: this.pki.authority, client: this.pki.admin }),
+      { mode: 0o600 },
+    );
+    const child = spawn(
+      process.execPath,
+      [
+        '--enable-source-maps',
+        mainFile,
+        'serve',
+        `--secure-port=${securePort}`,
+        '--bind-address=127.0.0.1',
+        `--tls-cert-file=${this.pki.serving.certificateFile}`,
+        `--tls-private-key-file=${this.pki.serving.privateKeyFile}`,
+        `--client-ca-file=${this.pki.authorityFile}`,
+        `--token-auth-file=${join(this.directory, 'tokens.csv')}`,
+        ...this.flags,
+      ],
+      { env: { ...process.env, PLINTH_DATABASE_URL: this.databaseUrl }, stdio: ['ignore', 'inherit', 'pipe'] },
+    );
+    const server = new TestServer(url, child, kubeconfig, { ca: this.pki.authority, token: tokens.admin });
+    await this.ready(server);
+    this.servers.push(server);
+    return server;
+  }
+
+  /** Stops one server and starts another on its port. */
+  async restartServer(server: TestServer, signal: NodeJS.Signals = 'SIGTERM'): Promise<TestServer> {
+    const port = Number(new URL(server.url).port);
+    this.servers.splice(this.servers.indexOf(server), 1);
+    await server.stop(signal);
+    return this.addServer(port);
+  }
+
+  /** A client without any credentials, or with those given. */
+  clientFor(server: TestServer, credentials: Partial<Credentials> = {}): ApiClient {
+    return new ApiClient(server.url, { ca: this.pki.authority, ...credentials });
+  }
+
+  /** The administrator's certificate and key. */
+  get adminCertificate(): { cert: string; key: string } {
+    return { cert: this.pki.admin.certificate, key: this.pki.admin.privateKey };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.stop()));
+    for (const child of this.children) {
+      if (child.exitCode !== null) continue;
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    }
+    await this.postgres.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private startControllers(): void {
+    const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'controllers'], {
+      env: { ...process.env, PLINTH_DATABASE_URL: this.databaseUrl },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    this.children.push(child);
+  }
+
+  private async ready(server: TestServer): Promise<void> {
+    const deadline = performance.now() + 30_000;
+    for (;;) {
+      if (server.process.exitCode !== null) throw new Error(`the server did not start:\n${server.log}`);
+      const answer = await server.client.get('/readyz').catch(() => undefined);
+      if (answer?.status === 200) return;
+      if (performance.now() > deadline) throw new Error(`the server is not ready:\n${server.log}`);
+      await delay(50);
+    }
+  }
+}
+
+/** Polls until `check` gives a value other than undefined and false; rejects after `timeoutMs`. */
+export async function eventually<T>(
+  check: () => Promise<T | undefined | false> | T | undefined | false,
+  what: string,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await check();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > deadline) throw new Error(`not in time: ${what}`);
+    await delay(30);
+  }
+}
+
+/** A port nobody listens on right now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Reads a file of the repository, from the compiled or the source tree. */
+export function readRepositoryFile(path: string): string {
+  return readFileSync(fileURLToPath(new URL(`../../../../${path}`, import.meta.url)), 'utf8');
+}
