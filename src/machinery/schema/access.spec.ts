@@ -1,18 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  inline,
-  int32,
-  jsonFields,
-  kind,
-  list,
-  mergedBy,
-  optional,
-  qualifiedGroup,
-  required,
-  string,
-  struct,
-} from './index.js';
+import { inline, int32, jsonFields, kind, list, mergedBy, optional, required, string, struct } from './index.js';
 
 test('the JSON view of a struct expands inline structs in place', () => {
   const inner = struct('test.v1.Inner', { a: optional(1, string), b: optional(2, string) });
@@ -37,10 +25,7 @@ test('options of keyed lists', () => {
   assert.deepEqual(field?.patch, { strategy: 'merge', key: 'port' });
 });
 
-test('names of kinds and groups', () => {
+test('names of kinds', () => {
   assert.equal(kind({ group: '', version: 'v1', kind: 'Pod' }, {}).name, 'core.v1.Pod');
   assert.equal(kind({ group: 'rbac.authorization', version: 'v1', kind: 'Role' }, {}).name, 'rbac.v1.Role');
-  assert.equal(qualifiedGroup('', 'example.dev'), '');
-  assert.equal(qualifiedGroup('apps', 'example.dev'), 'apps');
-  assert.equal(qualifiedGroup('networking', 'example.dev'), 'networking.example.dev');
 });

@@ -31,10 +31,3 @@ function collectFields(type: StructType, into: Map<string, Field>): void {
     else into.set(field.name, field);
   }
 }
-
-const unsuffixedGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'autoscaling', 'policy', 'extensions']);
-
-/** The served name of a declared group: `networking` becomes `networking.<suffix>`, `apps` and the core group stay. */
-export function qualifiedGroup(group: string, suffix: string): string {
-  return unsuffixedGroups.has(group) ? group : `${group}.${suffix}`;
-}

@@ -23,4 +23,5 @@ export * from './builder.js';
 export * from './decode.js';
 export { exceedsDepth, maxDepth, maxSelfNesting } from './depth.js';
 export * from './duplicate-keys.js';
+export * from './openapi.js';
 export * from './types.js';

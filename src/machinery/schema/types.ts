@@ -71,7 +71,7 @@ export interface KindType<T = unknown> extends StructType<T> {
   readonly kind: KindIdentity;
 }
 
-/** Group, version and kind of a declaration; the group is the short name, see {@link qualifiedGroup}. */
+/** Group, version and kind of a declaration; the group has no vendor suffix yet. */
 export interface KindIdentity extends GroupVersionKind {
   /** Absent for kinds that are no resource of their own (lists, options, reviews nested in others). */
   readonly scope?: Scope;

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  always,
+  inline,
+  int32,
+  intOrString,
+  kind,
+  lazy,
+  list,
+  map,
+  mergedBy,
+  optional,
+  pointer,
+  quantity,
+  required,
+  type StructType,
+  string,
+  struct,
+} from './index.js';
+import { OpenApiBuilder, type OpenApiSchema } from './openapi.js';
+
+interface Node {
+  next?: Node;
+}
+const node: StructType<Node> = struct('test.v1.Node', {
+  next: pointer(
+    1,
+    lazy<Node>(() => node),
+  ),
+});
+const key = struct('test.v1.Key', { port: required(1, intOrString) }, { mapType: 'atomic' });
+const thing = kind(
+  { group: 'test', version: 'v1', kind: 'Thing', scope: 'Namespaced' },
+  {
+    embedded: inline(9, struct('test.v1.Embedded', { size: required(1, int32) })),
+    key: always(1, key, { patch: { strategy: 'merge', retainKeys: true } }),
+    parts: optional(2, list(key), mergedBy('port')),
+    names: optional(3, list(string)),
+    limits: optional(4, map(quantity), { mapType: 'atomic', doc: 'Limits.' }),
+    node: pointer(5, node),
+    protocol: optional(6, string, { default: 'TCP' }),
+  },
+);
+
+function build(version: 2 | 3) {
+  const builder = new OpenApiBuilder({ version, domain: 'example.dev', groupName: (group) => `${group}.example.dev` });
+  return { builder, root: builder.reference(thing) };
+}
+
+test('version 2 definitions', () => {
+  const { builder, root } = build(2);
+  assert.deepEqual(root, { $ref: '#/definitions/dev.example.api.test.v1.Thing' });
+  const keyRef = { $ref: '#/definitions/dev.example.api.test.v1.Key' };
+  const expected: OpenApiSchema = {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      size: { type: 'integer', format: 'int32' },
+      key: { ...keyRef, 'x-kubernetes-patch-strategy': 'retainKeys' },
+      parts: {
+        type: 'array',
+        items: keyRef,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['port'],
+        'x-kubernetes-patch-strategy': 'merge',
+        'x-kubernetes-patch-merge-key': 'port',
+      },
+      names: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'atomic' },
+      limits: {
+        type: 'object',
+        additionalProperties: { $ref: '#/definitions/dev.example.apimachinery.pkg.api.resource.Quantity' },
+        description: 'Limits.',
+        'x-kubernetes-map-type': 'atomic',
+      },
+      node: { $ref: '#/definitions/dev.example.api.test.v1.Node' },
+      protocol: { type: 'string', default: 'TCP' },
+    },
+    required: ['size'],
+    'x-kubernetes-group-version-kind': [{ group: 'test.example.dev', kind: 'Thing', version: 'v1' }],
+  };
+  assert.deepEqual(builder.definitions['dev.example.api.test.v1.Thing'], expected);
+  assert.deepEqual(builder.definitions['dev.example.api.test.v1.Key'], {
+    type: 'object',
+    properties: { port: { $ref: '#/definitions/dev.example.apimachinery.pkg.util.intstr.IntOrString' } },
+    required: ['port'],
+    'x-kubernetes-map-type': 'atomic',
+  });
+  assert.deepEqual(builder.definitions['dev.example.api.test.v1.Node'], {
+    type: 'object',
+    properties: { next: { $ref: '#/definitions/dev.example.api.test.v1.Node' } },
+  });
+});
+
+test('version 3 keeps members beside a reference apart and every reference has its definition', () => {
+  const { builder } = build(3);
+  const schema = builder.definitions['dev.example.api.test.v1.Thing'];
+  assert.deepEqual(schema?.properties?.key, {
+    allOf: [{ $ref: '#/components/schemas/dev.example.api.test.v1.Key' }],
+    'x-kubernetes-patch-strategy': 'retainKeys',
+  });
+  assert.deepEqual(builder.definitions['dev.example.apimachinery.pkg.util.intstr.IntOrString'], {
+    oneOf: [{ type: 'integer' }, { type: 'string' }],
+    format: 'int-or-string',
+  });
+  const text = JSON.stringify(builder.definitions);
+  for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    assert.ok(name !== undefined && builder.definitions[name] !== undefined, `no definition of ${name}`);
+  }
+});

@@ -1,0 +1,189 @@
+import { jsonFields, resolveType } from './access.js';
+import type { Field, KindIdentity, ScalarName, SchemaType, StructType } from './types.js';
+
+/** One schema of an OpenAPI document. */
+export interface OpenApiSchema {
+  $ref?: string;
+  allOf?: OpenApiSchema[];
+  oneOf?: OpenApiSchema[];
+  type?: string;
+  format?: string;
+  description?: string;
+  default?: unknown;
+  properties?: Record<string, OpenApiSchema>;
+  required?: string[];
+  items?: OpenApiSchema;
+  additionalProperties?: OpenApiSchema;
+  [extension: `x-${string}`]: unknown;
+}
+
+export interface OpenApiOptions {
+  /** 2 for Swagger 2.0 documents, 3 for OpenAPI 3.0 ones. */
+  readonly version: 2 | 3;
+  /** Served name of a declared group: `networking` with the vendor suffix. */
+  readonly groupName: (declaredGroup: string) => string;
+  /** Vendor domain, which the names of definitions begin with, reversed. */
+  readonly domain: string;
+}
+
+/** Packages whose types are not declared under `<domain>.api`. */
+const packagePrefixes: Readonly<Record<string, string>> = {
+  meta: 'apimachinery.pkg.apis',
+  apiextensions: 'apiextensions-apiserver.pkg.apis',
+  apiregistration: 'kube-aggregator.pkg.apis',
+};
+
+const sharedScalars: Partial<Record<ScalarName, string>> = {
+  quantity: 'apimachinery.pkg.api.resource.Quantity',
+  time: 'apimachinery.pkg.apis.meta.v1.Time',
+  microTime: 'apimachinery.pkg.apis.meta.v1.MicroTime',
+  duration: 'apimachinery.pkg.apis.meta.v1.Duration',
+  intOrString: 'apimachinery.pkg.util.intstr.IntOrString',
+  rawExtension: 'apimachinery.pkg.runtime.RawExtension',
+  fieldsV1: 'apimachinery.pkg.apis.meta.v1.FieldsV1',
+};
+
+/**
+ * Makes the schemas of an OpenAPI document from declarations. Every type asked for, and every one it refers to, lands
+ * in `definitions` once, under a name that no other type has.
+ */
+export class OpenApiBuilder {
+  /** Schemas by definition name, in the order of their first use. */
+  readonly definitions: Record<string, OpenApiSchema> = {};
+  private readonly prefix: string;
+  private readonly refPrefix: string;
+
+  constructor(private readonly options: OpenApiOptions) {
+    this.prefix = options.domain.split('.').reverse().join('.');
+    this.refPrefix = options.version === 2 ? '#/definitions/' : '#/components/schemas/';
+  }
+
+  /** The definition name of a struct, without defining it. */
+  nameOf(type: StructType): string {
+    const packageName = type.name.slice(0, type.name.indexOf('.'));
+    return `${this.prefix}.${packagePrefixes[packageName] ?? 'api'}.${type.name}`;
+  }
+
+  /** A reference to a struct's definition, which is made at first use. */
+  reference(type: StructType): OpenApiSchema {
+    const name = this.nameOf(type);
+    if (this.definitions[name] === undefined) {
+      const schema: OpenApiSchema = {};
+      // Known before its fields are visited: they may refer back to it.
+      this.definitions[name] = schema;
+      Object.assign(schema, this.structSchema(type));
+    }
+    return { $ref: this.refPrefix + name };
+  }
+
+  /** The schema of any type; structs and shared scalars as references. */
+  schemaOf(type: SchemaType): OpenApiSchema {
+    const resolved = resolveType(type);
+    switch (resolved.type) {
+      case 'scalar':
+        return this.scalarSchema(resolved.scalar);
+      case 'enum':
+        return { type: 'string' };
+      case 'list':
+        return { type: 'array', items: this.schemaOf(resolved.element) };
+      case 'map':
+        return { type: 'object', additionalProperties: this.schemaOf(resolved.value) };
+      case 'struct':
+        return this.reference(resolved);
+      case 'variant':
+        // Swagger 2.0 can't say "one of": any value.
+        return {};
+    }
+  }
+
+  private scalarSchema(scalar: ScalarName): OpenApiSchema {
+    const shared = sharedScalars[scalar];
+    if (shared === undefined) return plainScalar(scalar, this.options.version);
+    const name = `${this.prefix}.${shared}`;
+    this.definitions[name] ??= plainScalar(scalar, this.options.version);
+    return { $ref: this.refPrefix + name };
+  }
+
+  private structSchema(type: StructType): OpenApiSchema {
+    const schema: OpenApiSchema = {};
+    if (type.doc !== undefined) schema.description = type.doc;
+    schema.type = 'object';
+    const properties: Record<string, OpenApiSchema> = {};
+    if (type.kind !== undefined) {
+      properties.apiVersion = { type: 'string' };
+      properties.kind = { type: 'string' };
+    }
+    const requiredNames: string[] = [];
+    for (const field of jsonFields(type).values()) {
+      properties[field.name] = this.fieldSchema(field);
+      if (field.presence === 'required') requiredNames.push(field.name);
+    }
+    if (Object.keys(properties).length > 0) schema.properties = properties;
+    if (requiredNames.length > 0) schema.required = requiredNames;
+    if (type.mapType !== undefined) schema['x-kubernetes-map-type'] = type.mapType;
+    if (type.kind !== undefined) schema['x-kubernetes-group-version-kind'] = [this.groupVersionKind(type.kind)];
+    return schema;
+  }
+
+  private groupVersionKind({ group, version, kind }: KindIdentity): Record<string, string> {
+    return { group: this.options.groupName(group), kind, version };
+  }
+
+  private fieldSchema(field: Field): OpenApiSchema {
+    const schema = this.schemaOf(field.type);
+    const extras = fieldExtras(field);
+    if (Object.keys(extras).length === 0) return schema;
+    // Beside a `$ref` other members would be ignored by readers of version 3.
+    if (schema.$ref !== undefined && this.options.version === 3) return { allOf: [schema], ...extras };
+    return { ...schema, ...extras };
+  }
+}
+
+function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
+  switch (scalar) {
+    case 'string':
+    case 'duration':
+      return { type: 'string' };
+    case 'int32':
+    case 'int64':
+      return { type: 'integer', format: scalar };
+    case 'bool':
+      return { type: 'boolean' };
+    case 'double':
+      return { type: 'number', format: 'double' };
+    case 'bytes':
+      return { type: 'string', format: 'byte' };
+    case 'time':
+    case 'microTime':
+      return { type: 'string', format: 'date-time' };
+    case 'quantity':
+      return version === 2 ? { type: 'string' } : { oneOf: [{ type: 'string' }, { type: 'number' }] };
+    case 'intOrString':
+      return version === 2
+        ? { type: 'string', format: 'int-or-string' }
+        : { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' };
+    case 'rawExtension':
+    case 'fieldsV1':
+      return { type: 'object' };
+    case 'anyJson':
+      return {};
+  }
+}
+
+function fieldExtras(field: Field): OpenApiSchema {
+  const extras: OpenApiSchema = {};
+  if (field.doc !== undefined) extras.description = field.doc;
+  if (field.default !== undefined) extras.default = field.default;
+  if (field.mapType !== undefined) extras['x-kubernetes-map-type'] = field.mapType;
+  const isList = resolveType(field.type).type === 'list';
+  if (isList) extras['x-kubernetes-list-type'] = field.listType ?? 'atomic';
+  if (field.listKeys !== undefined) extras['x-kubernetes-list-map-keys'] = [...field.listKeys];
+  if (field.patch !== undefined) {
+    const { strategy, key, retainKeys } = field.patch;
+    // On a struct merging goes without saying.
+    const strategies = retainKeys === true ? (isList ? [strategy, 'retainKeys'] : ['retainKeys']) : [strategy];
+    extras['x-kubernetes-patch-strategy'] = strategies.join(',');
+    if (key !== undefined) extras['x-kubernetes-patch-merge-key'] = key;
+  }
+  return extras;
+}
