@@ -38,7 +38,7 @@ export class SecureServingOptions {
     name: 'cert-dir',
     type: 'string',
     unit: 'folder',
-    usage: 'Where generated certificates are kept. Not used when --tls-cert-file is set.',
+    usage: 'Where generated certificates are kept; unset with plinth dev: pki in --data-dir.',
   })
   readonly certDir: string | undefined = undefined;
 

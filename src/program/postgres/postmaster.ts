@@ -22,8 +22,8 @@ export async function endLeftPostmaster(dataDirectory: string, logger: Logger): 
     return;
   }
   logger.info('stopping a Postgres that an earlier plinth left behind', { pid });
-  if (await endProcess(pid, 'SIGINT', fastShutdownMs)) return;
-  if (await endProcess(pid, 'SIGQUIT', immediateShutdownMs)) return;
+  if (await endPostmaster(pid, dataDirectory, 'SIGINT', fastShutdownMs)) return;
+  if (await endPostmaster(pid, dataDirectory, 'SIGQUIT', immediateShutdownMs)) return;
   throw new StartupError(`a Postgres of an earlier start (pid ${pid}) does not stop: end it and start again`);
 }
 
@@ -58,7 +58,12 @@ async function runsOn(pid: number, dataDirectory: string): Promise<boolean> {
   }
 }
 
-async function endProcess(pid: number, signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
+async function endPostmaster(
+  pid: number,
+  dataDirectory: string,
+  signal: NodeJS.Signals,
+  patienceMs: number,
+): Promise<boolean> {
   try {
     process.kill(pid, signal);
   } catch (error) {
@@ -66,8 +71,14 @@ async function endProcess(pid: number, signal: NodeJS.Signals, patienceMs: numbe
     throw error;
   }
   for (let waited = 0; waited < patienceMs; waited += pollMs) {
-    if (!isAlive(pid)) return true;
+    if (!(await stillRuns(pid, dataDirectory))) return true;
     await delay(pollMs);
   }
-  return !isAlive(pid);
+  return !(await stillRuns(pid, dataDirectory));
+}
+
+/** In a container nobody may collect a process that has ended: it keeps its number, but has no lock file or folder. */
+async function stillRuns(pid: number, dataDirectory: string): Promise<boolean> {
+  if (!isAlive(pid) || (await readPostmasterPid(dataDirectory)) !== pid) return false;
+  return await runsOn(pid, dataDirectory);
 }

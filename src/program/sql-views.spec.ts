@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
+import { event } from '../apis/core/v1/event.types.js';
+import { namespace } from '../apis/core/v1/namespace.types.js';
+import { pod } from '../apis/core/v1/pod.types.js';
+import { secret } from '../apis/core/v1/secret.types.js';
+import type { KindType } from '../machinery/schema/index.js';
+import { Logger } from '../observability/logger.js';
+import { defineResource, type ResourceDefinition } from '../registry/resource-definition.js';
+import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
+import { syncViews, viewsOf } from './sql-views.js';
+
+const suffix = 'k8s.io';
+const quiet = new Logger('error', 'text', () => {});
+let postgres: TestPostgres;
+
+before(async () => {
+  // A server of our own: roles belong to the whole server, and one test renames one.
+  postgres = await startTestPostgres({ fsync: false });
+});
+
+after(() => postgres.stop());
+
+function definition(type: KindType, resource: string, extra: Partial<ResourceDefinition> = {}): ResourceDefinition {
+  return defineResource({
+    group: '',
+    resource,
+    singular: resource.slice(0, -1),
+    kind: type.kind.kind,
+    namespaced: type.kind.scope === 'Namespaced',
+    versions: [{ version: 'v1', type }],
+    strategy: {},
+    ...extra,
+  });
+}
+
+const pods = definition(pod as KindType, 'pods');
+const secrets = definition(secret as KindType, 'secrets');
+const events = definition(event as KindType, 'events');
+const namespaces = definition(namespace as KindType, 'namespaces');
+const all = [pods, secrets, events, namespaces];
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+/** A database with views, and a login that is nothing but a reader. */
+async function withReader(use: (ctx: { storage: PostgresStorage; url: string; reader: pg.Client }) => Promise<void>) {
+  const url = await postgres.createTestDatabase();
+  const storage = await createPostgresStorage({ databaseUrl: url });
+  await syncViews(url, all, suffix, quiet);
+  const owner = await connect(url);
+  await owner.query(`do $$ begin
+    if not exists (select from pg_roles where rolname = 'test_reader') then
+      create role test_reader login in role plinth_reader;
+    end if;
+  end $$`);
+  await owner.end();
+  const readerUrl = new URL(url);
+  readerUrl.username = 'test_reader';
+  const reader = await connect(readerUrl.href);
+  try {
+    await use({ storage, url, reader });
+  } finally {
+    await reader.end();
+    await storage.stop();
+  }
+}
+
+function put(storage: PostgresStorage, resource: string, name: string, json: string, ns = 'default') {
+  return storage.create({ resource, namespace: ns, name }, `uid-${name}`, json);
+}
+
+describe('viewsOf', () => {
+  it('gives a shared plural to the core group, then to built-in groups, then to the first added one', () => {
+    const named = (group: string) => definition(pod as KindType, 'things', { group });
+    const views = viewsOf([named('a.example'), named('z.k8s.io'), named(''), named('apps')], suffix);
+    assert.deepEqual(
+      views.map((view) => view.name),
+      ['things', 'things_apps', 'things_z_k8s_io', 'things_a_example'],
+    );
+  });
+
+  it('shows a resource that is stored elsewhere with the columns of what is stored', () => {
+    const storedAs = { group: '', resource: 'events' };
+    const other = definition(pod as KindType, 'events', { group: 'events.k8s.io', storedAs });
+    const [first, second] = viewsOf([other, events], suffix);
+    assert.equal(second?.name, 'events_events_k8s_io');
+    assert.equal(second?.query, first?.query);
+  });
+
+  it('leaves out what is never stored and cuts long names without mixing them up', () => {
+    const reviews = definition(pod as KindType, 'reviews', { verbs: ['create'] });
+    const long = (end: string) => definition(pod as KindType, 'pods', { group: `${'a'.repeat(60)}.example.${end}` });
+    const views = viewsOf([reviews, pods, long('one'), long('two')], suffix);
+    assert.equal(views.length, 3);
+    assert.equal(new Set(views.map((view) => view.name)).size, 3);
+    assert.ok(views.every((view) => view.name.length <= 63));
+  });
+});
+
+describe('syncViews', () => {
+  it('shows objects with their fields as columns', () =>
+    withReader(async ({ storage, reader }) => {
+      const object = {
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: {
+          name: 'web',
+          namespace: 'default',
+          creationTimestamp: '2026-01-02T03:04:05Z',
+          labels: { app: 'web' },
+        },
+        spec: { nodeName: 'node-1' },
+        status: { phase: 'Running' },
+      };
+      const written = await put(storage, 'pods', 'web', JSON.stringify(object));
+      await put(storage, 'configmaps', 'other', JSON.stringify({ metadata: {} }));
+      const { rows } = await reader.query(
+        `select namespace, name, status->>'phase' as phase, spec, labels, annotations, created_at, deleted_at,
+           uid, resource_version, object->'metadata'->>'resourceVersion' as version
+         from cluster.pods`,
+      );
+      assert.deepEqual(rows, [
+        {
+          namespace: 'default',
+          name: 'web',
+          phase: 'Running',
+          spec: { nodeName: 'node-1' },
+          labels: { app: 'web' },
+          annotations: null,
+          created_at: new Date('2026-01-02T03:04:05Z'),
+          deleted_at: null,
+          uid: 'uid-web',
+          resource_version: String(written.resourceVersion),
+          version: String(written.resourceVersion),
+        },
+      ]);
+    }));
+
+  it('shows strings as text, times as timestamps, and no namespace for cluster-scoped kinds', () =>
+    withReader(async ({ storage, reader }) => {
+      const seen = {
+        metadata: {},
+        type: 'Warning',
+        lastTimestamp: '2026-01-02T03:04:05Z',
+        eventTime: 'never',
+        count: 3,
+      };
+      await put(storage, 'events', 'one', JSON.stringify(seen));
+      await put(storage, 'namespaces', 'default', JSON.stringify({ metadata: {} }), '');
+      const { rows } = await reader.query('select type, last_timestamp, event_time, count from cluster.events');
+      const last_timestamp = new Date('2026-01-02T03:04:05Z');
+      assert.deepEqual(rows, [{ type: 'Warning', last_timestamp, event_time: null, count: 3 }]);
+      assert.deepEqual((await reader.query('select namespace, name from cluster.namespaces')).rows, [
+        { namespace: null, name: 'default' },
+      ]);
+    }));
+
+  it('shows text that jsonb refuses with a replacement, and only then changes anything', () =>
+    withReader(async ({ storage, reader }) => {
+      const texts: Record<string, string> = {
+        nul: '"a\\u0000\\u0000b"',
+        backslash: '"a\\\\u0000\\\\\\\\ud800"',
+        mixed: '"\\\\\\u0000"',
+        lone: '"\\ud800x\\uDC00"',
+        pair: '"\\u00e9😀\\n"',
+      };
+      for (const [name, text] of Object.entries(texts)) {
+        await put(storage, 'pods', name, `{"metadata":{"annotations":{"key":${text}}},"status":{"phase":"${name}"}}`);
+      }
+      const { rows } = await reader.query<{ name: string; text: string; phase: string }>(
+        `select name, annotations->>'key' as text, status->>'phase' as phase from cluster.pods`,
+      );
+      assert.deepEqual(Object.fromEntries(rows.map((row) => [row.name, row.text])), {
+        nul: 'a\ufffd\ufffdb',
+        backslash: 'a\\u0000\\\\ud800',
+        mixed: '\\\ufffd',
+        lone: '\ufffdx\ufffd',
+        pair: 'é😀\n',
+      });
+      assert.ok(rows.every((row) => row.phase === row.name));
+    }));
+
+  it('shows of Secrets the keys, never the values', () =>
+    withReader(async ({ storage, reader }) => {
+      const value = 'c3VwZXItc2VjcmV0';
+      const manifest = JSON.stringify({ data: { password: value } });
+      const object = {
+        kind: 'Secret',
+        apiVersion: 'v1',
+        metadata: {
+          name: 'db',
+          annotations: {
+            'kubectl.kubernetes.io/last-applied-configuration': manifest,
+            'tool.example/original': ` ${manifest}`,
+            owner: 'team-a',
+          },
+        },
+        data: { user: value, password: value },
+        stringData: { more: value },
+        type: 'Opaque',
+        unknown: value,
+      };
+      await put(storage, 'secrets', 'db', JSON.stringify(object));
+      await put(storage, 'secrets', 'empty', JSON.stringify({ metadata: {}, type: 'Opaque' }));
+      const { rows } = await reader.query('select * from cluster.secrets order by name');
+      assert.equal(rows.length, 2);
+      assert.ok(!JSON.stringify(rows).includes(value));
+      assert.deepEqual(rows[0].data_keys, ['password', 'user']);
+      assert.equal(rows[0].type, 'Opaque');
+      assert.equal(rows[0].annotations.owner, 'team-a');
+      assert.equal(rows[1].data_keys, null);
+    }));
+
+  it('hides values from functions that a reader puts into a query', () =>
+    withReader(async ({ storage, reader, url }) => {
+      const value = 'c3VwZXItc2VjcmV0';
+      await put(storage, 'secrets', 'db', JSON.stringify({ metadata: {}, data: { password: value } }));
+      await put(storage, 'pods', 'web', JSON.stringify({ metadata: {} }));
+      await put(storage, 'unserved', 'name-of-unserved', JSON.stringify({ metadata: {} }));
+      const owner = await connect(url);
+      await owner.query('create schema evil; grant all on schema evil to test_reader');
+      await owner.end();
+      const seen: string[] = [];
+      reader.on('notice', (notice) => seen.push(notice.message ?? ''));
+      await reader.query(`
+        create function evil.look(text) returns boolean language plpgsql cost 0.0001
+          as $$ begin raise notice 'saw %', $1; return true; end $$;
+        create function evil.look(jsonb) returns boolean language plpgsql cost 0.0001
+          as $$ begin raise notice 'saw %', $1; return true; end $$;
+        create function evil.strpos(text, text) returns integer language plpgsql
+          as $$ begin raise notice 'saw %', $1; return 0; end $$;
+        create function evil.jsonb_each(jsonb) returns table (key text, value jsonb) language plpgsql
+          as $$ begin raise notice 'saw %', $1; return; end $$;
+        set search_path = evil, pg_catalog;
+        set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off`);
+      await reader.query('select name from cluster.pods where look(object)');
+      await reader.query('select name from cluster.pods where look(name)');
+      await reader.query('select name from cluster.secrets where look(object)');
+      await reader.query('select * from cluster.secrets');
+      assert.ok(seen.length >= 3, 'the function was not called at all');
+      assert.ok(!seen.some((text) => text.includes(value) || text.includes('name-of-unserved')), seen.join('; '));
+    }));
+
+  it('gives a reader the views and nothing else', () =>
+    withReader(async ({ storage, reader }) => {
+      await put(storage, 'pods', 'web', JSON.stringify({ metadata: {} }));
+      const refused = [
+        'select * from plinth.objects',
+        'select * from plinth.changes',
+        'select plinth.log_bounds()',
+        "select plinth.write_batch(1, '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+        'select * from plinth.sql_views',
+        "update cluster.pods set name = 'x'",
+        "insert into cluster.pods (name) values ('x')",
+        'delete from cluster.pods',
+        'create view cluster.mine as select 1',
+        'create table cluster.mine (a int)',
+        "select nextval('plinth.resource_version')",
+      ];
+      for (const sql of refused) {
+        await assert.rejects(reader.query(sql), { code: /^(42501|55000)$/ }, sql);
+      }
+      const { rows } = await reader.query(
+        `select p.oid::regprocedure::text as name from pg_proc p
+         where p.pronamespace = 'plinth'::regnamespace and has_function_privilege(p.oid, 'execute') order by 1`,
+      );
+      assert.deepEqual(
+        rows.map((row) => row.name.replace('plinth.', '')),
+        ['json_keys(jsonb)', 'secret_annotations(jsonb)', 'secret_object(jsonb)', 'to_jsonb(json)', 'to_time(text)'],
+      );
+    }));
+
+  it('does nothing the second time, follows changes, and drops views of resources that are gone', async () => {
+    const url = await postgres.createTestDatabase();
+    const first = await syncViews(url, all, suffix, quiet);
+    assert.deepEqual(first.changed.toSorted(), ['events', 'namespaces', 'pods', 'secrets']);
+    assert.equal(first.reader, 'ready');
+    assert.deepEqual(await syncViews(url, all, suffix, quiet), { changed: [], dropped: [], kept: [], reader: 'ready' });
+    // The shape of another kind: columns change and one goes.
+    const reshaped = definition(namespace as KindType, 'pods', { namespaced: true });
+    const second = await syncViews(url, [reshaped, secrets, namespaces], suffix, quiet);
+    assert.deepEqual(second, { changed: ['pods'], dropped: ['events'], kept: [], reader: 'ready' });
+    const owner = await connect(url);
+    await owner.query('set role plinth_reader');
+    await owner.query('select spec, status from cluster.pods');
+    await assert.rejects(owner.query('select * from cluster.events'), { code: '42P01' });
+    await owner.query('reset role; drop view cluster.pods');
+    await owner.end();
+    assert.deepEqual((await syncViews(url, [reshaped, secrets, namespaces], suffix, quiet)).changed, ['pods']);
+  });
+
+  it('keeps a view that others depend on, and a relation of somebody else, and says so', async () => {
+    const url = await postgres.createTestDatabase();
+    const owner = await connect(url);
+    await owner.query('create table cluster.pods (mine text)');
+    const lines: string[] = [];
+    const logger = new Logger('warn', 'text', (line) => lines.push(line));
+    const first = await syncViews(url, all, suffix, logger);
+    assert.deepEqual(
+      first.kept.map((view) => view.name),
+      ['pods'],
+    );
+    await owner.query('drop table cluster.pods; create view public.mine as select count from cluster.events');
+    const reshaped = definition(namespace as KindType, 'events', { namespaced: true });
+    const second = await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, logger);
+    assert.deepEqual(second.changed, ['pods']);
+    assert.deepEqual(
+      second.kept.map((view) => view.name),
+      ['events'],
+    );
+    assert.equal(lines.length, 2);
+    await owner.query('drop view public.mine');
+    assert.deepEqual((await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, quiet)).changed, ['events']);
+    await owner.end();
+  });
+
+  it('may run in several processes at once', async () => {
+    const url = await postgres.createTestDatabase();
+    const results = await Promise.all(Array.from({ length: 4 }, () => syncViews(url, all, suffix, quiet)));
+    assert.equal(results.flatMap((result) => result.changed).length, all.length);
+    assert.ok(results.every((result) => result.kept.length === 0 && result.reader === 'ready'));
+  });
+
+  it('asks for the role where it may not make it, and gives it its rights later', async () => {
+    const url = await postgres.createTestDatabase();
+    const admin = await connect(url);
+    // The role belongs to the server: another name stands in for a server without it.
+    await admin.query(`create role modest login;
+      alter role plinth_reader rename to plinth_reader_away;
+      grant all on database ${new URL(url).pathname.slice(1)} to modest;
+      alter schema cluster owner to modest; grant all on schema plinth to modest;
+      grant all on all tables in schema plinth to modest; grant execute on all functions in schema plinth to modest with grant option`);
+    const modest = new URL(url);
+    modest.username = 'modest';
+    const lines: string[] = [];
+    const logger = new Logger('warn', 'text', (line) => lines.push(line));
+    try {
+      assert.equal((await syncViews(modest.href, all, suffix, logger)).reader, 'missing');
+      assert.match(lines.join(''), /create role plinth_reader nologin/);
+      assert.equal((await syncViews(modest.href, all, suffix, quiet)).reader, 'missing');
+    } finally {
+      await admin.query('alter role plinth_reader_away rename to plinth_reader');
+    }
+    assert.equal((await syncViews(modest.href, all, suffix, quiet)).reader, 'ready');
+    await admin.query('set role plinth_reader');
+    await admin.query('select * from cluster.pods');
+    await admin.end();
+  });
+
+  it('says why it can’t when the database is not there', async () => {
+    const url = `postgres://postgres@127.0.0.1:${postgres.port}/no_such_database`;
+    await assert.rejects(syncViews(url, all, suffix, quiet), { name: 'MigrationError', message: /does not exist/ });
+  });
+});

@@ -1,0 +1,91 @@
+import { formatGroupResource } from '../machinery/group-version.js';
+import { jsonFields, resolveType, type SchemaType } from '../machinery/schema/index.js';
+import type { Logger } from '../observability/logger.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { type SqlColumnType, type SqlView, type SqlViewField, sqlView } from '../storage/postgres/sql-view-text.js';
+import { readerRole, type SqlViewsResult, syncSqlViews } from '../storage/postgres/sql-views.js';
+
+/**
+ * Brings the views of schema `cluster` in line with the served resources: one per definition that is stored. Cheap when
+ * nothing changed and safe in several processes at once. What stays undone (no right to make the reader role, somebody
+ * else's object in the way) is logged as a warning.
+ *
+ * @param suffix vendor suffix of the built-in groups, whose views get the short names first.
+ * @throws MigrationError when the database can't be reached or refuses.
+ */
+export async function syncViews(
+  databaseUrl: string,
+  definitions: readonly ResourceDefinition[],
+  suffix: string,
+  logger: Logger,
+): Promise<SqlViewsResult> {
+  const result = await syncSqlViews(databaseUrl, viewsOf(definitions, suffix));
+  const { changed, dropped, kept, reader } = result;
+  if (changed.length > 0 || dropped.length > 0) {
+    logger.info('SQL views brought up to date', { changed: changed.length, dropped: dropped.length });
+  }
+  for (const { name, reason } of kept) {
+    logger.warn('an SQL view could not be brought up to date and stays as it is', { view: `cluster.${name}`, reason });
+  }
+  if (reader === 'missing') {
+    logger.warn(
+      `nobody but the owner can read the SQL views: the database role may not create roles; as an administrator run ` +
+        `"create role ${readerRole} nologin", then start again`,
+    );
+  }
+  return result;
+}
+
+/**
+ * The views of these definitions. A view is named as its plural; where groups share one, the later in the order core,
+ * built-in, added group is `<plural>_<group>`. Definitions that are never stored (reviews) have none.
+ */
+export function viewsOf(definitions: readonly ResourceDefinition[], suffix: string): SqlView[] {
+  const stored = definitions.filter(isStored);
+  const ordered = stored.toSorted((a, b) => {
+    const difference = rankOf(a.group, suffix) - rankOf(b.group, suffix);
+    if (difference !== 0) return difference;
+    return keyOf(a) < keyOf(b) ? -1 : 1;
+  });
+  const owners = new Map(ordered.filter((d) => d.storedAs === undefined).map((d) => [keyOf(d), d]));
+  const taken = new Set<string>();
+  return ordered.map((definition) => {
+    const { group, resource, kind, namespaced } = definition;
+    const storageResource = formatGroupResource(definition.storedAs ?? definition);
+    const name = taken.has(resource) ? `${resource}_${group.replaceAll(/[^a-z0-9]+/g, '_')}` : resource;
+    taken.add(name);
+    const shape = owners.get(storageResource) ?? definition;
+    const [{ version }] = shape.versions;
+    const comment = `${kind} objects in version ${shape.group === '' ? version : `${shape.group}/${version}`}.`;
+    return sqlView({ name, storageResource, namespaced, comment, fields: fieldsOf(shape) });
+  });
+}
+
+function isStored({ verbs }: ResourceDefinition): boolean {
+  return verbs === undefined || (verbs.includes('create') && verbs.includes('get'));
+}
+
+function keyOf({ group, resource }: ResourceDefinition): string {
+  return formatGroupResource({ group, resource });
+}
+
+function rankOf(group: string, suffix: string): number {
+  if (group === '') return 0;
+  return !group.includes('.') || group.endsWith(`.${suffix}`) ? 1 : 2;
+}
+
+function fieldsOf({ versions: [{ type }] }: ResourceDefinition): SqlViewField[] {
+  return [...jsonFields(type).values()]
+    .filter(({ name }) => name !== 'metadata')
+    .map(({ name, type: fieldType }) => ({ field: name, type: columnTypeOf(fieldType) }));
+}
+
+const textScalars: ReadonlySet<string> = new Set(['string', 'bytes', 'quantity', 'duration']);
+
+function columnTypeOf(type: SchemaType): SqlColumnType {
+  const resolved = resolveType(type);
+  if (resolved.type === 'enum') return 'text';
+  if (resolved.type !== 'scalar') return 'jsonb';
+  if (resolved.scalar === 'time' || resolved.scalar === 'microTime') return 'time';
+  return textScalars.has(resolved.scalar) ? 'text' : 'jsonb';
+}
