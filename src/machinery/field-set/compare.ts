@@ -1,0 +1,217 @@
+import { deepEqual, isObject, type JsonObject } from '../patch/json-value.js';
+import { asMember, emptySet, type FieldSet, isEmptySet, leaf, makeNode, union } from './field-set.js';
+import { Duplicates, elementOf, indexElements, sameElement } from './list-elements.js';
+import { fieldElement, type PathElement, self } from './path-element.js';
+import type { KeyedView, StructView, TypeView } from './type-view.js';
+
+/** What differs between two objects. */
+export interface Comparison {
+  /** Paths that are new or have another value. New structs, maps and list elements are themselves members. */
+  readonly changed: FieldSet;
+  /** Paths that are gone, with everything below them. */
+  readonly removed: FieldSet;
+}
+
+type Children = Record<PathElement, FieldSet>;
+type ListView = KeyedView | { readonly kind: 'set' };
+/** The views that are compared member by member. */
+type ObjectView = StructView | { readonly kind: 'map'; readonly value: TypeView } | { readonly kind: 'any' };
+
+const anyView: TypeView = { kind: 'any' };
+const noMembers: JsonObject = {};
+
+/** Compares two objects of the view's type. Equal parts cost a visit and no memory. */
+export function compareObjects(view: StructView, before: JsonObject, after: JsonObject): Comparison {
+  const walk = new ComparisonWalk();
+  walk.objects(view, before, after);
+  return { changed: walk.changed ?? emptySet, removed: walk.removed ?? emptySet };
+}
+
+/** The view of a member of an object; undeclared fields are taken as they come. */
+export function memberView(view: ObjectView, name: string): TypeView {
+  if (view.kind === 'struct') return view.fields.get(name) ?? anyView;
+  return view.kind === 'map' ? view.value : anyView;
+}
+
+/** Each method leaves its result in `changed` and `removed`: a node relative to the place compared, or undefined. */
+class ComparisonWalk {
+  changed: FieldSet | undefined = undefined;
+  removed: FieldSet | undefined = undefined;
+
+  private values(view: TypeView, before: unknown, after: unknown): void {
+    this.changed = undefined;
+    this.removed = undefined;
+    if (before === after || view.kind === 'untracked') return;
+    if (view.kind === 'leaf') {
+      if (!deepEqual(before, after)) this.changed = leaf;
+    } else if (view.kind === 'keyed' || view.kind === 'set') {
+      if (isListOrNull(before) && isListOrNull(after)) this.lists(view, before ?? [], after ?? []);
+      else this.replaced(view, before, after);
+    } else if (isObject(before) && isObject(after)) {
+      this.objects(view, before, after);
+    } else if (view.kind !== 'any' && isObjectOrNull(before) && isObjectOrNull(after)) {
+      this.objects(view, before ?? noMembers, after ?? noMembers);
+    } else {
+      this.replaced(view, before, after);
+    }
+  }
+
+  /** Values of different forms: everything of the old one goes, everything of the new one comes. */
+  private replaced(view: TypeView, before: unknown, after: unknown): void {
+    if (deepEqual(before, after)) return;
+    const old = wholeSet(view, before);
+    this.changed = asMember(wholeSet(view, after));
+    this.removed = isEmptySet(old) ? undefined : withoutSelf(old);
+  }
+
+  objects(view: ObjectView, before: JsonObject, after: JsonObject): void {
+    let changed: Children | undefined;
+    let removed: Children | undefined;
+    let common = 0;
+    const names = Object.keys(after);
+    for (const name of names) {
+      const value = after[name];
+      if (value === undefined) continue;
+      const old = Object.hasOwn(before, name) ? before[name] : undefined;
+      if (old === value) {
+        common++;
+        continue;
+      }
+      const member = memberView(view, name);
+      if (old === undefined) {
+        if (member.kind === 'untracked') continue;
+        changed ??= {};
+        changed[fieldElement(name)] = wholeSet(member, value);
+        continue;
+      }
+      common++;
+      this.values(member, old, value);
+      if (this.changed !== undefined) {
+        changed ??= {};
+        changed[fieldElement(name)] = this.changed;
+      }
+      if (this.removed !== undefined) {
+        removed ??= {};
+        removed[fieldElement(name)] = this.removed;
+      }
+    }
+    const oldNames = Object.keys(before);
+    if (oldNames.length !== common) {
+      for (const name of oldNames) {
+        if (before[name] === undefined || (Object.hasOwn(after, name) && after[name] !== undefined)) continue;
+        const member = memberView(view, name);
+        if (member.kind === 'untracked') continue;
+        removed ??= {};
+        removed[fieldElement(name)] = wholeSet(member, before[name]);
+      }
+    }
+    this.changed = changed === undefined ? undefined : makeNode(changed);
+    this.removed = removed === undefined ? undefined : makeNode(removed);
+  }
+
+  private lists(view: ListView, before: readonly unknown[], after: readonly unknown[]): void {
+    this.changed = undefined;
+    this.removed = undefined;
+    const aligned = sameElements(view, before, after);
+    if (!aligned || !this.alignedLists(view, before, after)) this.indexedLists(view, before, after);
+  }
+
+  /** Lists with the same elements in the same places; false for one that has an element twice. */
+  private alignedLists(view: ListView, before: readonly unknown[], after: readonly unknown[]): boolean {
+    if (view.kind === 'set') return true;
+    let changed: Children | undefined;
+    let removed: Children | undefined;
+    for (let i = 0; i < after.length; i++) {
+      this.values(view.element, before[i], after[i]);
+      if (this.changed === undefined && this.removed === undefined) continue;
+      const element = elementOf(view, after[i]);
+      if (changed?.[element] !== undefined || removed?.[element] !== undefined) return false;
+      if (this.changed !== undefined) {
+        changed ??= {};
+        changed[element] = this.changed;
+      }
+      if (this.removed !== undefined) {
+        removed ??= {};
+        removed[element] = this.removed;
+      }
+    }
+    this.changed = changed === undefined ? undefined : makeNode(changed);
+    this.removed = removed === undefined ? undefined : makeNode(removed);
+    return true;
+  }
+
+  private indexedLists(view: ListView, before: readonly unknown[], after: readonly unknown[]): void {
+    const changed: Children = {};
+    const removed: Children = {};
+    const old = indexElements(view, before);
+    for (const [element, item] of indexElements(view, after)) {
+      if (!old.has(element)) {
+        changed[element] = asMember(itemSet(view, item));
+        continue;
+      }
+      const oldItem = old.get(element);
+      old.delete(element);
+      if (item instanceof Duplicates || oldItem instanceof Duplicates) {
+        if (!deepEqual(itemsOf(item), itemsOf(oldItem))) changed[element] = leaf;
+      } else if (view.kind === 'keyed') {
+        this.values(view.element, oldItem, item);
+        if (this.changed !== undefined) changed[element] = this.changed;
+        if (this.removed !== undefined) removed[element] = this.removed;
+      }
+    }
+    for (const [element, item] of old) removed[element] = asMember(itemSet(view, item));
+    this.changed = isEmptySet(changed) ? undefined : makeNode(changed);
+    this.removed = isEmptySet(removed) ? undefined : makeNode(removed);
+  }
+}
+
+/** Whether two lists have the same elements in the same places. */
+function sameElements(view: ListView, before: readonly unknown[], after: readonly unknown[]): boolean {
+  if (before.length !== after.length) return false;
+  for (let i = 0; i < after.length; i++) if (!sameElement(view, before[i], after[i])) return false;
+  return true;
+}
+
+function itemsOf(item: unknown): readonly unknown[] {
+  return item instanceof Duplicates ? item.items : [item];
+}
+
+function itemSet(view: ListView, item: unknown): FieldSet {
+  return view.kind === 'set' || item instanceof Duplicates ? leaf : wholeSet(view.element, item);
+}
+
+/** A value and everything below it, the structs, maps and elements included. A node, not a root. */
+export function wholeSet(view: TypeView, value: unknown): FieldSet {
+  if (view.kind === 'keyed' || view.kind === 'set') {
+    if (!Array.isArray(value) || value.length === 0) return leaf;
+    const children: Children = {};
+    for (const [element, item] of indexElements(view, value)) children[element] = itemSet(view, item);
+    return asMember(makeNode(children));
+  }
+  if (view.kind === 'leaf' || view.kind === 'untracked' || !isObject(value)) return leaf;
+  const children: Children = {};
+  for (const name of Object.keys(value)) {
+    const member = memberView(view, name);
+    if (value[name] === undefined || member.kind === 'untracked') continue;
+    children[fieldElement(name)] = wholeSet(member, value[name]);
+  }
+  return isEmptySet(children) ? leaf : asMember(makeNode(children));
+}
+
+function withoutSelf(node: FieldSet): FieldSet | undefined {
+  const { [self]: _self, ...rest } = node;
+  return isEmptySet(rest) ? undefined : rest;
+}
+
+function isObjectOrNull(value: unknown): value is JsonObject | null {
+  return value === null || isObject(value);
+}
+
+function isListOrNull(value: unknown): value is readonly unknown[] | null {
+  return value === null || Array.isArray(value);
+}
+
+/** Everything that differs, as one set. */
+export function allDifferences(comparison: Comparison): FieldSet {
+  return union(comparison.changed, comparison.removed);
+}

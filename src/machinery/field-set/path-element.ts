@@ -1,0 +1,109 @@
+/**
+ * One step of a field path in the text form of FieldsV1: `f:<field or map key>`, `k:<JSON of an element's keys>`,
+ * `v:<JSON of an element of a set>`, `i:<index>`. `.` stands for the node itself.
+ */
+export type PathElement = string;
+
+export const self: PathElement = '.';
+
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`;
+}
+
+export function valueElement(value: unknown): PathElement {
+  return `v:${JSON.stringify(value)}`;
+}
+
+/** `pairs` must be sorted by name. */
+export function keyElement(pairs: readonly (readonly [string, unknown])[]): PathElement {
+  return `k:{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+}
+
+/** The one spelling of an element that a client wrote, or undefined when it is none. */
+export function normalizeElement(text: string): PathElement | undefined {
+  if (text === self || text.startsWith('f:')) return text;
+  const rest = text.slice(2);
+  if (text.startsWith('i:')) return /^(0|[1-9]\d{0,9})$/.test(rest) ? text : undefined;
+  const value = parseJson(rest);
+  if (value === undefined) return undefined;
+  if (text.startsWith('v:')) return valueElement(value);
+  if (!text.startsWith('k:') || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const pairs = Object.entries(value);
+  return pairs.length === 0 ? undefined : keyElement(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** How a path step is shown in messages: `.name`, `[name="a",port=80]`, `[="x"]`, `[3]`. */
+export function formatElement(element: PathElement): string {
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case 'f':
+      return `.${rest}`;
+    case 'k': {
+      const pairs = Object.entries((parseJson(rest) ?? {}) as object);
+      return `[${pairs.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
+    }
+    case 'v':
+      return `[=${rest}]`;
+    default:
+      return `[${rest}]`;
+  }
+}
+
+/** Sorts in place in the order of FieldsV1: `.`, fields by name, keys and values by type and value, indexes. */
+export function sortElements(elements: PathElement[]): PathElement[] {
+  if (elements.length < 2) return elements;
+  if (elements.every((element) => element.charCodeAt(0) === fieldCode || element === self)) return elements.sort();
+  const keyed = elements.map((element) => ({
+    element,
+    rank: ranks.indexOf(element[0] as string),
+    value: sortValue(element),
+  }));
+  keyed.sort((a, b) => a.rank - b.rank || compareValues(a.value, b.value));
+  keyed.forEach(({ element }, i) => {
+    elements[i] = element;
+  });
+  return elements;
+}
+
+const fieldCode = 'f'.charCodeAt(0);
+const ranks = '.fkvi';
+
+function sortValue(element: PathElement): unknown {
+  const rest = element.slice(2);
+  return element[0] === 'f' || element === self ? rest : parseJson(rest);
+}
+
+function compareValues(a: unknown, b: unknown): number {
+  const byType = typeRank(a) - typeRank(b);
+  if (byType !== 0) return byType;
+  if (typeof a !== 'object' || a === null || b === null) return compareScalars(a as string, b as string);
+  const left = Object.entries(a);
+  const right = Object.entries(b as object);
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const [leftName, leftValue] = left[i] as [string, unknown];
+    const [rightName, rightValue] = right[i] as [string, unknown];
+    const order = compareScalars(leftName, rightName) || compareValues(leftValue, rightValue);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function compareScalars(a: string | number | boolean, b: string | number | boolean): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function typeRank(value: unknown): number {
+  if (typeof value === 'number') return 0;
+  if (typeof value === 'string') return 1;
+  if (typeof value === 'boolean') return 2;
+  if (Array.isArray(value)) return 3;
+  return value === null || value === undefined ? 5 : 4;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,170 @@
+import type { JsonObject } from '../patch/json-value.js';
+import { type Field, jsonFields, resolveType, type SchemaType, type StructType, zeroValue } from '../schema/index.js';
+
+/**
+ * What ownership of fields needs to know about a declaration:
+ * - `leaf`: owned as one value: scalars and everything atomic.
+ * - `struct`: declared fields; others are taken as `any`.
+ * - `map`: free keys.
+ * - `keyed`: a list whose elements are told apart by some of their fields.
+ * - `set`: a list of unique scalars.
+ * - `any`: no declaration: objects are maps, lists are atomic.
+ * - `untracked`: the server's own fields, owned by nobody.
+ */
+export type TypeView =
+  | { readonly kind: 'leaf'; readonly expected: LeafForm }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'untracked' }
+  | StructView
+  | { readonly kind: 'map'; readonly value: TypeView }
+  | KeyedView
+  | { readonly kind: 'set' };
+
+/** What a leaf must look like in JSON. */
+export type LeafForm = 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'map' | 'any';
+
+export interface StructView {
+  readonly kind: 'struct';
+  readonly type: StructType;
+  readonly fields: ReadonlyMap<string, TypeView>;
+}
+
+export interface KeyedView {
+  readonly kind: 'keyed';
+  readonly element: TypeView;
+  /** Sorted by name. */
+  readonly keys: readonly ListKey[];
+}
+
+export interface ListKey {
+  readonly name: string;
+  /** Stands in for an absent key. */
+  readonly default: string | number | boolean | undefined;
+}
+
+const anyView: TypeView = { kind: 'any' };
+const setView: TypeView = { kind: 'set' };
+const untrackedView: TypeView = { kind: 'untracked' };
+const leafViews: ReadonlyMap<LeafForm, TypeView> = new Map(
+  (['string', 'number', 'boolean', 'scalar', 'list', 'map', 'any'] as const).map((expected) => [
+    expected,
+    { kind: 'leaf', expected },
+  ]),
+);
+
+function leafView(expected: LeafForm): TypeView {
+  return leafViews.get(expected) as TypeView;
+}
+
+/** Metadata that the server sets, of the object itself (templates inside are tracked as a whole). */
+const serverFields: readonly string[] = [
+  'name',
+  'namespace',
+  'uid',
+  'selfLink',
+  'creationTimestamp',
+  'resourceVersion',
+  'generation',
+  'managedFields',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+];
+
+const structViews = new WeakMap<StructType, StructView>();
+const rootViews = new WeakMap<StructType, StructView>();
+
+/** The view of a whole object of a kind: its type, identity and server-set metadata are untracked. Built once per type. */
+export function rootView(type: StructType): StructView {
+  let view = rootViews.get(type);
+  if (view === undefined) {
+    const plain = structView(type);
+    const metadata = plain.fields.get('metadata');
+    const fields = new Map(plain.fields);
+    fields.set('kind', untrackedView).set('apiVersion', untrackedView);
+    if (metadata?.kind === 'struct') {
+      const tracked = new Map(metadata.fields);
+      for (const name of serverFields) tracked.set(name, untrackedView);
+      fields.set('metadata', { ...metadata, fields: tracked });
+    }
+    view = { kind: 'struct', type, fields };
+    rootViews.set(type, view);
+  }
+  return view;
+}
+
+function structView(type: StructType): StructView {
+  let view = structViews.get(type);
+  if (view === undefined) {
+    const fields = new Map<string, TypeView>();
+    view = { kind: 'struct', type, fields };
+    // Registered before its fields are looked at: a struct may contain itself.
+    structViews.set(type, view);
+    for (const [name, field] of jsonFields(type)) fields.set(name, viewOf(field.type, field));
+  }
+  return view;
+}
+
+function viewOf(declared: SchemaType, field?: Field): TypeView {
+  const type = resolveType(declared);
+  switch (type.type) {
+    case 'scalar':
+      return scalarView(type.scalar);
+    case 'enum':
+      return leafView('string');
+    case 'variant':
+      return leafView('any');
+    case 'struct':
+      return (field?.mapType ?? type.mapType) === 'atomic' ? leafView('map') : structView(type);
+    case 'map':
+      return field?.mapType === 'atomic' ? leafView('map') : { kind: 'map', value: viewOf(type.value) };
+    case 'list':
+      return listView(type.element, field);
+  }
+}
+
+function scalarView(scalar: string): TypeView {
+  switch (scalar) {
+    case 'int32':
+    case 'int64':
+    case 'double':
+      return leafView('number');
+    case 'bool':
+      return leafView('boolean');
+    case 'quantity':
+    case 'intOrString':
+      return leafView('scalar');
+    case 'anyJson':
+      return anyView;
+    case 'rawExtension':
+    case 'fieldsV1':
+      return leafView('map');
+    default:
+      return leafView('string');
+  }
+}
+
+/** Without a list type, a list that strategic merge patches merge by key counts as a keyed one. */
+function listView(declared: SchemaType, field: Field | undefined): TypeView {
+  const merges = field?.patch?.strategy === 'merge';
+  const listType = field?.listType ?? (merges ? (field.patch?.key === undefined ? 'set' : 'map') : 'atomic');
+  if (listType === 'atomic') return leafView('list');
+  if (listType === 'set') return setView;
+  const names = field?.listKeys ?? (field?.patch?.key === undefined ? [] : [field.patch.key]);
+  const element = resolveType(declared);
+  if (names.length === 0 || element.type !== 'struct') return leafView('list');
+  const declaredFields = jsonFields(element);
+  const keys = [...names].sort().map((name) => ({ name, default: declaredFields.get(name)?.default }));
+  return { kind: 'keyed', element: viewOf(element), keys };
+}
+
+const zeros = new WeakMap<StructType, JsonObject>();
+
+/** The canonical object of a kind with nothing set: what a new object is compared with. Built once per type. */
+export function zeroObject(type: StructType): JsonObject {
+  let zero = zeros.get(type);
+  if (zero === undefined) {
+    zero = zeroValue(type) as JsonObject;
+    zeros.set(type, zero);
+  }
+  return zero;
+}

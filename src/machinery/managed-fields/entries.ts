@@ -1,0 +1,151 @@
+import type { ManagedFieldsEntry } from '../api-object.js';
+import { emptySet, type FieldSet, isEmptySet, parseFieldSet, union } from '../field-set/index.js';
+import { deepEqual } from '../patch/json-value.js';
+
+export type FieldOperation = 'Apply' | 'Update';
+
+/** An entry of managedFields that can be worked with. */
+export interface OwnerEntry {
+  readonly manager: string;
+  readonly operation: FieldOperation;
+  /** The version whose field names the set uses. */
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+  /** The entry this came from, as long as nothing differs: it is written back untouched. */
+  readonly stored: ManagedFieldsEntry | undefined;
+}
+
+export type Entries = readonly ManagedFieldsEntry[] | undefined;
+
+/** `managedFields: [{}]`: the request to forget all owners. */
+export function isReset(entries: Entries): boolean {
+  return entries?.length === 1 && isEmptyEntry(entries[0] as ManagedFieldsEntry);
+}
+
+function isEmptyEntry(entry: ManagedFieldsEntry): boolean {
+  return Object.values(entry).every((value) => value === undefined || value === '' || value === null);
+}
+
+/**
+ * The owners a write starts from: what the client sent when it changed them in a way that makes sense, else those of the
+ * live object. Clients that know nothing of managedFields, or send nonsense, lose nothing.
+ */
+export function ownersBefore(live: Entries, sent: Entries): OwnerEntry[] {
+  if (isReset(sent)) return [];
+  if (sent !== undefined && sent.length > 0 && sent !== live && !deepEqual(sent, live)) {
+    const parsed = parseSent(sent);
+    if (parsed !== undefined && parsed.length > 0) return parsed;
+  }
+  return (live ?? []).map(trusted);
+}
+
+/** An entry of the store: its set was checked when it was written. */
+function trusted(entry: ManagedFieldsEntry): OwnerEntry {
+  return {
+    manager: entry.manager ?? '',
+    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: entry.apiVersion ?? '',
+    subresource: entry.subresource ?? '',
+    time: entry.time ?? undefined,
+    fields: (entry.fieldsV1 ?? emptySet) as FieldSet,
+    stored: entry,
+  };
+}
+
+function parseSent(sent: readonly ManagedFieldsEntry[]): OwnerEntry[] | undefined {
+  const owners: OwnerEntry[] = [];
+  for (const entry of sent) {
+    const fields = parseFieldSet(entry.fieldsV1 ?? {});
+    const { operation, apiVersion } = entry;
+    if (fields === undefined || (operation !== 'Apply' && operation !== 'Update')) return undefined;
+    if (!apiVersion || entry.fieldsType !== 'FieldsV1') return undefined;
+    const owner = { ...trusted(entry), fields, stored: undefined };
+    const twice = owners.findIndex((other) => sameOwner(other, owner));
+    if (twice < 0) owners.push(owner);
+    else owners[twice] = { ...owner, fields: union((owners[twice] as OwnerEntry).fields, fields) };
+  }
+  return owners;
+}
+
+export type Identity = Pick<OwnerEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
+
+/** Whether two entries are one owner: an applier is the same one whatever version it applies. */
+export function sameOwner(a: Identity, b: Identity): boolean {
+  if (a.manager !== b.manager || a.operation !== b.operation || a.subresource !== b.subresource) return false;
+  return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
+}
+
+/** The owner with other fields; itself when they are the same ones. */
+export function withFields(owner: OwnerEntry, fields: FieldSet): OwnerEntry {
+  return fields === owner.fields ? owner : { ...owner, fields, stored: undefined };
+}
+
+/** As many updaters as an object remembers one by one. */
+const maxUpdaters = 10;
+const ancientManager = 'ancient-changes';
+
+/** Entries as they are stored: without owners of nothing, at most ten updaters, in the order clients expect. */
+export function encodeOwners(owners: readonly OwnerEntry[]): ManagedFieldsEntry[] {
+  const owning = capUpdaters(owners.filter((owner) => !isEmptySet(owner.fields)));
+  return owning.sort(compareOwners).map(encodeOwner);
+}
+
+function encodeOwner(owner: OwnerEntry): ManagedFieldsEntry {
+  if (owner.stored !== undefined) return owner.stored;
+  const entry: ManagedFieldsEntry = {
+    manager: owner.manager,
+    operation: owner.operation,
+    apiVersion: owner.apiVersion,
+    ...(owner.time === undefined ? {} : { time: owner.time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: owner.fields,
+  };
+  if (owner.subresource !== '') entry.subresource = owner.subresource;
+  return entry;
+}
+
+function compareOwners(a: OwnerEntry, b: OwnerEntry): number {
+  return (
+    compareText(a.operation, b.operation) ||
+    compareText(a.time ?? '', b.time ?? '') ||
+    compareText(a.manager, b.manager) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Merges the oldest updaters of a version into one entry, until no more than ten are left or nothing can be merged. */
+function capUpdaters(owners: OwnerEntry[]): OwnerEntry[] {
+  const updaters = owners.filter((owner) => owner.operation === 'Update').sort(compareOwners);
+  let excess = updaters.length - maxUpdaters;
+  if (excess <= 0) return owners;
+  const gone = new Set<OwnerEntry>();
+  const buckets = new Map<string, OwnerEntry>();
+  for (const owner of updaters) {
+    if (excess <= 0) break;
+    const { apiVersion } = owner;
+    const bucket = buckets.get(apiVersion);
+    gone.add(owner);
+    if (bucket === undefined) {
+      // The first of its version: alone it stays as it is.
+      buckets.set(apiVersion, owner);
+      continue;
+    }
+    buckets.set(apiVersion, {
+      ...bucket,
+      manager: ancientManager,
+      subresource: '',
+      time: owner.time,
+      fields: union(bucket.fields, owner.fields),
+      stored: undefined,
+    });
+    excess--;
+  }
+  return [...owners.filter((owner) => !gone.has(owner)), ...buckets.values()];
+}

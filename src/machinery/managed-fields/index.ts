@@ -1,0 +1,5 @@
+export {
+  type ManagedFieldsOptions,
+  updateManagedFields,
+  type VersionView,
+} from './update-managed-fields.js';

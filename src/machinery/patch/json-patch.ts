@@ -1,0 +1,205 @@
+import { deepEqual, getOwn, isObject, type JsonObject, setOwn } from './json-value.js';
+import { checkDepth, PatchError, unprocessablePatchMessage } from './patch-error.js';
+
+const maxOperations = 10_000;
+/** Bytes that `copy` operations may add in total: a few of them could double an object without end. */
+const maxCopiedBytes = 3 * 1024 * 1024;
+
+/**
+ * Applies an RFC 6902 patch and returns the new document; neither argument is changed, unchanged parts are shared with
+ * them. One deviation: `test` for `null` holds for an absent member too, as clients of this API expect.
+ * Throws a {@link PatchError}: `Invalid` when an operation fails (all are undone), `BadRequest` for entries that are no
+ * operations, `RequestEntityTooLarge` above 10,000 operations or 3 MiB of copied data.
+ */
+export function applyJsonPatch(document: unknown, patch: readonly unknown[]): unknown {
+  if (patch.length > maxOperations) {
+    const message = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`;
+    throw new PatchError('RequestEntityTooLarge', message);
+  }
+  checkDepth(patch);
+  const run = new JsonPatchRun(document);
+  for (const operation of patch) {
+    if (!isObject(operation)) throw new PatchError('BadRequest', 'a JSON patch must be a list of operations');
+    run.apply(operation);
+  }
+  return run.document;
+}
+
+type Container = unknown[] | Record<string, unknown>;
+
+/** One application: containers are copied before their first change, `owned` knows which are copies already. */
+class JsonPatchRun {
+  document: unknown;
+  private readonly owned = new Set<object>();
+  private copiedBytes = 0;
+
+  constructor(document: unknown) {
+    this.document = document;
+  }
+
+  apply(operation: JsonObject): void {
+    const op = getOwn(operation, 'op');
+    const path = parsePointer(getOwn(operation, 'path'), 'path');
+    switch (op) {
+      case 'add':
+        this.add(path, givenValue(operation));
+        break;
+      case 'remove':
+        this.remove(path);
+        break;
+      case 'replace':
+        this.replace(path, givenValue(operation));
+        break;
+      case 'move':
+        this.move(parsePointer(getOwn(operation, 'from'), 'from'), path);
+        break;
+      case 'copy':
+        this.copy(parsePointer(getOwn(operation, 'from'), 'from'), path);
+        break;
+      case 'test':
+        this.test(path, getOwn(operation, 'value') ?? null);
+        break;
+      default:
+        throw fail(`unknown operation ${show(op)}`);
+    }
+  }
+
+  private move(from: readonly string[], path: readonly string[]): void {
+    if (path.length > from.length && from.every((part, i) => part === path[i])) {
+      throw fail(`cannot move ${show(from)} into itself`);
+    }
+    // The root stays where it is; anything else is taken away first.
+    if (from.length > 0) this.add(path, this.remove(from));
+  }
+
+  private copy(from: readonly string[], path: readonly string[]): void {
+    const value = this.get(from);
+    if (value === undefined) throw fail(`cannot copy from ${show(from)}: nothing there`);
+    this.copiedBytes += JSON.stringify(value).length;
+    if (this.copiedBytes > maxCopiedBytes) {
+      throw new PatchError('RequestEntityTooLarge', `Unable to copy more than ${maxCopiedBytes} bytes in a JSON patch`);
+    }
+    this.disown(value);
+    this.add(path, value);
+  }
+
+  private add(path: readonly string[], value: unknown): void {
+    const last = path.at(-1);
+    if (last === undefined) {
+      this.document = value;
+      return;
+    }
+    const parent = this.ownedParent(path);
+    if (Array.isArray(parent)) {
+      const index = last === '-' ? parent.length : arrayIndex(last, parent.length + 1, path);
+      parent.splice(index, 0, value);
+    } else {
+      setOwn(parent, last, value);
+    }
+  }
+
+  private replace(path: readonly string[], value: unknown): void {
+    const last = path.at(-1);
+    if (last === undefined) {
+      this.document = value;
+      return;
+    }
+    const parent = this.ownedParent(path);
+    if (Array.isArray(parent)) {
+      parent[arrayIndex(last, parent.length, path)] = value;
+    } else {
+      if (!Object.hasOwn(parent, last)) throw fail(`cannot replace ${show(path)}: nothing there`);
+      setOwn(parent, last, value);
+    }
+  }
+
+  private remove(path: readonly string[]): unknown {
+    const last = path.at(-1);
+    if (last === undefined) throw fail('cannot remove the whole document');
+    const parent = this.ownedParent(path);
+    if (Array.isArray(parent)) return parent.splice(arrayIndex(last, parent.length, path), 1)[0];
+    if (!Object.hasOwn(parent, last)) throw fail(`cannot remove ${show(path)}: nothing there`);
+    const value = parent[last];
+    delete parent[last];
+    return value;
+  }
+
+  private test(path: readonly string[], expected: unknown): void {
+    if (!deepEqual(this.get(path) ?? null, expected)) throw fail(`test of ${show(path)} failed`);
+  }
+
+  /** Undefined when the last part names nothing; fails when a part before it does not. */
+  private get(path: readonly string[]): unknown {
+    let value: unknown = this.document;
+    for (let i = 0; i < path.length; i++) {
+      const part = path[i] as string;
+      if (Array.isArray(value)) value = value[arrayIndex(part, value.length, path)];
+      else if (isObject(value)) value = getOwn(value, part);
+      else throw fail(`${show(path.slice(0, i))} has no members`);
+    }
+    return value;
+  }
+
+  /** The container of a path's last part, with every container on the way copied. */
+  private ownedParent(path: readonly string[]): Container {
+    let container = this.own(this.document, path, 0);
+    this.document = container;
+    for (let i = 0; i < path.length - 1; i++) {
+      const part = path[i] as string;
+      if (Array.isArray(container)) {
+        const index = arrayIndex(part, container.length, path);
+        const child = this.own(container[index], path, i + 1);
+        container[index] = child;
+        container = child;
+      } else {
+        const child = this.own(getOwn(container, part), path, i + 1);
+        setOwn(container, part, child);
+        container = child;
+      }
+    }
+    return container;
+  }
+
+  private own(value: unknown, path: readonly string[], depth: number): Container {
+    if (typeof value !== 'object' || value === null) throw fail(`${show(path.slice(0, depth))} has no members`);
+    if (this.owned.has(value)) return value as Container;
+    const copy: Container = Array.isArray(value) ? [...value] : { ...value };
+    this.owned.add(copy);
+    return copy;
+  }
+
+  /** A value that stands in two places must be copied again before it changes in one. */
+  private disown(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    this.owned.delete(value);
+    for (const child of Object.values(value)) this.disown(child);
+  }
+}
+
+function givenValue(operation: JsonObject): unknown {
+  const value = getOwn(operation, 'value');
+  if (value === undefined) throw fail(`operation ${show(operation.op)} on ${show(operation.path)} has no value`);
+  return value;
+}
+
+function parsePointer(pointer: unknown, member: string): string[] {
+  if (typeof pointer !== 'string') throw fail(`the operation has no ${member}`);
+  if (pointer === '') return [];
+  if (!pointer.startsWith('/')) throw fail(`${show(pointer)} is no JSON pointer`);
+  const parts = pointer.slice(1).split('/');
+  return pointer.includes('~') ? parts.map((p) => p.replaceAll('~1', '/').replaceAll('~0', '~')) : parts;
+}
+
+function arrayIndex(part: string, end: number, path: readonly string[]): number {
+  const index = /^(0|[1-9]\d{0,9})$/.test(part) ? Number(part) : -1;
+  if (index < 0 || index >= end) throw fail(`${show(path)}: ${show(part)} is no index of the list`);
+  return index;
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(Array.isArray(value) ? `/${value.join('/')}` : (value ?? null));
+}
+
+function fail(detail: string): PatchError {
+  return new PatchError('Invalid', unprocessablePatchMessage, detail);
+}

@@ -1,0 +1,28 @@
+import { exceedsDepth, maxDepth } from '../schema/index.js';
+import { StatusError } from '../status-error.js';
+
+export type PatchErrorReason = 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge';
+
+/** What clients are told when a well-formed JSON patch does not fit the object. */
+export const unprocessablePatchMessage = 'the server rejected our request due to an error in our request';
+
+/** A patch that can't be applied; the object is not changed. Answered as it is, like any status error. */
+export class PatchError extends StatusError {
+  override readonly reason: PatchErrorReason;
+  /** What exactly is wrong: more than `message` tells where clients expect a fixed text. */
+  readonly detail: string;
+
+  constructor(reason: PatchErrorReason, message: string, detail = message) {
+    super(reason, message, reason === 'Invalid' ? { details: {} } : {});
+    this.name = 'PatchError';
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/** Refuses a patch that is nested deeper than any object may be, so that no patch can exhaust the stack. */
+export function checkDepth(patch: unknown): void {
+  if (exceedsDepth(patch, maxDepth)) {
+    throw new PatchError('BadRequest', `the patch is nested deeper than ${maxDepth} levels`);
+  }
+}
