@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+
+/** How a field of a kind is shown: `jsonb` as it is, `text` for strings, `time` for timestamps. */
+export type SqlColumnType = 'jsonb' | 'text' | 'time';
+
+/** A top-level field of a kind. */
+export interface SqlViewField {
+  /** Name in the object. */
+  readonly field: string;
+  readonly type: SqlColumnType;
+}
+
+/** What a view of one resource shows. */
+export interface SqlViewSource {
+  /** Name of the view within schema `cluster`. */
+  readonly name: string;
+  /** `resource` column of the stored objects. */
+  readonly storageResource: string;
+  readonly namespaced: boolean;
+  /** One line about the rows. */
+  readonly comment: string;
+  /** Top-level fields besides metadata. Ignored for Secrets, whose columns are fixed. */
+  readonly fields: readonly SqlViewField[];
+}
+
+/** A view ready to be made. `digest` changes whenever its definition does. */
+export interface SqlView {
+  readonly name: string;
+  readonly query: string;
+  readonly comment: string;
+  readonly digest: string;
+}
+
+/** Objects stored here are never shown with their values, whatever name they are served under. */
+const secretsResource = 'secrets';
+const longestName = 63;
+
+const metadataColumns: readonly (readonly [name: string, expression: string])[] = [
+  ['created_at', "plinth.to_time(d.object #>> '{metadata,creationTimestamp}')"],
+  ['deleted_at', "plinth.to_time(d.object #>> '{metadata,deletionTimestamp}')"],
+  ['labels', "d.object #> '{metadata,labels}'"],
+  ['annotations', "d.object #> '{metadata,annotations}'"],
+  ['owner_references', "d.object #> '{metadata,ownerReferences}'"],
+];
+
+/** Writes the definition of a view. */
+export function sqlView(source: SqlViewSource): SqlView {
+  const isSecret = source.storageResource === secretsResource;
+  const columns: (readonly [string, string])[] = [
+    ['namespace', source.namespaced ? 'o.namespace' : 'null::text'],
+    ['name', 'o.name'],
+    ['uid', 'o.uid'],
+    ['resource_version', 'o.resource_version'],
+    ...metadataColumns,
+    ...(isSecret ? secretColumns : fieldColumns(source.fields)),
+    ['object', "jsonb_set(d.object, '{metadata,resourceVersion}', to_jsonb(o.resource_version::text))"],
+  ];
+  const select = columns.map(([name, expression]) => `  ${expression} as ${quoteName(name)}`).join(',\n');
+  const converted = 'plinth.to_jsonb(o.data)';
+  const keys = isSecret ? `, plinth.json_keys(${converted} -> 'data') as data_keys` : '';
+  const object = isSecret ? `plinth.secret_object(${converted})` : converted;
+  // OFFSET 0 keeps the planner from repeating the conversion in every column.
+  const query = `select
+${select}
+from plinth.objects o
+cross join lateral (select ${object} as object${keys} offset 0) d
+where o.resource = ${quoteText(source.storageResource)}`;
+  const digest = createHash('sha256').update(`${query}\n${source.comment}`).digest('hex');
+  return { name: cutName(source.name), query, comment: source.comment, digest };
+}
+
+const secretColumns: readonly (readonly [string, string])[] = [
+  ['type', "d.object ->> 'type'"],
+  ['immutable', "d.object -> 'immutable'"],
+  ['data_keys', 'd.data_keys'],
+];
+
+function fieldColumns(fields: readonly SqlViewField[]): (readonly [string, string])[] {
+  const taken = new Set(['namespace', 'name', 'uid', 'resource_version', 'object', 'metadata']);
+  for (const [name] of metadataColumns) taken.add(name);
+  return fields.map(({ field, type }) => {
+    let name = cutName(snakeCase(field));
+    while (taken.has(name)) name = cutName(`field_${name}`);
+    taken.add(name);
+    return [name, fieldExpression(field, type)] as const;
+  });
+}
+
+function fieldExpression(field: string, type: SqlColumnType): string {
+  const key = quoteText(field);
+  if (type === 'time') return `plinth.to_time(d.object ->> ${key})`;
+  return `d.object ${type === 'text' ? '->>' : '->'} ${key}`;
+}
+
+/** `lastTimestamp` -> `last_timestamp`, `podIP` -> `pod_ip`. */
+export function snakeCase(field: string): string {
+  return field
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .replaceAll(/[^A-Za-z0-9]+/g, '_')
+    .toLowerCase();
+}
+
+/** Postgres would cut long names itself, two of them to the same one. */
+function cutName(name: string): string {
+  if (Buffer.byteLength(name) <= longestName) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  return `${name.slice(0, longestName - hash.length - 1)}_${hash}`;
+}
+
+/** A name as it stands in SQL. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Text as it stands in SQL, backslashes included. */
+export function quoteText(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
+}

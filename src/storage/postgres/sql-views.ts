@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { MigrationError } from './migrate.js';
+import { silentObserver } from './options.js';
+import { sqlState } from './postgres-errors.js';
+import { Session } from './session.js';
+import { quoteName, quoteText, type SqlView } from './sql-view-text.js';
+
+/** The role that may read the views and nothing else. It can't log in: grant it to roles that can. */
+export const readerRole = 'plinth_reader';
+
+export interface SqlViewsResult {
+  /** Names of views made anew or made differently, and of views whose resource is gone. */
+  readonly changed: readonly string[];
+  readonly dropped: readonly string[];
+  /** Views that could not be brought up to date, because other objects depend on them or hold their name. */
+  readonly kept: readonly { readonly name: string; readonly reason: string }[];
+  /** `missing`: the role does not exist and this database role may not make it. */
+  readonly reader: 'ready' | 'missing';
+}
+
+const timeoutMs = 600_000;
+/** SQLSTATE: the columns differ; other objects depend on it; the name is taken. */
+const differentColumns = '42P16';
+const dependentObjects = '2BP01';
+const nameTaken = ['42P07', '42710', '42809'];
+
+/**
+ * Makes schema `cluster` consist of exactly these views (and whatever others made there), readable by the reader role.
+ * One read when nothing has changed. Several processes may do so at once: they take turns under the lock of migrations.
+ *
+ * A view that is used by somebody's own view is only ever extended by columns; else it stays as it is and is reported.
+ *
+ * @throws MigrationError when the database can't be reached or refuses.
+ */
+export async function syncSqlViews(databaseUrl: string, views: readonly SqlView[]): Promise<SqlViewsResult> {
+  let session: Session | undefined;
+  try {
+    session = await Session.open({
+      url: databaseUrl,
+      applicationName: 'plinth views',
+      connectTimeoutMs: 10_000,
+      role: 'writer',
+      observer: silentObserver,
+    });
+    const digest = digestOf(views);
+    const ready = await isUpToDate(session, digest);
+    if (ready !== undefined) return { changed: [], dropped: [], kept: [], reader: ready };
+    await execute(session, 'begin');
+    await execute(session, 'select pg_advisory_xact_lock(7811071, 0)');
+    // Names in the definitions must mean the built-in functions, whatever the role's own path is.
+    await execute(session, 'set local search_path = pg_catalog, pg_temp');
+    const result = await applyViews(session, views, digest);
+    await execute(session, 'commit');
+    return result;
+  } catch (error) {
+    const state = sqlState(error);
+    const reason = error instanceof Error ? error.message : String(error);
+    const code = state === undefined ? '' : ` (SQLSTATE ${state})`;
+    throw new MigrationError(`the SQL views can't be brought up to date${code}: ${reason}`, { cause: error });
+  } finally {
+    await session?.close();
+  }
+}
+
+function digestOf(views: readonly SqlView[]): string {
+  const hash = createHash('sha256');
+  for (const line of views.map((view) => `${view.name} ${view.digest}\n`).sort()) hash.update(line);
+  return hash.digest('hex');
+}
+
+/** State of the reader role when there is nothing to do; undefined when there is. */
+async function isUpToDate(session: Session, digest: string): Promise<SqlViewsResult['reader'] | undefined> {
+  const [row] = await execute(
+    session,
+    `select s.digest, r.oid, s.reader is not distinct from r.oid, (c.rolsuper or c.rolcreaterole),
+       exists (select from plinth.sql_views v where to_regclass(format('cluster.%I', v.name)) is null)
+     from plinth.sql_views_state s
+     left join pg_catalog.pg_roles r on r.rolname = ${quoteText(readerRole)}
+     left join pg_catalog.pg_roles c on c.rolname = current_user`,
+  );
+  if (row === undefined || row[0] !== digest || row[2] !== 't' || row[4] === 't') return undefined;
+  if (row[1] !== null) return 'ready';
+  return row[3] === 't' ? undefined : 'missing';
+}
+
+async function applyViews(session: Session, views: readonly SqlView[], digest: string): Promise<SqlViewsResult> {
+  await execute(session, "delete from plinth.sql_views where to_regclass(format('cluster.%I', name)) is null");
+  const rows = await execute(session, 'select name, digest from plinth.sql_views');
+  const known = new Map(rows.map(([name, recorded]) => [name as string, recorded as string]));
+  const changed: string[] = [];
+  const dropped: string[] = [];
+  const kept: { name: string; reason: string }[] = [];
+
+  const wanted = new Set(views.map((view) => view.name));
+  for (const name of known.keys()) {
+    if (wanted.has(name)) continue;
+    const failure = await attempt(session, `drop view if exists cluster.${quoteName(name)}`);
+    if (failure !== undefined) {
+      kept.push({ name, reason: failure.message });
+      continue;
+    }
+    await execute(session, `delete from plinth.sql_views where name = ${quoteText(name)}`);
+    dropped.push(name);
+  }
+  for (const view of views) {
+    if (known.get(view.name) === view.digest) continue;
+    const failure = await makeView(session, view, known.has(view.name));
+    if (failure !== undefined) {
+      kept.push({ name: view.name, reason: failure.message });
+      continue;
+    }
+    await execute(
+      session,
+      `insert into plinth.sql_views (name, digest) values (${quoteText(view.name)}, ${quoteText(view.digest)})
+       on conflict (name) do update set digest = excluded.digest`,
+    );
+    changed.push(view.name);
+  }
+
+  const reader = await ensureReader(session);
+  // Views that were kept are tried again at the next start.
+  const recorded = kept.length === 0 ? digest : '';
+  await execute(
+    session,
+    `update plinth.sql_views_state set digest = ${quoteText(recorded)},
+       reader = (select r.oid from pg_roles r where r.rolname = ${quoteText(readerRole)})`,
+  );
+  return { changed, dropped, kept, reader };
+}
+
+async function makeView(session: Session, view: SqlView, isOurs: boolean): Promise<Error | undefined> {
+  const name = `cluster.${quoteName(view.name)}`;
+  // Without the barrier a reader's own function in WHERE would be called with rows of every resource.
+  const definition = `view ${name} with (security_barrier = true) as ${view.query}`;
+  const comment = `comment on view ${name} is ${quoteText(view.comment)}`;
+  if (!isOurs) return attempt(session, `create ${definition}; ${comment}`);
+  const failure = await attempt(session, `create or replace ${definition}; ${comment}`);
+  if (failure === undefined || sqlState(failure) !== differentColumns) return failure;
+  return attempt(session, `drop view if exists ${name}; create ${definition}; ${comment}`);
+}
+
+/** Makes the role if that is allowed, and gives it the rights on all our views. */
+async function ensureReader(session: Session): Promise<SqlViewsResult['reader']> {
+  // Roles belong to the whole server: another database of it may be making the same one right now.
+  await execute(
+    session,
+    `do $$ begin
+       if not exists (select from pg_roles where rolname = ${quoteText(readerRole)})
+         and (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) then
+         begin
+           create role ${quoteName(readerRole)} nologin;
+         exception when duplicate_object or unique_violation then null;
+         end;
+       end if;
+     end $$`,
+  );
+  const [row] = await execute(session, `select from pg_roles where rolname = ${quoteText(readerRole)}`);
+  if (row === undefined) return 'missing';
+  const reader = quoteName(readerRole);
+  const views = await execute(session, 'select name from plinth.sql_views order by name');
+  const grants = [
+    `grant usage on schema cluster to ${reader}`,
+    ...views.map(([name]) => `grant select on cluster.${quoteName(name as string)} to ${reader}`),
+    ...viewFunctions.map((signature) => `grant execute on function plinth.${signature} to ${reader}`),
+  ];
+  await execute(session, grants.join('; '));
+  return 'ready';
+}
+
+/** What the views call; a view checks the right to call against its user. */
+const viewFunctions = [
+  'to_jsonb(json)',
+  'to_time(text)',
+  'secret_annotations(jsonb)',
+  'secret_object(jsonb)',
+  'json_keys(jsonb)',
+];
+
+/** Runs SQL that may be refused for what others have made; everything else is thrown. */
+async function attempt(session: Session, sql: string): Promise<Error | undefined> {
+  await execute(session, 'savepoint before_view');
+  try {
+    await execute(session, sql);
+    await execute(session, 'release savepoint before_view');
+    return undefined;
+  } catch (error) {
+    const expected = [differentColumns, dependentObjects, ...nameTaken];
+    if (!(error instanceof Error) || !expected.includes(sqlState(error) ?? '')) throw error;
+    await execute(session, 'rollback to savepoint before_view');
+    return error;
+  }
+}
+
+function execute(session: Session, sql: string): ReturnType<Session['execute']> {
+  return session.execute('sync-views', sql, timeoutMs);
+}
