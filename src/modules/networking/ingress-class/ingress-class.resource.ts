@@ -1,0 +1,112 @@
+import {
+  type IngressClass,
+  type IngressClassParametersReference,
+  ingressClass,
+} from '../../../apis/networking/v1/ingress-class.types.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../machinery/names.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateTypedReference } from '../typed-reference.validation.js';
+
+const controllerPath = FieldPath.of('spec', 'controller');
+const parametersPath = FieldPath.of('spec', 'parameters');
+const maxControllerLength = 250;
+const scopes = ['Cluster', 'Namespace'];
+
+const columns: readonly TableColumn<IngressClass>[] = [
+  nameColumn,
+  {
+    name: 'Controller',
+    type: 'string',
+    description: 'Controller that handles the class.',
+    cell: (object) => object.spec.controller ?? '',
+  },
+  { name: 'Parameters', type: 'string', description: 'Object with further configuration.', cell: parametersCell },
+  ageColumn,
+];
+
+/** `ingressclasses`: which controller serves an ingress. */
+export function ingressClassResource(names: VendorNames): ResourceDefinition {
+  return defineResource<IngressClass>({
+    group: groupName('networking', names),
+    resource: 'ingressclasses',
+    singular: 'ingressclass',
+    kind: 'IngressClass',
+    namespaced: false,
+    versions: [{ version: 'v1', type: ingressClass }],
+    facts: { generation: 'spec' },
+    strategy: {
+      applyDefaults: (object) => {
+        const { parameters } = object.spec;
+        if (parameters !== undefined) parameters.scope ??= 'Cluster';
+      },
+      validate: (_context, object) => validateIngressClass(object),
+      validateUpdate: (_context, object, old) => validateIngressClassUpdate(object, old),
+    },
+    columns,
+  });
+}
+
+/** Broken rules of a new IngressClass. */
+export function validateIngressClass(object: IngressClass): FieldError[] {
+  const errors: FieldError[] = [];
+  const controller = object.spec.controller ?? '';
+  if (controller === '') errors.push(required(controllerPath));
+  else validateController(controller, errors);
+  if (object.spec.parameters !== undefined) validateParameters(object.spec.parameters, errors);
+  return errors;
+}
+
+/** Broken rules of a changed IngressClass: only its parameters and metadata may change. */
+export function validateIngressClassUpdate(object: IngressClass, old: IngressClass): FieldError[] {
+  const errors: FieldError[] = [];
+  if (object.spec.controller !== old.spec.controller) {
+    errors.push(invalid(controllerPath, object.spec.controller ?? '', 'field is immutable'));
+  }
+  if (object.spec.parameters !== undefined) validateParameters(object.spec.parameters, errors);
+  return errors;
+}
+
+function validateController(controller: string, errors: FieldError[]): void {
+  if (controller.length > maxControllerLength) errors.push(tooLong(controllerPath, maxControllerLength));
+  const slash = controller.indexOf('/');
+  if (slash < 0 || slash === controller.length - 1) {
+    errors.push(invalid(controllerPath, controller, 'must be a domain-prefixed path (such as "acme.io/foo")'));
+    return;
+  }
+  const domain = controller.slice(0, slash);
+  for (const m of isDns1123Subdomain(domain)) errors.push(invalid(controllerPath, domain, m));
+}
+
+function validateParameters(parameters: IngressClassParametersReference, errors: FieldError[]): void {
+  validateTypedReference(parameters, parametersPath, errors);
+  const { scope, namespace } = parameters;
+  if (scope === null || !scopes.includes(scope)) {
+    errors.push(notSupported(parametersPath.child('scope'), scope, scopes));
+    return;
+  }
+  const namespacePath = parametersPath.child('namespace');
+  if (scope === 'Namespace') {
+    if ((namespace ?? '') === '') errors.push(required(namespacePath, "`parameters.scope` is set to 'Namespace'"));
+    else for (const m of isDns1123Label(namespace as string)) errors.push(invalid(namespacePath, namespace, m));
+  } else if (namespace !== undefined) {
+    errors.push(forbidden(namespacePath, "`parameters.scope` is set to 'Cluster'"));
+  }
+}
+
+function parametersCell(object: IngressClass): string {
+  const { parameters } = object.spec;
+  if (parameters === undefined) return '<none>';
+  const group = parameters.apiGroup === undefined ? '' : `.${parameters.apiGroup}`;
+  return `${parameters.kind}${group}/${parameters.name}`;
+}

@@ -1,0 +1,37 @@
+import { type Ingress, ingress } from '../../../apis/networking/v1/ingress.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { keepSpec } from '../keep-spec.js';
+import { ingressColumns } from './ingress.columns.js';
+import { validateIngressCreate, validateIngressSpec, validateIngressStatus } from './ingress.validation.js';
+
+/** `ingresses`: rules that route outside traffic to services. */
+export function ingressResource(names: VendorNames): ResourceDefinition {
+  const classAnnotation = `${names.labelPrefix}/ingress.class`;
+  return defineResource<Ingress>({
+    group: groupName('networking', names),
+    resource: 'ingresses',
+    singular: 'ingress',
+    kind: 'Ingress',
+    namespaced: true,
+    shortNames: ['ing'],
+    versions: [{ version: 'v1', type: ingress }],
+    facts: { generation: 'spec' },
+    strategy: {
+      prepareForCreate: (_context, object) => {
+        object.status = { loadBalancer: {} };
+      },
+      validate: (_context, object) => validateIngressCreate(object, classAnnotation),
+      validateUpdate: (_context, object) => validateIngressSpec(object.spec),
+    },
+    columns: ingressColumns,
+    subresources: [
+      {
+        name: 'status',
+        verbs: ['get', 'patch', 'update'],
+        prepareForUpdate: keepSpec,
+        validateUpdate: (_context, object) => validateIngressStatus((object as Ingress).status),
+      },
+    ],
+  });
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type IPAddress, ipAddress } from '../../../apis/networking/v1/service-cidr.types.js';
+import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+
+const parentPath = FieldPath.of('spec', 'parentRef');
+
+const columns: readonly TableColumn<IPAddress>[] = [
+  nameColumn,
+  { name: 'ParentRef', type: 'string', description: 'Object that uses the address.', cell: parentCell },
+  ageColumn,
+];
+
+/** `ipaddresses`: addresses in use, named after the address. */
+export function ipAddressResource(names: VendorNames): ResourceDefinition {
+  return defineResource<IPAddress>({
+    group: groupName('networking', names),
+    resource: 'ipaddresses',
+    singular: 'ipaddress',
+    kind: 'IPAddress',
+    namespaced: false,
+    shortNames: ['ip'],
+    versions: [{ version: 'v1', type: ipAddress }],
+    strategy: {
+      validateName: ipAddressNameErrors,
+      validate: (_context, object) => validateIpAddress(object),
+      validateUpdate: (_context, object, old) => validateIpAddressUpdate(object, old),
+    },
+    columns,
+  });
+}
+
+/** Broken rules of an IPAddress's name: the address in its canonical form. */
+export function ipAddressNameErrors(name: string): string[] {
+  const canonical = canonicalIp(name);
+  if (canonical === undefined) return ['must be a valid IP address'];
+  return canonical === name ? [] : [`must be in canonical form ("${canonical}")`];
+}
+
+/** Broken rules of a new IPAddress. */
+export function validateIpAddress(object: IPAddress): FieldError[] {
+  const parent = object.spec.parentRef;
+  if (parent === undefined) return [required(parentPath)];
+  const errors: FieldError[] = [];
+  if (parent.group !== undefined) {
+    for (const m of isDns1123Subdomain(parent.group)) errors.push(invalid(parentPath.child('group'), parent.group, m));
+  }
+  for (const field of ['resource', 'name', 'namespace'] as const) {
+    const value = parent[field];
+    if (value === undefined) {
+      if (field !== 'namespace') errors.push(required(parentPath.child(field)));
+    } else {
+      for (const m of isPathSegmentName(value)) errors.push(invalid(parentPath.child(field), value, m));
+    }
+  }
+  return errors;
+}
+
+/** Broken rules of a changed IPAddress: it keeps its parent. */
+export function validateIpAddressUpdate(object: IPAddress, old: IPAddress): FieldError[] {
+  if (isDeepStrictEqual(object.spec.parentRef, old.spec.parentRef)) return [];
+  return [invalid(parentPath, object.spec.parentRef, 'field is immutable')];
+}
+
+function parentCell(object: IPAddress): string {
+  const { group, resource, namespace, name } = object.spec.parentRef ?? {};
+  const kind = group === undefined ? resource : `${resource}.${group}`;
+  return [kind, namespace, name].filter((part) => part !== undefined && part !== '').join('/');
+}

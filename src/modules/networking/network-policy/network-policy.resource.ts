@@ -1,0 +1,45 @@
+import { type NetworkPolicy, networkPolicy } from '../../../apis/networking/v1/network-policy.types.js';
+import { formatLabelSelector } from '../../../machinery/label-selector.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateNetworkPolicy } from './network-policy.validation.js';
+
+const columns: readonly TableColumn<NetworkPolicy>[] = [
+  nameColumn,
+  {
+    name: 'Pod-Selector',
+    type: 'string',
+    description: 'Pods that the policy applies to.',
+    cell: (object) => formatLabelSelector(object.spec.podSelector) || '<none>',
+  },
+  ageColumn,
+];
+
+/** `networkpolicies`: which traffic pods may receive and send. */
+export function networkPolicyResource(names: VendorNames): ResourceDefinition {
+  return defineResource<NetworkPolicy>({
+    group: groupName('networking', names),
+    resource: 'networkpolicies',
+    singular: 'networkpolicy',
+    kind: 'NetworkPolicy',
+    namespaced: true,
+    shortNames: ['netpol'],
+    versions: [{ version: 'v1', type: networkPolicy }],
+    facts: { generation: 'spec' },
+    strategy: {
+      applyDefaults: applyNetworkPolicyDefaults,
+      validate: (_context, object) => validateNetworkPolicy(object),
+      validateUpdate: (_context, object) => validateNetworkPolicy(object),
+    },
+    columns,
+  });
+}
+
+/** A policy is about ingress, and about egress as well when it has egress rules; ports are TCP. */
+export function applyNetworkPolicyDefaults({ spec }: NetworkPolicy): void {
+  for (const rule of spec.ingress ?? []) for (const port of rule.ports ?? []) port.protocol ??= 'TCP';
+  for (const rule of spec.egress ?? []) for (const port of rule.ports ?? []) port.protocol ??= 'TCP';
+  if ((spec.policyTypes ?? []).length > 0) return;
+  spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
+}

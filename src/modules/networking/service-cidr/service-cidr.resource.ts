@@ -1,0 +1,80 @@
+import { validateConditions } from '../../../apis/meta/v1/validation/condition.validation.js';
+import { type ServiceCIDR, serviceCIDR } from '../../../apis/networking/v1/service-cidr.types.js';
+import { isCanonicalNetwork, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
+import { type FieldError, FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { keepSpec } from '../keep-spec.js';
+
+const cidrsPath = FieldPath.of('spec', 'cidrs');
+const maxCidrs = 2;
+
+const columns: readonly TableColumn<ServiceCIDR>[] = [
+  nameColumn,
+  {
+    name: 'CIDRs',
+    type: 'string',
+    description: 'Ranges of service addresses.',
+    cell: (object) => (object.spec.cidrs ?? []).join(','),
+  },
+  ageColumn,
+];
+
+/** `servicecidrs`: ranges that service addresses come from. */
+export function serviceCidrResource(names: VendorNames): ResourceDefinition {
+  return defineResource<ServiceCIDR>({
+    group: groupName('networking', names),
+    resource: 'servicecidrs',
+    singular: 'servicecidr',
+    kind: 'ServiceCIDR',
+    namespaced: false,
+    versions: [{ version: 'v1', type: serviceCIDR }],
+    strategy: {
+      validate: (_context, object) => validateServiceCidr(object),
+      validateUpdate: (_context, object, old) => validateServiceCidrUpdate(object, old),
+    },
+    columns,
+    subresources: [
+      {
+        name: 'status',
+        verbs: ['get', 'patch', 'update'],
+        prepareForUpdate: keepSpec,
+        validateUpdate: (_context, object) =>
+          validateConditions((object as ServiceCIDR).status.conditions, FieldPath.of('status', 'conditions')),
+      },
+    ],
+  });
+}
+
+/** Broken rules of a new ServiceCIDR: one range, or one of each IP family. */
+export function validateServiceCidr(object: ServiceCIDR): FieldError[] {
+  const cidrs = object.spec.cidrs ?? [];
+  if (cidrs.length === 0) return [required(cidrsPath, 'at least one CIDR required')];
+  if (cidrs.length > maxCidrs) return [tooMany(cidrsPath, cidrs.length, maxCidrs)];
+  const errors: FieldError[] = [];
+  const networks = cidrs.map(parseIpNetwork);
+  for (const [i, network] of networks.entries()) {
+    const cidr = cidrs[i];
+    if (network === undefined) {
+      const detail = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+      errors.push(invalid(cidrsPath.index(i), cidr, detail));
+    } else if (!isCanonicalNetwork(network)) {
+      errors.push(invalid(cidrsPath.index(i), cidr, 'must be in canonical form'));
+    }
+  }
+  if (networks.length === maxCidrs && networks[0]?.family === networks[1]?.family) {
+    const detail = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96';
+    errors.push(invalid(cidrsPath, cidrs, detail));
+  }
+  return errors;
+}
+
+/** Broken rules of a changed ServiceCIDR: a range may be added for the other IP family, nothing else. */
+export function validateServiceCidrUpdate(object: ServiceCIDR, old: ServiceCIDR): FieldError[] {
+  const before = old.spec.cidrs ?? [];
+  const now = object.spec.cidrs ?? [];
+  const keepsAll = before.every((cidr, i) => now[i] === cidr) && now.length >= before.length;
+  if (keepsAll && now.length > before.length) return validateServiceCidr(object);
+  return keepsAll ? [] : [invalid(cidrsPath, now, 'field is immutable')];
+}

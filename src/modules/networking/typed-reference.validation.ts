@@ -1,0 +1,18 @@
+import { type FieldError, type FieldPath, invalid, required } from '../../machinery/field-error.js';
+import { isDns1123Subdomain, isPathSegmentName } from '../../machinery/names.js';
+
+/** Broken rules of a reference to an object of any kind by group, kind and name. */
+export function validateTypedReference(
+  reference: { readonly apiGroup?: string | null; readonly kind: string; readonly name: string },
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  const { apiGroup, kind, name } = reference;
+  if (apiGroup !== undefined && apiGroup !== null) {
+    for (const m of isDns1123Subdomain(apiGroup)) errors.push(invalid(path.child('apiGroup'), apiGroup, m));
+  }
+  if (kind === '') errors.push(required(path.child('kind'), 'kind is required'));
+  else for (const m of isPathSegmentName(kind)) errors.push(invalid(path.child('kind'), kind, m));
+  if (name === '') errors.push(required(path.child('name'), 'name is required'));
+  else for (const m of isPathSegmentName(name)) errors.push(invalid(path.child('name'), name, m));
+}
