@@ -2,14 +2,15 @@
 //   --if-stale     only when a source is newer than the last build
 //   --if-possible  succeeds without doing anything when the compiler is not installed (production install)
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceFolders = ['src', 'test', 'bench'];
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-const record = join(root, 'dist', '.tsbuildinfo');
+/** Written after each build without errors; the compiler's own record also exists after one with errors. */
+const record = join(root, 'dist', '.complete');
 
 function filesBelow(folder) {
   if (!existsSync(folder)) return [];
@@ -44,8 +45,14 @@ function build() {
     return 1;
   }
   for (const path of orphans()) rmSync(path);
+  rmSync(record, { force: true });
+  // Sources saved while the compiler runs are newer than this.
+  const begun = new Date();
   const { status } = spawnSync(process.execPath, [compiler, '-p', root], { cwd: root, stdio: 'inherit' });
-  return status ?? 1;
+  if (status !== 0) return status ?? 1;
+  writeFileSync(record, `${begun.toISOString()}\n`);
+  utimesSync(record, begun, begun);
+  return 0;
 }
 
 process.exitCode = process.argv.includes('--if-stale') && !isStale() ? 0 : build();
