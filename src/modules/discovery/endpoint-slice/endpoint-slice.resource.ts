@@ -1,0 +1,63 @@
+import { type EndpointSlice, endpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice.validation.js';
+
+const maxShown = 3;
+
+const columns: readonly TableColumn<EndpointSlice>[] = [
+  nameColumn,
+  {
+    name: 'AddressType',
+    type: 'string',
+    description: 'Kind of the addresses.',
+    cell: (slice) => slice.addressType,
+  },
+  {
+    name: 'Ports',
+    type: 'string',
+    description: 'Ports of every endpoint.',
+    cell: (slice) => shorten((slice.ports ?? []).map(({ name, port }) => (port === undefined ? (name ?? '') : `${port}`))),
+  },
+  {
+    name: 'Endpoints',
+    type: 'string',
+    description: 'Addresses of the endpoints.',
+    cell: (slice) => shorten((slice.endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? [])),
+  },
+  ageColumn,
+];
+
+/** `endpointslices`: addresses behind a service. */
+export function endpointSliceResource(names: VendorNames): ResourceDefinition {
+  return defineResource<EndpointSlice>({
+    group: groupName('discovery', names),
+    resource: 'endpointslices',
+    singular: 'endpointslice',
+    kind: 'EndpointSlice',
+    namespaced: true,
+    versions: [{ version: 'v1', type: endpointSlice }],
+    facts: { generation: ({ addressType, endpoints, ports }) => ({ addressType, endpoints, ports }) },
+    strategy: {
+      applyDefaults: applyEndpointSliceDefaults,
+      validate: (_context, slice) => validateEndpointSlice(slice),
+      validateUpdate: (_context, slice, old) => validateEndpointSliceUpdate(slice, old),
+    },
+    columns,
+  });
+}
+
+/** Ports have an empty name and are TCP unless they say otherwise. */
+export function applyEndpointSliceDefaults(slice: EndpointSlice): void {
+  for (const port of slice.ports ?? []) {
+    port.name ??= '';
+    port.protocol ??= 'TCP';
+  }
+}
+
+function shorten(texts: readonly string[]): string {
+  if (texts.length === 0) return '<unset>';
+  const shown = texts.slice(0, maxShown).join(',');
+  return texts.length > maxShown ? `${shown} + ${texts.length - maxShown} more...` : shown;
+}

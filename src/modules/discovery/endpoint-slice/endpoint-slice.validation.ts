@@ -1,0 +1,139 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Endpoint, EndpointPort, EndpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
+import { validateLabels } from '../../../apis/meta/v1/validation/labels.validation.js';
+import {
+  duplicate,
+  type FieldError,
+  FieldPath,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain, isPortNumber, isQualifiedName, isValidLabelValue } from '../../../machinery/names.js';
+
+const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
+const protocols = ['SCTP', 'TCP', 'UDP'];
+const endpointsPath = FieldPath.of('endpoints');
+const portsPath = FieldPath.of('ports');
+const addressTypePath = FieldPath.of('addressType');
+const maxEndpoints = 1000;
+const maxAddresses = 100;
+const maxPorts = 100;
+const maxTopology = 16;
+const maxHints = 8;
+
+/** Broken rules of a new EndpointSlice. */
+export function validateEndpointSlice(slice: EndpointSlice): FieldError[] {
+  const errors: FieldError[] = [];
+  if (slice.addressType === '') errors.push(required(addressTypePath));
+  else if (!addressTypes.includes(slice.addressType)) {
+    errors.push(notSupported(addressTypePath, slice.addressType, addressTypes));
+  }
+  validateContent(slice, errors);
+  return errors;
+}
+
+/** Broken rules of a changed EndpointSlice: it keeps its address type. */
+export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice): FieldError[] {
+  const errors: FieldError[] = [];
+  validateContent(slice, errors);
+  if (slice.addressType !== old.addressType) {
+    errors.push(invalid(addressTypePath, slice.addressType, 'field is immutable'));
+  }
+  return errors;
+}
+
+function validateContent(slice: EndpointSlice, errors: FieldError[]): void {
+  const endpoints = slice.endpoints ?? [];
+  if (endpoints.length > maxEndpoints) errors.push(tooMany(endpointsPath, endpoints.length, maxEndpoints));
+  else {
+    for (const [i, endpoint] of endpoints.entries()) {
+      validateEndpoint(endpoint, slice.addressType, endpointsPath.index(i), errors);
+    }
+  }
+  const ports = slice.ports ?? [];
+  if (ports.length > maxPorts) {
+    errors.push(tooMany(portsPath, ports.length, maxPorts));
+    return;
+  }
+  const seen = new Set<string>();
+  for (const [i, port] of ports.entries()) validatePort(port, seen, portsPath.index(i), errors);
+}
+
+function validateEndpoint(endpoint: Endpoint, addressType: string, path: FieldPath, errors: FieldError[]): void {
+  const addresses = endpoint.addresses ?? [];
+  const addressesPath = path.child('addresses');
+  if (addresses.length === 0) errors.push(required(addressesPath, 'must contain at least 1 address'));
+  else if (addresses.length > maxAddresses) errors.push(tooMany(addressesPath, addresses.length, maxAddresses));
+  else {
+    for (const [i, address] of addresses.entries()) {
+      for (const m of addressErrors(address, addressType)) errors.push(invalid(addressesPath.index(i), address, m));
+    }
+  }
+  const { nodeName, hostname, zone, deprecatedTopology = {}, hints } = endpoint;
+  if (nodeName !== undefined) {
+    for (const m of isDns1123Subdomain(nodeName)) errors.push(invalid(path.child('nodeName'), nodeName, m));
+  }
+  const topologyPath = path.child('deprecatedTopology');
+  const topologySize = Object.keys(deprecatedTopology).length;
+  if (topologySize > maxTopology) errors.push(tooMany(topologyPath, topologySize, maxTopology));
+  errors.push(...validateLabels(deprecatedTopology, topologyPath));
+  if (hostname !== undefined) {
+    for (const m of isDns1123Label(hostname)) errors.push(invalid(path.child('hostname'), hostname, m));
+  }
+  if (zone !== undefined) for (const m of isValidLabelValue(zone)) errors.push(invalid(path.child('zone'), zone, m));
+  if (hints !== undefined) {
+    validateHints(hints.forZones ?? [], isValidLabelValue, path.child('hints').child('forZones'), errors);
+    validateHints(hints.forNodes ?? [], isDns1123Subdomain, path.child('hints').child('forNodes'), errors);
+  }
+}
+
+function validateHints(
+  hints: readonly { readonly name: string }[],
+  nameErrors: (name: string) => string[],
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  if (hints.length > maxHints) {
+    errors.push(tooMany(path, hints.length, maxHints));
+    return;
+  }
+  const seen = new Set<string>();
+  for (const [i, { name }] of hints.entries()) {
+    const at = path.index(i).child('name');
+    if (seen.has(name)) errors.push(duplicate(at, name));
+    seen.add(name);
+    for (const m of nameErrors(name)) errors.push(invalid(at, name, m));
+  }
+}
+
+function addressErrors(address: string, addressType: string): string[] {
+  switch (addressType) {
+    case 'IPv4':
+      return isIPv4(address) ? [] : ['must be a valid IPv4 address'];
+    case 'IPv6':
+      return isIPv6(address) && !address.includes('%') ? [] : ['must be a valid IPv6 address'];
+    case 'FQDN': {
+      const name = address.endsWith('.') ? address.slice(0, -1) : address;
+      const broken = isDns1123Subdomain(name);
+      if (broken.length > 0) return broken;
+      return name.includes('.') ? [] : ['should be a domain with at least two segments separated by dots'];
+    }
+    default:
+      return [];
+  }
+}
+
+function validatePort(port: EndpointPort, seen: Set<string>, path: FieldPath, errors: FieldError[]): void {
+  const { name = '', protocol, port: number, appProtocol } = port;
+  if (name !== '') for (const m of isDns1123Label(name)) errors.push(invalid(path.child('name'), name, m));
+  if (seen.has(name)) errors.push(duplicate(path.child('name'), name));
+  seen.add(name);
+  if (protocol === undefined) errors.push(required(path.child('protocol')));
+  else if (!protocols.includes(protocol)) errors.push(notSupported(path.child('protocol'), protocol, protocols));
+  if (number !== undefined) for (const m of isPortNumber(number)) errors.push(invalid(path.child('port'), number, m));
+  if (appProtocol !== undefined) {
+    for (const m of isQualifiedName(appProtocol)) errors.push(invalid(path.child('appProtocol'), appProtocol, m));
+  }
+}

@@ -1,0 +1,51 @@
+import {
+  type ClusterRoleBinding,
+  clusterRoleBinding,
+  type RoleBinding,
+  roleBinding,
+} from '../../../apis/rbac/v1/role-binding.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { pathSegmentName } from '../path-segment-name.js';
+import { bindingColumns } from './role-binding.columns.js';
+import { applyBindingDefaults, validateBinding, validateBindingUpdate } from './role-binding.validation.js';
+
+/** `rolebindings`: grants a Role or ClusterRole within one namespace. */
+export function roleBindingResource(names: VendorNames): ResourceDefinition {
+  return defineResource<RoleBinding>({
+    group: groupName('rbac', names),
+    resource: 'rolebindings',
+    singular: 'rolebinding',
+    kind: 'RoleBinding',
+    namespaced: true,
+    versions: [{ version: 'v1', type: roleBinding }],
+    facts: { allowCreateOnUpdate: true },
+    strategy: bindingStrategy(groupName('rbac', names), true),
+    columns: bindingColumns,
+  });
+}
+
+/** `clusterrolebindings`: grants a ClusterRole everywhere. */
+export function clusterRoleBindingResource(names: VendorNames): ResourceDefinition {
+  return defineResource<ClusterRoleBinding>({
+    group: groupName('rbac', names),
+    resource: 'clusterrolebindings',
+    singular: 'clusterrolebinding',
+    kind: 'ClusterRoleBinding',
+    namespaced: false,
+    versions: [{ version: 'v1', type: clusterRoleBinding }],
+    facts: { allowCreateOnUpdate: true },
+    strategy: bindingStrategy(groupName('rbac', names), false),
+    columns: bindingColumns,
+  });
+}
+
+function bindingStrategy(group: string, isNamespaced: boolean): Strategy<RoleBinding> {
+  return {
+    validateName: pathSegmentName,
+    applyDefaults: (binding) => applyBindingDefaults(binding, group),
+    validate: (_context, binding) => validateBinding(binding, isNamespaced, group),
+    validateUpdate: (_context, binding, old) => validateBindingUpdate(binding, old, isNamespaced, group),
+  };
+}

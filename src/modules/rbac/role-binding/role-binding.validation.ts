@@ -1,0 +1,75 @@
+import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../../apis/rbac/v1/role-binding.types.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+import { isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
+
+type AnyBinding = RoleBinding | ClusterRoleBinding;
+
+const roleRefPath = FieldPath.of('roleRef');
+const subjectsPath = FieldPath.of('subjects');
+const subjectKinds = ['ServiceAccount', 'User', 'Group'];
+
+/** Fills the group of the role and of users and groups; `group` is the served name of the RBAC group. */
+export function applyBindingDefaults(binding: AnyBinding, group: string): void {
+  if (binding.roleRef.apiGroup === '') binding.roleRef.apiGroup = group;
+  for (const subject of binding.subjects ?? []) {
+    const isRbacSubject = subject.kind === 'User' || subject.kind === 'Group';
+    if (isRbacSubject && (subject.apiGroup ?? '') === '') subject.apiGroup = group;
+  }
+}
+
+/** Broken rules of a new binding. `isNamespaced` tells a RoleBinding from a ClusterRoleBinding. */
+export function validateBinding(binding: AnyBinding, isNamespaced: boolean, group: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const { apiGroup, kind, name } = binding.roleRef;
+  const roleKinds = isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
+  if (apiGroup !== group) errors.push(notSupported(roleRefPath.child('apiGroup'), apiGroup, [group]));
+  if (!roleKinds.includes(kind)) errors.push(notSupported(roleRefPath.child('kind'), kind, roleKinds));
+  if (name === '') errors.push(required(roleRefPath.child('name')));
+  else for (const m of isPathSegmentName(name)) errors.push(invalid(roleRefPath.child('name'), name, m));
+  for (const [i, subject] of (binding.subjects ?? []).entries()) {
+    validateSubject(subject, isNamespaced, group, subjectsPath.index(i), errors);
+  }
+  return errors;
+}
+
+/** Broken rules of a changed binding: the role it grants stays the same for its whole life. */
+export function validateBindingUpdate(
+  binding: AnyBinding,
+  old: AnyBinding,
+  isNamespaced: boolean,
+  group: string,
+): FieldError[] {
+  const errors = validateBinding(binding, isNamespaced, group);
+  if (!sameRole(binding.roleRef, old.roleRef)) {
+    errors.push(invalid(roleRefPath, binding.roleRef, 'cannot change roleRef'));
+  }
+  return errors;
+}
+
+function validateSubject(
+  subject: Subject,
+  isNamespaced: boolean,
+  group: string,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  const { kind, name, apiGroup = '', namespace = '' } = subject;
+  if (name === '') errors.push(required(path.child('name')));
+  switch (kind) {
+    case 'ServiceAccount':
+      if (name !== '') for (const m of isDns1123Subdomain(name)) errors.push(invalid(path.child('name'), name, m));
+      if (apiGroup !== '') errors.push(notSupported(path.child('apiGroup'), apiGroup, ['']));
+      if (!isNamespaced && namespace === '') errors.push(required(path.child('namespace')));
+      break;
+    case 'User':
+    case 'Group':
+      if (apiGroup !== group) errors.push(notSupported(path.child('apiGroup'), apiGroup, [group]));
+      break;
+    default:
+      errors.push(notSupported(path.child('kind'), kind, subjectKinds));
+  }
+}
+
+function sameRole(a: RoleRef, b: RoleRef): boolean {
+  return a.apiGroup === b.apiGroup && a.kind === b.kind && a.name === b.name;
+}

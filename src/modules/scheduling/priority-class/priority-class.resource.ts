@@ -1,0 +1,47 @@
+import { type PriorityClass, priorityClass } from '../../../apis/scheduling/v1/priority-class.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validatePriorityClass, validatePriorityClassUpdate } from './priority-class.validation.js';
+
+const columns: readonly TableColumn<PriorityClass>[] = [
+  nameColumn,
+  { name: 'Value', type: 'integer', description: 'Priority of pods of this class.', cell: (object) => object.value },
+  {
+    name: 'Global-Default',
+    type: 'boolean',
+    description: 'Whether pods that name no class get this one.',
+    cell: (object) => object.globalDefault ?? false,
+  },
+  ageColumn,
+  {
+    name: 'PreemptionPolicy',
+    type: 'string',
+    description: 'Whether pods of this class may push out others.',
+    priority: 1,
+    cell: (object) => object.preemptionPolicy ?? '',
+  },
+];
+
+/** `priorityclasses`: named priorities of pods. */
+export function priorityClassResource(names: VendorNames): ResourceDefinition {
+  return defineResource<PriorityClass>({
+    group: groupName('scheduling', names),
+    resource: 'priorityclasses',
+    singular: 'priorityclass',
+    kind: 'PriorityClass',
+    namespaced: false,
+    shortNames: ['pc'],
+    versions: [{ version: 'v1', type: priorityClass }],
+    // Its generation starts at 1 and stays there: nothing that counts can change.
+    facts: { generation: () => undefined },
+    strategy: {
+      applyDefaults: (object) => {
+        object.preemptionPolicy ??= 'PreemptLowerPriority';
+      },
+      validate: (_context, object) => validatePriorityClass(object),
+      validateUpdate: (_context, object, old) => validatePriorityClassUpdate(object, old),
+    },
+    columns,
+  });
+}

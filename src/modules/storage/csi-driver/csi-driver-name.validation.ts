@@ -1,0 +1,13 @@
+import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../machinery/names.js';
+
+const maxLength = 63;
+
+/** Broken rules of the name of a CSI driver, where one is referred to. Case does not matter. */
+export function validateCsiDriverName(name: string, path: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  if (name === '') errors.push(required(path));
+  if (name.length > maxLength) errors.push(tooLong(path, maxLength));
+  for (const m of isDns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, m));
+  return errors;
+}

@@ -1,0 +1,68 @@
+import { type CSIDriver, csiDriver } from '../../../apis/storage/v1/csi-driver.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { applyCsiDriverDefaults, validateCsiDriver, validateCsiDriverUpdate } from './csi-driver.validation.js';
+
+const columns: readonly TableColumn<CSIDriver>[] = [
+  nameColumn,
+  {
+    name: 'AttachRequired',
+    type: 'boolean',
+    description: 'Whether volumes are attached to nodes before use.',
+    cell: (object) => object.spec.attachRequired ?? true,
+  },
+  {
+    name: 'PodInfoOnMount',
+    type: 'boolean',
+    description: 'Whether the driver wants to know the pod that mounts.',
+    cell: (object) => object.spec.podInfoOnMount ?? false,
+  },
+  {
+    name: 'StorageCapacity',
+    type: 'boolean',
+    description: 'Whether the scheduler looks at the published capacity.',
+    cell: (object) => object.spec.storageCapacity ?? false,
+  },
+  {
+    name: 'TokenRequests',
+    type: 'string',
+    description: 'Audiences of the service account tokens the driver gets.',
+    cell: (object) => {
+      const audiences = (object.spec.tokenRequests ?? []).map((request) => request.audience);
+      return audiences.length === 0 ? '<unset>' : audiences.join(',');
+    },
+  },
+  {
+    name: 'RequiresRepublish',
+    type: 'boolean',
+    description: 'Whether the driver wants to be called again from time to time.',
+    cell: (object) => object.spec.requiresRepublish ?? false,
+  },
+  {
+    name: 'Modes',
+    type: 'string',
+    description: 'Lifecycles of volumes the driver supports.',
+    cell: (object) => (object.spec.volumeLifecycleModes ?? []).join(',') || '<none>',
+  },
+  ageColumn,
+];
+
+/** `csidrivers`: storage drivers and what they need. */
+export function csiDriverResource(names: VendorNames): ResourceDefinition {
+  return defineResource<CSIDriver>({
+    group: groupName('storage', names),
+    resource: 'csidrivers',
+    singular: 'csidriver',
+    kind: 'CSIDriver',
+    namespaced: false,
+    versions: [{ version: 'v1', type: csiDriver }],
+    facts: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
+    strategy: {
+      applyDefaults: applyCsiDriverDefaults,
+      validate: (_context, object) => validateCsiDriver(object),
+      validateUpdate: (_context, object, old) => validateCsiDriverUpdate(object, old),
+    },
+    columns,
+  });
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type CSINode, type CSINodeDriver, csiNode } from '../../../apis/storage/v1/csi-node.types.js';
+import { duplicate, type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { isQualifiedName } from '../../../machinery/names.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
+
+const driversPath = FieldPath.of('spec', 'drivers');
+const maxNodeIdLength = 192;
+
+const columns: readonly TableColumn<CSINode>[] = [
+  nameColumn,
+  {
+    name: 'Drivers',
+    type: 'integer',
+    description: 'Number of drivers on the node.',
+    cell: (object) => (object.spec.drivers ?? []).length,
+  },
+  ageColumn,
+];
+
+/** `csinodes`: storage drivers installed on a node. */
+export function csiNodeResource(names: VendorNames): ResourceDefinition {
+  return defineResource<CSINode>({
+    group: groupName('storage', names),
+    resource: 'csinodes',
+    singular: 'csinode',
+    kind: 'CSINode',
+    namespaced: false,
+    versions: [{ version: 'v1', type: csiNode }],
+    facts: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
+    strategy: {
+      validate: (_context, object) => validateCsiNode(object),
+      validateUpdate: (_context, object, old) => validateCsiNodeUpdate(object, old),
+    },
+    columns,
+  });
+}
+
+/** Broken rules of a new CSINode. */
+export function validateCsiNode(object: CSINode): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [i, driver] of (object.spec.drivers ?? []).entries()) {
+    validateDriver(driver, seen, driversPath.index(i), errors);
+  }
+  return errors;
+}
+
+/** Broken rules of a changed CSINode: a driver that stays keeps everything but its capacity. */
+export function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
+  const errors = validateCsiNode(object);
+  for (const driver of object.spec.drivers ?? []) {
+    const before = (old.spec.drivers ?? []).find((candidate) => candidate.name === driver.name);
+    if (before !== undefined && !isDeepStrictEqual(driver, before)) {
+      errors.push(invalid(FieldPath.of('CSINodeDriver'), driver, 'field is immutable'));
+    }
+  }
+  return errors;
+}
+
+function validateDriver(driver: CSINodeDriver, seen: Set<string>, path: FieldPath, errors: FieldError[]): void {
+  const { name, nodeID, topologyKeys, allocatable } = driver;
+  errors.push(...validateCsiDriverName(name, path.child('name')));
+  if (nodeID === '') errors.push(required(path.child('nodeID')));
+  if (nodeID.length > maxNodeIdLength) {
+    errors.push(invalid(path.child('nodeID'), nodeID, `must be ${maxNodeIdLength} characters or less`));
+  }
+  const count = allocatable?.count;
+  if (count !== undefined && count < 0) {
+    errors.push(invalid(path.child('allocatable').child('count'), count, 'must be greater than or equal to 0'));
+  }
+  if (seen.has(name)) errors.push(duplicate(path.child('name'), name));
+  seen.add(name);
+  validateTopologyKeys(topologyKeys ?? [], path, errors);
+}
+
+function validateTopologyKeys(keys: readonly string[], path: FieldPath, errors: FieldError[]): void {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (key === '') errors.push(required(path));
+    if (seen.has(key)) errors.push(duplicate(path, key));
+    seen.add(key);
+    for (const m of isQualifiedName(key)) errors.push(invalid(path, keys, m));
+  }
+}

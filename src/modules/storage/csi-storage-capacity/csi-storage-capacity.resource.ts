@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import { type CSIStorageCapacity, csiStorageCapacity } from '../../../apis/storage/v1/csi-storage-capacity.types.js';
+import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../machinery/names.js';
+import { quantitySign } from '../../../machinery/values/quantity.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+
+const columns: readonly TableColumn<CSIStorageCapacity>[] = [
+  nameColumn,
+  {
+    name: 'StorageClassName',
+    type: 'string',
+    description: 'Class the capacity is about.',
+    cell: (object) => object.storageClassName,
+  },
+  {
+    name: 'Capacity',
+    type: 'string',
+    description: 'Room that is left.',
+    cell: (object) => object.capacity ?? '<unset>',
+  },
+];
+
+/** `csistoragecapacities`: room that is left in a part of the cluster. */
+export function csiStorageCapacityResource(names: VendorNames): ResourceDefinition {
+  return defineResource<CSIStorageCapacity>({
+    group: groupName('storage', names),
+    resource: 'csistoragecapacities',
+    singular: 'csistoragecapacity',
+    kind: 'CSIStorageCapacity',
+    namespaced: true,
+    versions: [{ version: 'v1', type: csiStorageCapacity }],
+    facts: { allowUnconditionalUpdate: false },
+    strategy: {
+      validate: (_context, object) => validateCsiStorageCapacity(object),
+      validateUpdate: (_context, object, old) => validateCsiStorageCapacityUpdate(object, old),
+    },
+    columns,
+  });
+}
+
+/** Broken rules of a new CSIStorageCapacity. */
+export function validateCsiStorageCapacity(object: CSIStorageCapacity): FieldError[] {
+  const { storageClassName, nodeTopology, capacity, maximumVolumeSize } = object;
+  const errors: FieldError[] = [];
+  for (const m of isDns1123Subdomain(storageClassName)) {
+    errors.push(invalid(FieldPath.of('storageClassName'), storageClassName, m));
+  }
+  errors.push(...validateLabelSelector(nodeTopology, FieldPath.of('nodeTopology')));
+  validateSize(capacity, FieldPath.of('capacity'), errors);
+  validateSize(maximumVolumeSize, FieldPath.of('maximumVolumeSize'), errors);
+  return errors;
+}
+
+/** Broken rules of a changed CSIStorageCapacity: only the numbers may change. */
+export function validateCsiStorageCapacityUpdate(object: CSIStorageCapacity, old: CSIStorageCapacity): FieldError[] {
+  const errors = validateCsiStorageCapacity(object);
+  for (const field of ['nodeTopology', 'storageClassName'] as const) {
+    if (!isDeepStrictEqual(object[field], old[field])) {
+      errors.push(invalid(FieldPath.of(field), object[field], 'field is immutable'));
+    }
+  }
+  return errors;
+}
+
+function validateSize(size: string | undefined, path: FieldPath, errors: FieldError[]): void {
+  if (size !== undefined && quantitySign(size) < 0) {
+    errors.push(invalid(path, size, 'must be greater than or equal to 0'));
+  }
+}

@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import { validateLabelName } from '../../../apis/meta/v1/validation/labels.validation.js';
+import type { StorageClass } from '../../../apis/storage/v1/storage-class.types.js';
+import {
+  duplicate,
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../machinery/field-error.js';
+import { isQualifiedName } from '../../../machinery/names.js';
+
+const reclaimPolicies = ['Delete', 'Retain'];
+const bindingModes = ['Immediate', 'WaitForFirstConsumer'];
+const topologiesPath = FieldPath.of('allowedTopologies');
+
+/** A volume is made anew, so recycling an old one makes no sense; the binding mode and the policy are never changed. */
+export function applyStorageClassDefaults(object: StorageClass): void {
+  object.reclaimPolicy ??= 'Delete';
+  object.volumeBindingMode ??= 'Immediate';
+}
+
+/** Broken rules of a new StorageClass. */
+export function validateStorageClass(object: StorageClass): FieldError[] {
+  const errors: FieldError[] = [];
+  const { provisioner, parameters, reclaimPolicy, volumeBindingMode } = object;
+  validateProvisioner(provisioner, FieldPath.of('provisioner'), errors);
+  errors.push(...validateParameters(parameters, FieldPath.of('parameters'), true));
+  if (reclaimPolicy !== undefined && reclaimPolicy !== '' && !reclaimPolicies.includes(reclaimPolicy)) {
+    errors.push(notSupported(FieldPath.of('reclaimPolicy'), reclaimPolicy, reclaimPolicies));
+  }
+  if (volumeBindingMode === undefined) errors.push(required(FieldPath.of('volumeBindingMode')));
+  else if (!bindingModes.includes(volumeBindingMode)) {
+    errors.push(notSupported(FieldPath.of('volumeBindingMode'), volumeBindingMode, bindingModes));
+  }
+  validateTopologies(object.allowedTopologies ?? [], errors);
+  return errors;
+}
+
+/** Broken rules of a changed StorageClass: how volumes are made stays the same. */
+export function validateStorageClassUpdate(object: StorageClass, old: StorageClass): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!isDeepStrictEqual(object.parameters ?? {}, old.parameters ?? {})) {
+    errors.push(forbidden(FieldPath.of('parameters'), 'updates to parameters are forbidden.'));
+  }
+  if (object.provisioner !== old.provisioner) {
+    errors.push(forbidden(FieldPath.of('provisioner'), 'updates to provisioner are forbidden.'));
+  }
+  if (object.reclaimPolicy !== old.reclaimPolicy) {
+    errors.push(forbidden(FieldPath.of('reclaimPolicy'), 'updates to reclaimPolicy are forbidden.'));
+  }
+  if (object.volumeBindingMode !== old.volumeBindingMode) {
+    errors.push(invalid(FieldPath.of('volumeBindingMode'), object.volumeBindingMode, 'field is immutable'));
+  }
+  validateTopologies(object.allowedTopologies ?? [], errors);
+  return errors;
+}
+
+function validateProvisioner(provisioner: string, path: FieldPath, errors: FieldError[]): void {
+  if (provisioner === '') errors.push(required(path));
+  else for (const m of isQualifiedName(provisioner.toLowerCase())) errors.push(invalid(path, provisioner, m));
+}
+
+const maxParameterCount = 512;
+const maxParametersBytes = 256 * 1024;
+
+/** Broken rules of the free parameters of a class; `allowEmpty` when it may have none. */
+export function validateParameters(
+  parameters: Readonly<Record<string, string>> | undefined,
+  path: FieldPath,
+  allowEmpty: boolean,
+): FieldError[] {
+  const entries = Object.entries(parameters ?? {});
+  if (entries.length > maxParameterCount) return [tooLong(path, maxParameterCount)];
+  if (entries.length === 0 && !allowEmpty) return [required(path, 'must contain at least one key/value pair')];
+  const errors: FieldError[] = [];
+  let bytes = 0;
+  for (const [key, value] of entries) {
+    if (key === '') errors.push(invalid(path, key, 'field can not be empty.'));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > maxParametersBytes) errors.push(tooLong(path, maxParametersBytes));
+  return errors;
+}
+
+type Topologies = NonNullable<StorageClass['allowedTopologies']>;
+
+function validateTopologies(topologies: Topologies, errors: FieldError[]): void {
+  const seenTerms: ReadonlyMap<string, ReadonlySet<string>>[] = [];
+  for (const [i, term] of topologies.entries()) {
+    const path = topologiesPath.index(i).child('matchLabelExpressions');
+    const byKey = new Map<string, ReadonlySet<string>>();
+    for (const [j, { key, values }] of (term.matchLabelExpressions ?? []).entries()) {
+      const at = path.index(j);
+      if ((values ?? []).length === 0) errors.push(required(at.child('values')));
+      const unique = new Set<string>();
+      for (const [k, value] of (values ?? []).entries()) {
+        if (unique.has(value)) errors.push(duplicate(at.child('values').index(k), value));
+        unique.add(value);
+      }
+      errors.push(...validateLabelName(key, at.child('key')));
+      if (byKey.has(key)) errors.push(duplicate(at.child('key'), key));
+      else byKey.set(key, unique);
+    }
+    for (const seen of seenTerms) if (isDeepStrictEqual(seen, byKey)) errors.push(duplicate(path, ''));
+    seenTerms.push(byKey);
+  }
+}

@@ -1,0 +1,65 @@
+import { type VolumeAttachment, volumeAttachment } from '../../../apis/storage/v1/volume-attachment.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import {
+  validateVolumeAttachment,
+  validateVolumeAttachmentStatus,
+  validateVolumeAttachmentUpdate,
+} from './volume-attachment.validation.js';
+
+const columns: readonly TableColumn<VolumeAttachment>[] = [
+  nameColumn,
+  {
+    name: 'Attacher',
+    type: 'string',
+    format: 'name',
+    description: 'Driver that attaches the volume.',
+    cell: (object) => object.spec.attacher,
+  },
+  {
+    name: 'PV',
+    type: 'string',
+    description: 'Volume to attach.',
+    cell: (object) => object.spec.source.persistentVolumeName ?? '',
+  },
+  { name: 'Node', type: 'string', description: 'Node to attach it to.', cell: (object) => object.spec.nodeName },
+  {
+    name: 'Attached',
+    type: 'boolean',
+    description: 'Whether the volume is attached now.',
+    cell: (object) => object.status.attached,
+  },
+  ageColumn,
+];
+
+/** `volumeattachments`: volumes that are, or shall be, attached to nodes. */
+export function volumeAttachmentResource(names: VendorNames): ResourceDefinition {
+  return defineResource<VolumeAttachment>({
+    group: groupName('storage', names),
+    resource: 'volumeattachments',
+    singular: 'volumeattachment',
+    kind: 'VolumeAttachment',
+    namespaced: false,
+    versions: [{ version: 'v1', type: volumeAttachment }],
+    facts: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
+    strategy: {
+      prepareForCreate: (_context, object) => {
+        object.status = { attached: false };
+      },
+      validate: (_context, object) => validateVolumeAttachment(object),
+      validateUpdate: (_context, object, old) => validateVolumeAttachmentUpdate(object, old),
+    },
+    columns,
+    subresources: [
+      {
+        name: 'status',
+        verbs: ['get', 'patch', 'update'],
+        prepareForUpdate: (_context, object, old) => {
+          object['spec'] = old['spec'];
+        },
+        validateUpdate: (_context, object) => validateVolumeAttachmentStatus((object as VolumeAttachment).status),
+      },
+    ],
+  });
+}

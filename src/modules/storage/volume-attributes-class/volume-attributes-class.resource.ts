@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type VolumeAttributesClass,
+  volumeAttributesClass,
+} from '../../../apis/storage/v1/volume-attributes-class.types.js';
+import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
+import { validateParameters } from '../storage-class/storage-class.validation.js';
+
+const columns: readonly TableColumn<VolumeAttributesClass>[] = [
+  nameColumn,
+  {
+    name: 'DriverName',
+    type: 'string',
+    description: 'Driver that understands the parameters.',
+    cell: (object) => object.driverName,
+  },
+  ageColumn,
+];
+
+/** `volumeattributesclasses`: changeable attributes of volumes. */
+export function volumeAttributesClassResource(names: VendorNames): ResourceDefinition {
+  return defineResource<VolumeAttributesClass>({
+    group: groupName('storage', names),
+    resource: 'volumeattributesclasses',
+    singular: 'volumeattributesclass',
+    kind: 'VolumeAttributesClass',
+    namespaced: false,
+    shortNames: ['vac'],
+    versions: [{ version: 'v1', type: volumeAttributesClass }],
+    facts: { returnsDeletedObject: true },
+    strategy: {
+      validate: (_context, object) => validateVolumeAttributesClass(object),
+      validateUpdate: (_context, object, old) => validateVolumeAttributesClassUpdate(object, old),
+    },
+    columns,
+  });
+}
+
+/** Broken rules of a new VolumeAttributesClass. */
+export function validateVolumeAttributesClass(object: VolumeAttributesClass): FieldError[] {
+  const errors = validateCsiDriverName(object.driverName, FieldPath.of('driverName'));
+  errors.push(...validateParameters(object.parameters, FieldPath.of('parameters'), false));
+  return errors;
+}
+
+/** Broken rules of a changed VolumeAttributesClass: only metadata may change. */
+export function validateVolumeAttributesClassUpdate(
+  object: VolumeAttributesClass,
+  old: VolumeAttributesClass,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ['driverName', 'parameters'] as const) {
+    if (!isDeepStrictEqual(object[field], old[field])) {
+      errors.push(invalid(FieldPath.of(field), object[field], 'field is immutable'));
+    }
+  }
+  return errors;
+}
