@@ -1,7 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { AdmissionInterceptor } from './admission/admission.interceptor.js';
-import type { AdmissionChain } from './admission/chain.js';
+import { AdmissionChain } from './admission/chain.js';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
 import type { Authenticator } from './authentication/authenticator.js';
 import { AuthorizationGuard } from './authorization/authorization.guard.js';
@@ -16,6 +15,7 @@ import { groupName } from './machinery/vendor.js';
 import { groupModules } from './modules/index.js';
 import { Logger } from './observability/logger.js';
 import { GROUP_CONTEXT, type GroupContext } from './registry/group-context.js';
+import { ResourceRegistry } from './registry/resource-registry.js';
 
 /** What the application is made of; built by the server before Nest starts. */
 export interface AppParts {
@@ -36,16 +36,14 @@ export interface AppParts {
 class SharedModule {
   static of(parts: AppParts): DynamicModule {
     const { services, groupContext, logger } = parts;
-    const { registry } = services;
-    const kindOf = (group: string, version: string, resource: string) =>
-      registry.find(group, version, resource)?.definition.kind;
     const providers = [
       { provide: EndpointServices, useValue: services },
       { provide: GROUP_CONTEXT, useValue: groupContext },
       { provide: Logger, useValue: logger },
       { provide: HEALTH_CHECKS, useValue: parts.healthChecks },
       { provide: VERSION_INFO, useValue: parts.version },
-      { provide: AdmissionInterceptor, useValue: new AdmissionInterceptor(parts.admission, kindOf) },
+      { provide: AdmissionChain, useValue: parts.admission },
+      { provide: ResourceRegistry, useValue: services.registry },
     ];
     return { module: SharedModule, global: true, providers, exports: providers.map((p) => p.provide) };
   }

@@ -116,7 +116,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       metrics,
       filter,
     );
-    fastify.setErrorHandler((error, request, reply) => filter.answer(error, request, reply));
     await app.init();
 
     await namespaces.start(shutdown.signal);
@@ -174,7 +173,6 @@ function listenerOptions(options: ServerOptions, filter: StatusFilter): object {
     },
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: true,
-    disableRequestLogging: true,
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     // The hook makes what is needed; ids and the like cost time on every request.
     genReqId: () => '',

@@ -63,7 +63,7 @@ export class StatusFilter implements ExceptionFilter {
       .code(answer.code)
       .header('cache-control', 'no-cache, private')
       .header('content-type', 'application/json')
-      .send(JSON.stringify(answer.toStatus()));
+      .send(Buffer.from(JSON.stringify(answer.toStatus())));
   }
 }
 

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../machinery/api-object.js';
+import { deepEqual } from '../machinery/patch/json-value.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { badRequestError, invalidError } from '../machinery/status-error.js';
 import { isolatesStatus } from './before-create.js';
@@ -101,5 +101,5 @@ function generationChanged(definition: ResourceDefinition, object: ApiObject, ol
   const generation = definition.facts?.generation;
   if (generation === undefined) return false;
   const part = generation === 'spec' ? (o: ApiObject) => o['spec'] : generation;
-  return !isDeepStrictEqual(part(object), part(old));
+  return !deepEqual(part(object), part(old));
 }

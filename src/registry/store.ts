@@ -2,6 +2,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { Clock } from '../machinery/clock.js';
 import { FieldPath, invalid } from '../machinery/field-error.js';
 import type { GroupResource } from '../machinery/group-version.js';
+import { deepEqual } from '../machinery/patch/json-value.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import {
   alreadyExistsError,
@@ -199,7 +200,7 @@ export class Store {
         reservation = await this.definition.strategy.reserveForUpdate?.(context, object, live, options.dryRun);
       }
       const json = encodeForStorage(this.resource, object);
-      if (json === current.json) return { kind: 'unchanged' };
+      if (json === current.json || isUnchanged(object, live)) return { kind: 'unchanged' };
       return { kind: 'write', json, uid: current.uid };
     };
 
@@ -316,6 +317,13 @@ export class Store {
       if (!context.warnings.includes(text)) context.warnings.push(text);
     }
   }
+}
+
+/** Defaults filled in late stand at another place in the text: what counts is the value. */
+function isUnchanged(object: ApiObject, live: ApiObject): boolean {
+  const { resourceVersion: _written, ...metadata } = object.metadata;
+  const { resourceVersion: _read, ...liveMetadata } = live.metadata;
+  return deepEqual({ ...object, metadata }, { ...live, metadata: liveMetadata });
 }
 
 /** Leaves an update without writing, once the result of a dry run is known. */

@@ -104,7 +104,8 @@ export function sendText(
   text: string,
 ): void {
   setCommonHeaders(context, reply);
-  reply.code(code).header('content-type', contentType).send(text);
+  // As bytes: Fastify would add a charset to the type of a string, which JSON does not have (RFC 8259 section 11).
+  reply.code(code).header('content-type', contentType).send(Buffer.from(text));
 }
 
 /** Caching is never allowed; warnings go in headers (RFC 7234 section 5.5). */

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { vendorNames } from '../../machinery/vendor.js';
+import { encodeContinue, parseListOptions } from './list-options.js';
+
+const names = vendorNames('k8s.io');
+
+function parse(query: string) {
+  const context = { query: new URLSearchParams(query) } as RequestContext;
+  const { limit, semantics } = parseListOptions(context, names);
+  return { limit, ...semantics };
+}
+
+describe('parseListOptions', () => {
+  const after = { namespace: 'a', name: 'b' };
+  const token = encodeContinue(7n, after);
+
+  it('follows the table of resource version semantics', () => {
+    assert.deepEqual(parse(''), { limit: 0, kind: 'mostRecent' });
+    assert.deepEqual(parse('resourceVersion=0'), { limit: 0, kind: 'mostRecent' });
+    assert.deepEqual(parse('resourceVersion=5'), { limit: 0, kind: 'notOlderThan', version: 5n });
+    assert.deepEqual(parse('resourceVersion=5&limit=2'), { limit: 2, kind: 'exact', version: 5n });
+    const exact = 'resourceVersion=5&resourceVersionMatch=Exact';
+    assert.deepEqual(parse(exact), { limit: 0, kind: 'exact', version: 5n });
+    const notOlder = 'resourceVersion=5&resourceVersionMatch=NotOlderThan&limit=3';
+    assert.deepEqual(parse(notOlder), { limit: 3, kind: 'notOlderThan', version: 5n });
+    assert.deepEqual(parse(`limit=1&continue=${token}`), { limit: 1, kind: 'continue', version: 7n, after });
+    assert.deepEqual(parse(`continue=${token}&resourceVersion=0`), { limit: 0, kind: 'continue', version: 7n, after });
+    assert.deepEqual(parse('limit=-1'), { limit: 0, kind: 'mostRecent' });
+  });
+
+  const faults: [string, number][] = [
+    [`continue=${token}&resourceVersion=5`, 400],
+    ['continue=notbase64!!', 400],
+    ['continue=aGVsbG8', 400],
+    [`continue=${token.slice(0, -2)}AA`, 400],
+    ['limit=ten', 400],
+    ['resourceVersion=x1', 400],
+    ['resourceVersionMatch=Exact', 422],
+    ['resourceVersionMatch=Bogus&resourceVersion=1', 422],
+    ['resourceVersionMatch=Exact&resourceVersion=0', 422],
+    [`resourceVersionMatch=Exact&resourceVersion=1&continue=${token}`, 422],
+  ];
+  for (const [query, code] of faults) {
+    it(`refuses ${query} with ${code}`, () => assert.throws(() => parse(query), { code }));
+  }
+});
