@@ -1,0 +1,22 @@
+import { type FieldError, type FieldPath, forbidden } from '../../../../machinery/field-error.js';
+import { validateAnnotations, validateLabels } from '../../../meta/v1/validation/labels.validation.js';
+import type { PodTemplateSpec } from '../pod-spec.types.js';
+import type { PodValidationOptions } from './common.validation.js';
+import { validatePodSpec } from './pod-spec.validation.js';
+
+/** Broken rules of a pod template, labels and annotations included. */
+export function validatePodTemplateSpec(
+  template: PodTemplateSpec,
+  path: FieldPath,
+  options: PodValidationOptions,
+): FieldError[] {
+  const metadata = path.child('metadata');
+  const errors = validateLabels(template.metadata.labels, metadata.child('labels'));
+  errors.push(...validateAnnotations(template.metadata.annotations, metadata.child('annotations')));
+  errors.push(...validatePodSpec(template.spec, path.child('spec'), options));
+  if ((template.spec.ephemeralContainers ?? []).length > 0) {
+    const detail = 'ephemeral containers not allowed in pod template';
+    errors.push(forbidden(path.child('spec').child('ephemeralContainers'), detail));
+  }
+  return errors;
+}
