@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
+
+const mainFile = fileURLToPath(new URL('../main.js', import.meta.url));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+class Program {
+  output = '';
+  errors = '';
+  readonly child: ChildProcess;
+
+  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    this.child = spawn(process.execPath, [mainFile, ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (chunk: Buffer) => {
+      this.output += chunk.toString();
+    });
+    this.child.stderr?.on('data', (chunk: Buffer) => {
+      this.errors += chunk.toString();
+    });
+  }
+
+  /** Waits for a text on standard output; fails when the program ends before. */
+  async says(text: string): Promise<void> {
+    const { stdout } = this.child;
+    assert.ok(stdout);
+    while (!this.output.includes(text)) {
+      const ended = await Promise.race([
+        once(stdout, 'data').then(() => false),
+        once(this.child, 'close').then(() => true),
+      ]);
+      if (ended) assert.fail(`the program ended without saying ${JSON.stringify(text)}: ${this.errors}`);
+    }
+  }
+
+  async end(): Promise<Outcome> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'close');
+    return { code: this.child.exitCode, output: this.output, errors: this.errors };
+  }
+}
+
+const run = (...args: string[]) => new Program(args).end();
+
+describe('command line', () => {
+  it('helps', async () => {
+    const overview = await run('--help');
+    assert.equal(overview.code, 0);
+    for (const name of ['dev', 'serve', 'migrate']) {
+      assert.match(overview.output, new RegExp(`^  ${name} `, 'm'));
+      const help = await run(name, '--help');
+      assert.equal(help.code, 0);
+      assert.match(help.output, /--database-url/);
+    }
+    const { version } = JSON.parse(
+      await readFile(join(mainFile, '..', '..', '..', 'package.json'), 'utf8').catch(() => '{}'),
+    ) as {
+      version?: string;
+    };
+    assert.match(
+      (await run('--version')).output,
+      version === undefined ? /^plinth / : new RegExp(`^plinth ${version}$`, 'm'),
+    );
+  });
+
+  it('ends with 2 for a wrong command line, one line per problem', async () => {
+    const { code, errors, output } = await run('serve', '--secure-port=0', '--nope');
+    assert.equal(code, 2);
+    assert.equal(output, '');
+    assert.equal(errors.split('\n').filter((line) => line.startsWith('plinth: ')).length, 2);
+    assert.equal((await run()).code, 2);
+    assert.equal((await run('fly')).code, 2);
+  });
+
+  it('needs a database to serve or migrate', async () => {
+    for (const name of ['serve', 'migrate']) {
+      const { code, errors } = await run(name);
+      assert.equal(code, 2);
+      assert.match(errors, /--database-url or PLINTH_DATABASE_URL/);
+    }
+  });
+
+  it('tells a failure in one line, without a password', async () => {
+    const { code, errors } = await run('migrate', '--database-url=postgresql://user:hunter2@127.0.0.1:1/plinth');
+    assert.equal(code, 1);
+    assert.match(errors, /^plinth: [^\n]*ECONNREFUSED[^\n]*\n$/);
+    assert.doesNotMatch(errors, /hunter2/);
+  });
+});
+
+describe('plinth dev', { skip: process.platform === 'win32' }, () => {
+  let directory: string;
+  let port: number;
+  const flags = () => ['--data-dir', directory, '--secure-port', String(port)];
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'plinth-dev-'));
+    if (process.getuid?.() === 0) await chmod(directory, 0o711);
+    port = await freePort();
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  it('starts, serves its administrator, refuses a second start and stops in order', { timeout: 120_000 }, async () => {
+    const program = new Program(['dev', ...flags()]);
+    await program.says('get namespaces');
+    const kubeconfig = join(directory, 'admin.kubeconfig');
+    assert.ok(program.output.includes(kubeconfig));
+    assert.equal((await stat(kubeconfig)).mode & 0o777, 0o600);
+    assert.equal(await statusOf(await readFile(kubeconfig, 'utf8'), '/livez'), 200);
+
+    const second = await run('dev', '--data-dir', directory, '--secure-port', String(await freePort()));
+    assert.equal(second.code, 1);
+    assert.match(second.errors, new RegExp(`pid ${program.child.pid}\\b`));
+    const elsewhere = await mkdtemp(join(tmpdir(), 'plinth-dev-'));
+    const third = await run('dev', '--data-dir', elsewhere, '--secure-port', String(port));
+    assert.equal(third.code, 1);
+    assert.match(third.errors, /already listens/);
+    assert.deepEqual(await readdir(elsewhere), []);
+    await rm(elsewhere, { recursive: true });
+    assert.equal(await statusOf(await readFile(kubeconfig, 'utf8'), '/livez'), 200);
+
+    const postmaster = await readPostmasterPid(join(directory, 'postgres'));
+    program.child.kill('SIGINT');
+    // npm passes the signal of the terminal on once more.
+    program.child.kill('SIGINT');
+    assert.equal((await program.end()).code, 0, program.errors);
+    assert.ok(postmaster !== undefined && !isAlive(postmaster));
+    assert.equal((await readdir(directory)).includes('plinth.pid'), false);
+  });
+
+  it('starts again with what it has, within 3 seconds', { timeout: 60_000 }, async () => {
+    const kubeconfig = await readFile(join(directory, 'admin.kubeconfig'), 'utf8');
+    const begun = performance.now();
+    const program = new Program(['dev', ...flags()]);
+    await program.says('get namespaces');
+    const tookMs = performance.now() - begun;
+    assert.equal(await readFile(join(directory, 'admin.kubeconfig'), 'utf8'), kubeconfig);
+    program.child.kill('SIGTERM');
+    assert.equal((await program.end()).code, 0);
+    assert.ok(tookMs < 3000, `${tookMs} ms`);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+interface KubeconfigText {
+  readonly clusters: readonly [{ cluster: { server: string; 'certificate-authority-data': string } }];
+  readonly users: readonly [{ user: { 'client-certificate-data': string; 'client-key-data': string } }];
+}
+
+/** The status of a request made with nothing but what a kubeconfig says. */
+async function statusOf(kubeconfig: string, path: string): Promise<number | undefined> {
+  const config = parse(kubeconfig) as KubeconfigText;
+  const { cluster } = config.clusters[0];
+  const { user } = config.users[0];
+  const decode = (text: string) => Buffer.from(text, 'base64');
+  const sent = request(`${cluster.server}${path}`, {
+    ca: decode(cluster['certificate-authority-data']),
+    cert: decode(user['client-certificate-data']),
+    key: decode(user['client-key-data']),
+    agent: false,
+  });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode;
+}
