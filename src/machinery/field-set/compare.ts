@@ -1,4 +1,4 @@
-import { deepEqual, isObject, type JsonObject } from '../patch/json-value.js';
+import { deepEqual, getOwn, isObject, type JsonObject } from '../patch/json-value.js';
 import { asMember, emptySet, type FieldSet, isEmptySet, leaf, makeNode, union } from './field-set.js';
 import { Duplicates, elementOf, indexElements, sameElement } from './list-elements.js';
 import { fieldElement, type PathElement, self } from './path-element.js';
@@ -68,8 +68,7 @@ class ComparisonWalk {
     let changed: Children | undefined;
     let removed: Children | undefined;
     let common = 0;
-    const names = Object.keys(after);
-    for (const name of names) {
+    for (const name in after) {
       const value = after[name];
       if (value === undefined) continue;
       const old = Object.hasOwn(before, name) ? before[name] : undefined;
@@ -95,16 +94,8 @@ class ComparisonWalk {
         removed[fieldElement(name)] = this.removed;
       }
     }
-    const oldNames = Object.keys(before);
-    if (oldNames.length !== common) {
-      for (const name of oldNames) {
-        if (before[name] === undefined || (Object.hasOwn(after, name) && after[name] !== undefined)) continue;
-        const member = memberView(view, name);
-        if (member.kind === 'untracked') continue;
-        removed ??= {};
-        removed[fieldElement(name)] = wholeSet(member, before[name]);
-      }
-    }
+    for (const name in before) if (before[name] !== undefined) common--;
+    if (common !== 0) removed = addGone(view, before, after, removed);
     this.changed = changed === undefined ? undefined : makeNode(changed);
     this.removed = removed === undefined ? undefined : makeNode(removed);
   }
@@ -163,6 +154,24 @@ class ComparisonWalk {
     this.changed = isEmptySet(changed) ? undefined : makeNode(changed);
     this.removed = isEmptySet(removed) ? undefined : makeNode(removed);
   }
+}
+
+/** Adds the members that are there no more. */
+function addGone(
+  view: ObjectView,
+  before: JsonObject,
+  after: JsonObject,
+  removed: Children | undefined,
+): Children | undefined {
+  let result = removed;
+  for (const name in before) {
+    if (before[name] === undefined || getOwn(after, name) !== undefined) continue;
+    const member = memberView(view, name);
+    if (member.kind === 'untracked') continue;
+    result ??= {};
+    result[fieldElement(name)] = wholeSet(member, before[name]);
+  }
+  return result;
 }
 
 /** Whether two lists have the same elements in the same places. */

@@ -89,8 +89,8 @@ function subtractNodes(a: FieldSet, b: FieldSet, reach: Reach): FieldSet | undef
   if (taken && (reach === 'all' || (reach === 'leaves' && isEmptySet(b)))) return undefined;
   if (isEmptySet(a)) return taken ? undefined : a;
   const rest = subtractChildren(a, b, reach);
-  if (rest === undefined || !taken || !(self in rest)) return rest;
-  return withoutElement(rest, self);
+  if (rest === undefined || !taken) return rest;
+  return isEmptySet(rest) ? undefined : withoutElement(rest, self);
 }
 
 /** Takes away what `b` has below this node; undefined when nothing is left. */
@@ -109,6 +109,7 @@ function subtractChildren(a: FieldSet, b: FieldSet, reach: Reach): FieldSet | un
 }
 
 function withoutElement(node: FieldSet, element: PathElement): FieldSet | undefined {
+  if (!(element in node)) return node;
   const result: MutableSet = { ...node };
   delete result[element];
   return isEmptySet(result) ? undefined : result;

@@ -33,12 +33,12 @@ export function deepEqual(a: unknown, b: unknown): boolean {
 
 function equalObjects(a: JsonObject, b: JsonObject): boolean {
   let common = 0;
-  for (const key of Object.keys(a)) {
+  for (const key in a) {
     const value = a[key];
     if (value === undefined) continue;
     if (!Object.hasOwn(b, key) || !deepEqual(value, b[key])) return false;
     common++;
   }
-  for (const key of Object.keys(b)) if (b[key] !== undefined) common--;
+  for (const key in b) if (b[key] !== undefined) common--;
   return common === 0;
 }

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { applyJsonPatch, PatchError } from './index.js';
+
+const object = Object.freeze({
+  data: Object.freeze({ a: '1', b: '2' }),
+  list: Object.freeze(['x', 'y']),
+  annotations: Object.freeze({ 'a/b': '1', 'm~n': '2' }),
+});
+
+function failure(patch: readonly unknown[], document: unknown = object): PatchError {
+  try {
+    applyJsonPatch(document, patch);
+  } catch (error) {
+    assert.ok(error instanceof PatchError, String(error));
+    return error;
+  }
+  assert.fail('the patch was applied');
+}
+
+test('operations apply in order and leave the document as it was', () => {
+  const result = applyJsonPatch(object, [
+    { op: 'test', path: '/data/a', value: '1' },
+    { op: 'replace', path: '/data/a', value: '11' },
+    { op: 'add', path: '/data/c', value: '3' },
+    { op: 'remove', path: '/data/b' },
+    { op: 'add', path: '/list/-', value: 'z' },
+    { op: 'add', path: '/list/0', value: 'w' },
+    { op: 'remove', path: '/list/1' },
+    { op: 'move', from: '/data/c', path: '/moved' },
+    { op: 'copy', from: '/list', path: '/copied' },
+    { op: 'add', path: '/list/-', value: 'only here' },
+  ]) as Record<string, unknown>;
+  assert.deepEqual(result.data, { a: '11' });
+  assert.deepEqual(result.list, ['w', 'y', 'z', 'only here']);
+  assert.deepEqual(result.copied, ['w', 'y', 'z']);
+  assert.equal(result.moved, '3');
+  assert.equal(result.annotations, object.annotations);
+  assert.deepEqual(object.list, ['x', 'y']);
+});
+
+test('values of the patch are not changed by later operations', () => {
+  const value = { inner: { n: 1 } };
+  const result = applyJsonPatch({}, [
+    { op: 'add', path: '/a', value },
+    { op: 'copy', from: '/a', path: '/b' },
+    { op: 'replace', path: '/b/inner/n', value: 2 },
+    { op: 'add', path: '/a/inner/m', value: 3 },
+  ]);
+  assert.deepEqual(result, { a: { inner: { n: 1, m: 3 } }, b: { inner: { n: 2 } } });
+  assert.deepEqual(value, { inner: { n: 1 } });
+});
+
+test('pointers may have escapes and may name the whole document', () => {
+  assert.deepEqual(applyJsonPatch(object, [{ op: 'test', path: '/annotations/a~1b', value: '1' }]), object);
+  assert.deepEqual(applyJsonPatch(object, [{ op: 'test', path: '/annotations/m~0n', value: '2' }]), object);
+  assert.deepEqual(applyJsonPatch(object, [{ op: 'replace', path: '', value: { n: 1 } }]), { n: 1 });
+  assert.deepEqual(applyJsonPatch({ '': 1 }, [{ op: 'replace', path: '/', value: 2 }]), { '': 2 });
+});
+
+test('a test for null holds for an absent member', () => {
+  assert.equal(applyJsonPatch(object, [{ op: 'test', path: '/data/none', value: null }]), object);
+  failure([{ op: 'test', path: '/data/a', value: null }]);
+});
+
+test('failing operations are unprocessable', () => {
+  const patches: unknown[][] = [
+    [{ op: 'test', path: '/data/a', value: 'nope' }],
+    [{ op: 'remove', path: '/data/zzz' }],
+    [{ op: 'replace', path: '/data/zzz', value: 1 }],
+    [{ op: 'add', path: '/none/zzz', value: 1 }],
+    [{ op: 'add', path: '/data/a/b', value: 1 }],
+    [{ op: 'add', path: '/list/3', value: 1 }],
+    [{ op: 'add', path: '/list/01', value: 1 }],
+    [{ op: 'remove', path: '/list/-' }],
+    [{ op: 'frob', path: '/data/a' }],
+    [{ op: 'add', value: 'x' }],
+    [{ op: 'add', path: '/x' }],
+    [{ op: 'add', path: 'x', value: 1 }],
+    [{ op: 'copy', path: '/x' }],
+    [{ op: 'copy', from: '/none', path: '/x' }],
+    [{ op: 'move', from: '/data', path: '/data/inner' }],
+    [{ op: 'remove', path: '' }],
+  ];
+  for (const patch of patches) {
+    const error = failure(patch);
+    assert.equal(error.reason, 'Invalid', JSON.stringify(patch));
+    assert.equal(error.code, 422);
+    assert.equal(error.message, 'the server rejected our request due to an error in our request');
+    assert.notEqual(error.detail, error.message);
+  }
+});
+
+test('entries that are no operations are bad requests', () => {
+  assert.equal(failure([1]).reason, 'BadRequest');
+  assert.equal(failure([null]).reason, 'BadRequest');
+});
+
+test('size limits', () => {
+  const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/a', value: '1' }));
+  assert.match(failure(many).message, /10000, got 10001$/);
+  assert.equal(failure(many).code, 413);
+  const doubling = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/c${i}` }));
+  assert.equal(failure(doubling, { a: { text: 'x'.repeat(100) } }).reason, 'RequestEntityTooLarge');
+});
+
+test('__proto__ and inherited names are only keys', () => {
+  const added = applyJsonPatch({}, [{ op: 'add', path: '/__proto__', value: { polluted: true } }]) as object;
+  assert.equal((added as { polluted?: boolean }).polluted, undefined);
+  assert.deepEqual(Object.keys(added), ['__proto__']);
+  failure([{ op: 'add', path: '/__proto__/polluted', value: true }]);
+  failure([{ op: 'add', path: '/constructor/prototype/polluted', value: true }]);
+  failure([{ op: 'remove', path: '/data/toString' }]);
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+});
