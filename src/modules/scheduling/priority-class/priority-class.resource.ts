@@ -14,13 +14,6 @@ const columns: readonly TableColumn<PriorityClass>[] = [
     cell: (object) => object.globalDefault ?? false,
   },
   ageColumn,
-  {
-    name: 'PreemptionPolicy',
-    type: 'string',
-    description: 'Whether pods of this class may push out others.',
-    priority: 1,
-    cell: (object) => object.preemptionPolicy ?? '',
-  },
 ];
 
 /** `priorityclasses`: named priorities of pods. */

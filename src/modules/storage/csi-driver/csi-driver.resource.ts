@@ -19,27 +19,6 @@ const columns: readonly TableColumn<CSIDriver>[] = [
     cell: (object) => object.spec.podInfoOnMount ?? false,
   },
   {
-    name: 'StorageCapacity',
-    type: 'boolean',
-    description: 'Whether the scheduler looks at the published capacity.',
-    cell: (object) => object.spec.storageCapacity ?? false,
-  },
-  {
-    name: 'TokenRequests',
-    type: 'string',
-    description: 'Audiences of the service account tokens the driver gets.',
-    cell: (object) => {
-      const audiences = (object.spec.tokenRequests ?? []).map((request) => request.audience);
-      return audiences.length === 0 ? '<unset>' : audiences.join(',');
-    },
-  },
-  {
-    name: 'RequiresRepublish',
-    type: 'boolean',
-    description: 'Whether the driver wants to be called again from time to time.',
-    cell: (object) => object.spec.requiresRepublish ?? false,
-  },
-  {
     name: 'Modes',
     type: 'string',
     description: 'Lifecycles of volumes the driver supports.',

@@ -1,0 +1,116 @@
+import {
+  type MutatingWebhookConfiguration,
+  mutatingWebhookConfiguration,
+  type ValidatingWebhookConfiguration,
+  validatingWebhookConfiguration,
+} from '../../../apis/admissionregistration/v1/webhook-configuration.types.js';
+import {
+  mutatingWebhookConfiguration as mutatingV1beta1,
+  validatingWebhookConfiguration as validatingV1beta1,
+} from '../../../apis/admissionregistration/v1beta1/webhook-configuration.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import type { RequestContext } from '../../../machinery/request-context.js';
+import type { KindType } from '../../../machinery/schema/index.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type ServedVersion,
+  type TableColumn,
+} from '../../../registry/resource-definition.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { applyV1beta1Defaults, applyV1Defaults } from './webhook.defaults.js';
+import {
+  strictRules,
+  tolerantRules,
+  validateWebhooks,
+  validateWebhooksUpdate,
+  type Webhook,
+  type WebhookRules,
+} from './webhook.validation.js';
+
+type AnyConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
+
+const columns: readonly TableColumn<AnyConfiguration>[] = [
+  nameColumn,
+  {
+    name: 'Webhooks',
+    type: 'integer',
+    description: 'Number of webhooks.',
+    cell: (object) => (object.webhooks ?? []).length,
+  },
+  ageColumn,
+];
+
+/** `mutatingwebhookconfigurations`: webhooks that may change objects on their way in. */
+export function mutatingWebhookConfigurationResource(names: VendorNames): ResourceDefinition {
+  return defineResource<MutatingWebhookConfiguration>({
+    ...shared(names),
+    resource: 'mutatingwebhookconfigurations',
+    singular: 'mutatingwebhookconfiguration',
+    kind: 'MutatingWebhookConfiguration',
+    versions: [
+      { version: 'v1', type: mutatingWebhookConfiguration },
+      betaVersion(mutatingV1beta1, true, names, 'MutatingWebhookConfiguration'),
+    ],
+    strategy: webhookStrategy<MutatingWebhookConfiguration>(true),
+    columns,
+  });
+}
+
+/** `validatingwebhookconfigurations`: webhooks that may refuse objects. */
+export function validatingWebhookConfigurationResource(names: VendorNames): ResourceDefinition {
+  return defineResource<ValidatingWebhookConfiguration>({
+    ...shared(names),
+    resource: 'validatingwebhookconfigurations',
+    singular: 'validatingwebhookconfiguration',
+    kind: 'ValidatingWebhookConfiguration',
+    versions: [
+      { version: 'v1', type: validatingWebhookConfiguration },
+      betaVersion(validatingV1beta1, false, names, 'ValidatingWebhookConfiguration'),
+    ],
+    strategy: webhookStrategy<ValidatingWebhookConfiguration>(false),
+    columns,
+  });
+}
+
+function shared(names: VendorNames) {
+  return {
+    group: groupName('admissionregistration', names),
+    namespaced: false,
+    categories: ['api-extensions'],
+    facts: {
+      allowUnconditionalUpdate: false,
+      generation: (object: AnyConfiguration) => object.webhooks,
+    },
+  } as const;
+}
+
+function betaVersion(type: KindType, isMutating: boolean, names: VendorNames, kind: string): ServedVersion {
+  const group = groupName('admissionregistration', names);
+  const warning = `${group}/v1beta1 ${kind} is deprecated in v1.16+, unavailable in v1.22+; use ${group}/v1 ${kind}`;
+  return {
+    version: 'v1beta1',
+    type,
+    applyDefaults: (object) => applyV1beta1Defaults(object['webhooks'] as Webhook[] | undefined, isMutating),
+    deprecated: { warning, removedRelease: '1.22' },
+  };
+}
+
+function webhookStrategy<T extends AnyConfiguration & ApiObject>(isMutating: boolean): Strategy<T> {
+  return {
+    applyDefaults: (object) => applyV1Defaults(object.webhooks as Webhook[] | undefined, isMutating),
+    validate: (context, object) => validateWebhooks(object.webhooks as Webhook[] | undefined, rulesOf(context)),
+    validateUpdate: (context, object, old) =>
+      validateWebhooksUpdate(
+        object.webhooks as Webhook[] | undefined,
+        old.webhooks as Webhook[] | undefined,
+        rulesOf(context),
+      ),
+  };
+}
+
+function rulesOf(context: RequestContext): WebhookRules {
+  return context.requestInfo.apiVersion === 'v1beta1' ? tolerantRules : strictRules;
+}

@@ -1,0 +1,34 @@
+import { type RuntimeClass, runtimeClass } from '../../../apis/node/v1/runtime-class.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateRuntimeClass, validateRuntimeClassUpdate } from './runtime-class.validation.js';
+
+const columns: readonly TableColumn<RuntimeClass>[] = [
+  nameColumn,
+  {
+    name: 'Handler',
+    type: 'string',
+    description: 'Configuration of the container runtime that is used.',
+    cell: (object) => object.handler,
+  },
+  ageColumn,
+];
+
+/** `runtimeclasses`: ways to run containers. */
+export function runtimeClassResource(names: VendorNames): ResourceDefinition {
+  return defineResource<RuntimeClass>({
+    group: groupName('node', names),
+    resource: 'runtimeclasses',
+    singular: 'runtimeclass',
+    kind: 'RuntimeClass',
+    namespaced: false,
+    versions: [{ version: 'v1', type: runtimeClass }],
+    facts: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+    strategy: {
+      validate: (_context, object) => validateRuntimeClass(object),
+      validateUpdate: (_context, object, old) => validateRuntimeClassUpdate(object, old),
+    },
+    columns,
+  });
+}
