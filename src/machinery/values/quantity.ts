@@ -31,16 +31,14 @@ const canonicalShort = /^[1-9]\d{0,2}(?:[numkMGTPE]|[KMGTP]i)?$/;
 
 /** The finest resolution kept; smaller parts are rounded away from zero. */
 const finestScale = -9;
-/** Numbers with more digits than this are rounded and capped like those that do not fit into 64 bits. */
-const exactDigits = 18;
 const largest = (1n << 63n) - 1n;
 /** Beyond any real use; keeps hostile input from making huge numbers. */
 const maxDigits = 1000;
 const maxExponent = 999;
 
 /**
- * Parses quantity text (`100m`, `1.5Gi`, `1e3`). Values finer than nano are rounded up, those with more than 18 digits
- * are capped at 2^63 - 1.
+ * Parses quantity text (`100m`, `1.5Gi`, `1e3`). Parts finer than nano are rounded away from zero,
+ * values with a binary suffix are capped at 2^63 - 1.
  *
  * @throws {ValueFormatError} for text that is no quantity.
  */
@@ -60,8 +58,8 @@ export function parseQuantity(text: string): Quantity {
   const digits = BigInt(whole + fraction === '' ? '0' : whole + fraction);
   const magnitude =
     suffix.format === 'BinarySI'
-      ? binaryMagnitude(digits, whole, fraction, suffix.exponent)
-      : decimalMagnitude(digits, whole, fraction, suffix.exponent);
+      ? binaryMagnitude(digits, fraction, suffix.exponent)
+      : roundUp(digits, suffix.exponent - fraction.length);
   const isBelowOne = suffix.format === 'BinarySI' && magnitude.scale < 0 && digits !== 0n && isFraction(magnitude);
   return {
     unscaled: isNegative ? -magnitude.unscaled : magnitude.unscaled,
@@ -93,31 +91,16 @@ function parseSuffix(suffix: string): { format: QuantityFormat; exponent: number
   throw new ValueFormatError("unable to parse quantity's suffix");
 }
 
-function decimalMagnitude(digits: bigint, whole: string, fraction: string, exponent: number): Magnitude {
-  const scale = exponent - fraction.length;
-  const isExact = whole.length + fraction.length <= exactDigits && scale >= finestScale;
-  return isExact ? { unscaled: digits, scale } : roundAndCap(digits, scale);
+/** Keeps the largest binary value within 64 bits; decimal ones have no bound. */
+function binaryMagnitude(digits: bigint, fraction: string, exponent: number): Magnitude {
+  const magnitude = roundUp(digits << BigInt(exponent), -fraction.length);
+  return magnitude.unscaled > largest * 10n ** BigInt(-magnitude.scale) ? { unscaled: largest, scale: 0 } : magnitude;
 }
 
-function binaryMagnitude(digits: bigint, whole: string, fraction: string, exponent: number): Magnitude {
-  const shifted = digits << BigInt(exponent);
-  if (fraction === '' && whole.length <= exactDigits && shifted <= largest) return { unscaled: shifted, scale: 0 };
-  return roundAndCap(shifted, -fraction.length);
-}
-
-/** Rounds away from zero to nano, and caps: asking for some always gives some. */
-function roundAndCap(digits: bigint, scale: number): Magnitude {
-  let unscaled = digits;
-  let roundedScale = scale;
-  if (scale < finestScale) {
-    unscaled = divideUp(digits, 10n ** BigInt(finestScale - scale));
-    roundedScale = finestScale;
-  }
-  const isTooLarge =
-    roundedScale >= 0
-      ? unscaled * 10n ** BigInt(roundedScale) > largest
-      : unscaled > largest * 10n ** BigInt(-roundedScale);
-  return isTooLarge ? { unscaled: largest, scale: 0 } : { unscaled, scale: roundedScale };
+/** Rounds away from zero to nano: asking for some always gives some. */
+function roundUp(digits: bigint, scale: number): Magnitude {
+  if (scale >= finestScale) return { unscaled: digits, scale };
+  return { unscaled: divideUp(digits, 10n ** BigInt(finestScale - scale)), scale: finestScale };
 }
 
 function divideUp(value: bigint, divisor: bigint): bigint {

@@ -82,3 +82,30 @@ function checkYear(milliseconds: number, text: string): number {
   if (year < 0 || year > 9999) throw invalid(text);
   return milliseconds;
 }
+
+/** Whole seconds since 1970, downwards, and the nanoseconds beyond them: the protobuf form of a time. */
+export interface TimeParts {
+  readonly seconds: number;
+  readonly nanos: number;
+}
+
+/** Splits RFC 3339 text, to the microsecond. @throws {ValueFormatError} for other text. */
+export function timeParts(text: string): TimeParts {
+  const { milliseconds, microseconds } = parseInstant(text);
+  const seconds = Math.floor(milliseconds / 1000);
+  return { seconds, nanos: ((milliseconds - seconds * 1000) * 1000 + microseconds) * 1000 };
+}
+
+const secondsOfYear10000 = 253_402_300_800;
+
+/**
+ * RFC 3339 with six decimals, cut to microseconds.
+ *
+ * @throws {ValueFormatError} for times outside the years 1 to 9999 and nanoseconds of a second or more.
+ */
+export function formatTimeParts({ seconds, nanos }: TimeParts): string {
+  const isInRange = seconds >= zeroMilliseconds / 1000 && seconds < secondsOfYear10000 && nanos >= 0 && nanos < 1e9;
+  if (!isInRange) throw new ValueFormatError(`time out of range: ${seconds} seconds and ${nanos} nanoseconds`);
+  const micros = Math.floor(nanos / 1000);
+  return formatMicroTime(seconds * 1000 + Math.floor(micros / 1000), micros % 1000);
+}

@@ -1,0 +1,88 @@
+import protobuf from 'protobufjs/minimal.js';
+import { DecodeError } from '../decode.js';
+import { WireType } from './wire-type.js';
+
+/** Every protobuf body begins with these bytes. */
+const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+
+/** What stands around the protobuf message of an object. */
+export interface Envelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly raw: Uint8Array;
+  /** Empty: none. */
+  readonly contentEncoding: string;
+  /** Empty: protobuf. */
+  readonly contentType: string;
+}
+
+const lengthDelimited = (number: number) => (number << 3) | WireType.bytes;
+
+/** The whole body for a message: magic bytes, kind and apiVersion, message. */
+export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32(lengthDelimited(1)).fork();
+  writer.uint32(lengthDelimited(1)).string(apiVersion).uint32(lengthDelimited(2)).string(kind).ldelim();
+  writer.uint32(lengthDelimited(2)).bytes(raw);
+  writer.uint32(lengthDelimited(3)).string('').uint32(lengthDelimited(4)).string('');
+  return Buffer.concat([magic, writer.finish()]);
+}
+
+/** True when data begins with the bytes that every protobuf body begins with. */
+export function isEnvelope(data: Uint8Array): boolean {
+  return data.length >= magic.length && magic.equals(data.subarray(0, magic.length));
+}
+
+/**
+ * Takes a body apart; kind and apiVersion are empty when not given. The message shares the memory of `data`.
+ *
+ * @throws {DecodeError} for a body that is no envelope.
+ */
+export function decodeEnvelope(data: Uint8Array): Envelope {
+  if (!isEnvelope(data)) throw new DecodeError('', 'the body does not begin with the protobuf prefix');
+  try {
+    return readEnvelope(data.subarray(magic.length));
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new DecodeError('', `invalid protobuf envelope: ${error.message}`);
+  }
+}
+
+function readEnvelope(data: Uint8Array): Envelope {
+  const texts = { apiVersion: '', kind: '', contentEncoding: '', contentType: '' };
+  let raw: Uint8Array = new Uint8Array();
+  const reader = protobuf.Reader.create(data);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag === lengthDelimited(1)) readTypeMeta(reader, reader.uint32() + reader.pos, texts);
+    else if (tag === lengthDelimited(2)) raw = reader.bytes();
+    else if (tag === lengthDelimited(3)) texts.contentEncoding = reader.string();
+    else if (tag === lengthDelimited(4)) texts.contentType = reader.string();
+    else reader.skipType(tag & 7);
+  }
+  return { ...texts, raw };
+}
+
+function readTypeMeta(reader: protobuf.Reader, end: number, texts: { apiVersion: string; kind: string }): void {
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    if (tag === lengthDelimited(1)) texts.apiVersion = reader.string();
+    else if (tag === lengthDelimited(2)) texts.kind = reader.string();
+    else reader.skipType(tag & 7);
+  }
+}
+
+/**
+ * One event of a protobuf watch stream: a length of four bytes (most significant first), then the event with the
+ * object's whole body (with envelope) inside.
+ */
+export function encodeWatchFrame(type: string, objectBody: Uint8Array): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32(lengthDelimited(1)).string(type);
+  writer.uint32(lengthDelimited(2)).fork().uint32(lengthDelimited(1)).bytes(objectBody).ldelim();
+  const event = writer.finish();
+  const frame = Buffer.allocUnsafe(4 + event.length);
+  frame.writeUInt32BE(event.length, 0);
+  frame.set(event, 4);
+  return frame;
+}
