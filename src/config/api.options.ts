@@ -1,18 +1,11 @@
 import type { Compatibility } from '../machinery/vendor.js';
 import { Flag } from './flag.js';
-import { parseCidr, parsePortRange } from './network.js';
+import { parsePortRange } from './network.js';
+import { serviceRangeProblem } from './service-range.js';
 import { Check, IsIn, Min } from './validators.js';
 
 const notNegative = { message: 'must not be negative' };
 const positive = { message: 'must be greater than 0' };
-
-function serviceRangeProblem(text: string): string | undefined {
-  const range = parseCidr(text);
-  if (range === undefined) return 'must be an address range such as 10.0.0.0/16';
-  const bits = range.family === 4 ? 32 : 128;
-  if (bits - range.prefix > 20) return `is too large: the prefix must be /${bits - 20} or longer`;
-  return bits - range.prefix < 3 ? `is too small: the prefix must be /${bits - 3} or shorter` : undefined;
-}
 
 function vendorProblem(text: string): string | undefined {
   const label = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';

@@ -9,6 +9,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   api: 'API',
   logging: 'Logging',
   dev: 'Development',
+  pki: 'Certificate',
 };
 
 const textColumn = 8;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, request } from 'node:https';
@@ -62,11 +63,11 @@ describe('command line', () => {
   it('helps', async () => {
     const overview = await run('--help');
     assert.equal(overview.code, 0);
-    for (const name of ['dev', 'serve', 'migrate']) {
+    for (const name of ['dev', 'serve', 'migrate', 'pki']) {
       assert.match(overview.output, new RegExp(`^  ${name} `, 'm'));
       const help = await run(name, '--help');
       assert.equal(help.code, 0);
-      assert.match(help.output, /--database-url/);
+      assert.match(help.output, /\[PLINTH_[A-Z_]+\]/);
     }
     const { version } = JSON.parse(
       await readFile(join(mainFile, '..', '..', '..', 'package.json'), 'utf8').catch(() => '{}'),
@@ -77,6 +78,28 @@ describe('command line', () => {
       (await run('--version')).output,
       version === undefined ? /^plinth / : new RegExp(`^plinth ${version}$`, 'm'),
     );
+  });
+
+  it('makes certificates and a kubeconfig for servers elsewhere', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'plinth-certs-'));
+    const flags = [
+      '--cert-dir',
+      directory,
+      '--server=https://api.example.test:6443',
+      '--tls-names=10.9.8.7,other.test',
+    ];
+    const { code, output } = await run('pki', ...flags);
+    assert.equal(code, 0);
+    assert.ok(output.includes(join(directory, 'admin.kubeconfig')));
+    const serving = new X509Certificate(await readFile(join(directory, 'apiserver.crt'), 'utf8'));
+    for (const name of ['api.example.test', 'other.test']) assert.equal(serving.checkHost(name), name);
+    assert.ok(serving.checkIP('10.9.8.7'));
+    assert.match(
+      await readFile(join(directory, 'admin.kubeconfig'), 'utf8'),
+      /server: "https:\/\/api\.example\.test:6443"/,
+    );
+    assert.equal((await run('pki', '--server=ftp://x', '--tls-names=a b')).errors.split('plinth: ').length, 3);
+    await rm(directory, { recursive: true });
   });
 
   it('ends with 2 for a wrong command line, one line per problem', async () => {

@@ -13,6 +13,7 @@ import { formatKubeconfig, localUrl } from '../kubeconfig.js';
 import { type Running, stopAll } from '../lifecycle.js';
 import { ensurePki, type Pki } from '../pki/pki.js';
 import { checkPortFree } from '../port-check.js';
+import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
 
 const groups = { dev: DevOptions, ...serverOptionGroups } as const;
@@ -77,8 +78,7 @@ async function start(
   const kubeconfig = join(directory, 'admin.kubeconfig');
   await writeKubeconfig(kubeconfig, options, given, pki);
   if (context.signals.signal.aborted) return;
-  const { startServer } = await import('../../server.js');
-  const server = await startServer(options);
+  const server = await startServing(options);
   started.push(server);
   announce(context, server.url, kubeconfig);
 }

@@ -4,6 +4,7 @@ import { parseOptions } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
 import { type Command, parseRequest } from '../command.js';
 import { ensureSelfSignedServing } from '../pki/pki.js';
+import { startServing } from '../serving.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const defaultCertDir = '.plinth/pki';
@@ -17,8 +18,7 @@ export const serveCommand: Command = {
   async run(context) {
     const parsed = parseOptions(parseRequest(serverOptionGroups, defaults, context));
     const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
-    const { startServer } = await import('../../server.js');
-    const server = await startServer({
+    const server = await startServing({
       ...parsed,
       storage: { ...parsed.storage, databaseUrl },
       secureServing: await withServingCertificate(parsed),

@@ -16,6 +16,8 @@ export interface PkiOptions {
   readonly bindAddress: string;
   /** Range of Service addresses; its first one is the API's own Service. */
   readonly serviceClusterIpRange: string;
+  /** Further DNS names and IP addresses of the serving certificate. */
+  readonly names?: readonly string[];
   readonly clock: Clock;
 }
 
@@ -77,6 +79,7 @@ function servingRequest(options: PkiOptions): CertificateRequest {
   if (range !== undefined) names.add(addressAt(range, 1n));
   const bound = canonicalAddress(options.bindAddress);
   if (bound !== '0.0.0.0' && bound !== '::') names.add(bound);
+  for (const name of options.names ?? []) names.add(canonicalAddress(name));
   return { commonName: 'plinth', usage: 'server', names: [...names], validDays: leafDays };
 }
 

@@ -1,0 +1,50 @@
+import { isIP } from 'node:net';
+import { Flag } from './flag.js';
+import { serviceRangeProblem } from './service-range.js';
+import { Check } from './validators.js';
+
+const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
+
+function serverProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === 'https:' ? undefined : 'must be a URL such as https://api.example.com:6443';
+}
+
+function namesProblem(names: readonly string[]): string | undefined {
+  const wrong = names.filter((name) => isIP(name) === 0 && !dnsName.test(name));
+  return wrong.length === 0 ? undefined : `has no DNS name or IP address in ${wrong.join(', ')}`;
+}
+
+/** Certificates that are made once and handed to the processes that serve. */
+export class PkiOptions {
+  @Flag({
+    name: 'cert-dir',
+    type: 'string',
+    unit: 'folder',
+    usage:
+      'Where to put ca.crt, apiserver.crt, admin.crt, their keys and admin.kubeconfig. What is still good is kept.',
+  })
+  readonly certDir: string = '.plinth/pki';
+
+  @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'Where clients reach the API; part of the kubeconfig.' })
+  @Check('server', serverProblem)
+  readonly server: string = 'https://127.0.0.1:6443';
+
+  @Flag({
+    name: 'tls-names',
+    type: 'list',
+    unit: 'names',
+    usage: 'Further DNS names and IP addresses of the serving certificate.',
+  })
+  @Check('names', namesProblem)
+  readonly tlsNames: readonly string[] = [];
+
+  @Flag({
+    name: 'service-cluster-ip-range',
+    type: 'string',
+    unit: 'cidr',
+    usage: "As given to the servers: its first address is the API's own and part of the serving certificate.",
+  })
+  @Check('serviceRange', serviceRangeProblem)
+  readonly serviceClusterIpRange: string = '10.0.0.0/16';
+}
