@@ -101,17 +101,12 @@ export class NotifyListener {
 
   /** Returns when the connection is gone or it is time to stop. */
   async #watchOver(session: ListenConnection): Promise<void> {
-    const gone = new AbortController();
-    const end = (): void => gone.abort();
-    this.#stop.signal.addEventListener('abort', end);
-    session.onBroken(end);
-    try {
-      while (!gone.signal.aborted) {
-        await untilAborted(HEARTBEAT_MS, gone.signal);
-        if (!gone.signal.aborted) await session.execute('heartbeat', 'select 1', HEARTBEAT_TIMEOUT_MS);
-      }
-    } finally {
-      this.#stop.signal.removeEventListener('abort', end);
+    const broken = new AbortController();
+    session.onBroken(() => broken.abort());
+    const over = AbortSignal.any([broken.signal, this.#stop.signal]);
+    while (!over.aborted) {
+      await untilAborted(HEARTBEAT_MS, over);
+      if (!over.aborted) await session.execute('heartbeat', 'select 1', HEARTBEAT_TIMEOUT_MS);
     }
   }
 }

@@ -21,22 +21,33 @@ export function keyString(key: StorageKey): string {
   return `${key.resource}\u0000${key.namespace}\u0000${key.name}`;
 }
 
-/** Throws `Invalid` for a key the database could not store or find again under the same spelling. */
-export function checkKey(key: StorageKey): void {
-  if (key.resource === '' || key.name === '')
-    throw new StorageError('Invalid', 'a key needs a resource and a name', { key });
-  for (const part of [key.resource, key.namespace, key.name]) {
-    if (part.length > 512)
-      throw new StorageError('Invalid', 'a part of the key is longer than 512 characters', { key });
-    if (!part.isWellFormed() || /[\u0000\u0001\u{10FFFF}]/u.test(part)) {
-      throw new StorageError('Invalid', 'the key has a character that can not be stored', { key });
-    }
-  }
+const MOST_CHARACTERS = 512;
+
+/** Whether the database can store the text as a part of a key and find it again under the same spelling. */
+export function isStorable(part: string): boolean {
+  if (part.length > MOST_CHARACTERS || !part.isWellFormed()) return false;
+  return !part.includes('\u0000') && !part.includes(NEXT) && !part.includes(LAST);
+}
+
+/** Whether an object can live under the key. */
+export function isStorableKey(key: StorageKey): boolean {
+  if (key.resource === '' || key.name === '') return false;
+  return isStorable(key.resource) && isStorable(key.namespace) && isStorable(key.name);
+}
+
+/** The text itself, or one that no key holds when no key could hold this one. */
+export function searchable(part: string): string {
+  return isStorable(part) ? part : NEXT;
 }
 
 /** The keys of a scope behind `after`. */
 export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRange {
-  const { resource, namespace, name } = scope;
+  const resource = searchable(scope.resource);
+  const namespace = scope.namespace === undefined ? undefined : searchable(scope.namespace);
+  const name = scope.name === undefined ? undefined : searchable(scope.name);
+  if (after !== undefined && !(isStorable(after.namespace) && isStorable(after.name))) {
+    throw new StorageError('Invalid', 'the position to go on from is not a key');
+  }
   const onlyName = name ?? null;
   const toNamespace = namespace === undefined ? LAST : namespace + NEXT;
   const fromNamespace = after?.namespace ?? namespace ?? '';

@@ -80,7 +80,7 @@ export async function migrate(databaseUrl: string, directory?: string): Promise<
       STATEMENT_TIMEOUT_MS,
     );
     const current = await readVersion(session);
-    refuseNewer(current, migrations.length);
+    if (current > migrations.length) throw tooNew(current, migrations.length);
     const pending = migrations.filter((migration) => migration.version > current);
     for (const migration of pending) {
       await session.execute('migrate', migration.sql, STATEMENT_TIMEOUT_MS);
@@ -99,20 +99,20 @@ export async function migrate(databaseUrl: string, directory?: string): Promise<
   }
 }
 
-/** Throws `MigrationError` unless the schema has exactly the version of this program. */
-export async function checkSchema(session: Session): Promise<void> {
+/** What is wrong with the schema for this program; undefined when it has exactly the right version. */
+export async function schemaProblem(session: Session): Promise<MigrationError | undefined> {
   const wanted = (await loadMigrations()).length;
-  let current: number;
+  let current = 0;
   try {
     current = await readVersion(session);
   } catch (error) {
-    if (sqlState(error) === '42P01' || sqlState(error) === '3F000') current = 0;
-    else throw explain(error);
+    const state = sqlState(error);
+    if (state === '42501') return explain(error);
+    if (state !== '42P01' && state !== '3F000') throw error;
   }
-  refuseNewer(current, wanted);
-  if (current < wanted) {
-    throw new MigrationError(`the database has schema version ${current}, this program needs ${wanted}: migrate first`);
-  }
+  if (current > wanted) return tooNew(current, wanted);
+  if (current === wanted) return undefined;
+  return new MigrationError(`the database has schema version ${current}, this program needs ${wanted}: migrate first`);
 }
 
 async function readVersion(session: Session): Promise<number> {
@@ -124,12 +124,10 @@ async function readVersion(session: Session): Promise<number> {
   return Number(rows[0]?.[0] ?? 0);
 }
 
-function refuseNewer(current: number, known: number): void {
-  if (current > known) {
-    throw new MigrationError(
-      `the database has schema version ${current}, this program knows only ${known}: run a newer program`,
-    );
-  }
+function tooNew(current: number, known: number): MigrationError {
+  return new MigrationError(
+    `the database has schema version ${current}, this program knows only ${known}: run a newer program`,
+  );
 }
 
 async function open(url: string): Promise<Session> {
@@ -157,7 +155,7 @@ async function checkServer(session: Session): Promise<void> {
   if (row?.[2] !== 'UTF8') throw new MigrationError(`the database must have encoding UTF8, not ${row?.[2]}`);
 }
 
-function explain(error: unknown): unknown {
+function explain(error: unknown): MigrationError {
   if (error instanceof MigrationError) return error;
   const state = sqlState(error);
   const reason = error instanceof Error ? error.message : String(error);

@@ -2,6 +2,7 @@ import type { ChangeLog, LogStretch } from '../feed/change-log.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, Scope } from '../storage.interface.js';
 import { textArray } from './binary-array.js';
+import { searchable } from './keys.js';
 import type { Reader } from './reader.js';
 import type { Row } from './session.js';
 import type { SessionPool } from './session-pool.js';
@@ -46,9 +47,9 @@ export class PostgresChangeLog implements ChangeLog {
     const values = [
       after.toString(),
       upto.toString(),
-      textArray(resources),
-      namespace ?? null,
-      name ?? null,
+      textArray(resources.map(searchable)),
+      namespace === undefined ? null : searchable(namespace),
+      name === undefined ? null : searchable(name),
       MOST_ROWS,
       MOST_BYTES,
     ];

@@ -15,8 +15,7 @@ import type {
 } from '../storage.interface.js';
 import { checkEpoch, type Epoch } from './epoch.js';
 import { guaranteedUpdate } from './guaranteed-update.js';
-import { checkKey } from './keys.js';
-import { checkSchema } from './migrate.js';
+import { MigrationError, schemaProblem } from './migrate.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { Reader } from './reader.js';
@@ -71,10 +70,9 @@ export class PostgresStorage implements Storage {
   /** Checks the database and starts the background work; throws `StorageError` or `MigrationError`. */
   async start(): Promise<void> {
     try {
-      this.#epoch = await this.#pool.run(async (session) => {
-        await checkSchema(session);
-        return checkEpoch(session);
-      });
+      const checked = await this.#pool.run(async (session) => (await schemaProblem(session)) ?? checkEpoch(session));
+      if (checked instanceof MigrationError) throw checked;
+      this.#epoch = checked;
       this.#sequencer.start((await this.#reader.bounds()).head);
     } catch (error) {
       await this.#pool.stop();
@@ -92,7 +90,6 @@ export class PostgresStorage implements Storage {
   }
 
   async create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
-    checkKey(key);
     const answer = await this.#sequencer.write({ op: 'create', key, uid, expected: null, json });
     if (answer.kind === 'written') return { key, uid, resourceVersion: answer.resourceVersion, json };
     throw new StorageError('KeyExists', 'an object lives under the key already', {
@@ -119,7 +116,6 @@ export class PostgresStorage implements Storage {
     options: UpdateOptions,
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
-    checkKey(key);
     const store = {
       get: (wanted: StorageKey) => this.#reader.get(wanted),
       write: (write: Parameters<Sequencer['write']>[0]) => this.#sequencer.write(write),

@@ -1,7 +1,7 @@
 import { StorageError } from '../storage.errors.js';
 import type { ListPage, ListPosition, ListQuery, Scope, StorageKey, StoredObject } from '../storage.interface.js';
 import { textArray } from './binary-array.js';
-import { checkKey, type KeyRange, keyRange, keyString } from './keys.js';
+import { isStorableKey, type KeyRange, keyRange, keyString } from './keys.js';
 import type { SessionPool } from './session-pool.js';
 import { SharedReads } from './shared-reads.js';
 import { COUNT_OBJECTS, GET_OBJECTS, LIST_PAGE, LOG_BOUNDS, storedObject, text } from './statements.js';
@@ -38,8 +38,7 @@ export class Reader {
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
-    checkKey(key);
-    return this.#gets.get(key);
+    return isStorableKey(key) ? this.#gets.get(key) : undefined;
   }
 
   /** Both ends of the log, read after the call; concurrent calls share a read. */

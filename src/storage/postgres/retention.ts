@@ -73,6 +73,7 @@ export class Retention {
     });
     const abort = (): void => session.destroy();
     this.#stop.signal.addEventListener('abort', abort);
+    if (this.#stop.signal.aborted) abort();
     try {
       await session.execute('statement-timeout', `set statement_timeout = ${DROP_TIMEOUT_MS}`, ROUND_TIMEOUT_MS);
       let dropped = 0;

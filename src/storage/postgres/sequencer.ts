@@ -4,7 +4,7 @@ import { StorageError } from '../storage.errors.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
-import { keyString } from './keys.js';
+import { isStorableKey, keyString } from './keys.js';
 import type { ResolvedOptions } from './options.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import { type Row, Session } from './session.js';
@@ -90,8 +90,12 @@ export class Sequencer {
     if (version > this.#known) this.#known = version;
   }
 
+  /** Throws `Invalid`, `Unavailable`, `UnknownOutcome` or `Closed`. */
   write(write: Write): Promise<WriteAnswer> {
     if (this.#stop.signal.aborted) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
+    if (!isStorableKey(write.key)) {
+      return Promise.reject(new StorageError('Invalid', 'no object can live under the key', { key: write.key }));
+    }
     return new Promise((resolve, reject) => {
       this.#queue.push({
         write,
