@@ -76,6 +76,7 @@ export class TestCluster {
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
     const directory = mkdtempSync(join(tmpdir(), 'plinth-e2e-'));
     const postgres = await startTestPostgres(options.fsync === true ? { fsync: true } : {});
+    let cluster: TestCluster | undefined;
     try {
       const databaseUrl = await postgres.createTestDatabase();
       const pki = await ensurePki({
@@ -85,12 +86,13 @@ export class TestCluster {
         clock: systemClock,
       });
       writeFileSync(join(directory, 'tokens.csv'), tokenFile, { mode: 0o600 });
-      const cluster = new TestCluster(directory, postgres, databaseUrl, pki, options.flags ?? []);
-      await Promise.all(Array.from({ length: options.servers ?? 2 }, () => cluster.addServer()));
-      if (options.controllers === true) cluster.startControllers();
-      return cluster;
+      const made = new TestCluster(directory, postgres, databaseUrl, pki, options.flags ?? []);
+      cluster = made;
+      await Promise.all(Array.from({ length: options.servers ?? 2 }, () => made.addServer()));
+      if (options.controllers === true) made.startControllers();
+      return made;
     } catch (error) {
-      await postgres.stop();
+      await (cluster ?? postgres).stop();
       throw error;
     }
   }
@@ -103,8 +105,11 @@ export class TestCluster {
     return this.servers[1] as TestServer;
   }
 
-  /** Starts one more serving process, on the port given or a free one, and waits until it is ready. */
-  async addServer(port?: number): Promise<TestServer> {
+  /**
+   * Starts one more serving process, on the port given or a free one, and waits until `/readyz` answers `readyStatus`
+   * (a server that denies everything never answers 200).
+   */
+  async addServer(port?: number, flags: readonly string[] = [], readyStatus = 200): Promise<TestServer> {
     const securePort = port ?? (await freePort());
     const url = `https://127.0.0.1:${securePort}`;
     const kubeconfig = join(this.directory, `kubeconfig-${securePort}`);
@@ -126,11 +131,13 @@ export class TestCluster {
         `--client-ca-file=${this.pki.authorityFile}`,
         `--token-auth-file=${join(this.directory, 'tokens.csv')}`,
         ...this.flags,
+        ...flags,
       ],
       { env: { ...process.env, PLINTH_DATABASE_URL: this.databaseUrl }, stdio: ['ignore', 'inherit', 'pipe'] },
     );
     const server = new TestServer(url, child, kubeconfig, { ca: this.pki.authority, token: tokens.admin });
-    await this.ready(server);
+    this.children.push(child);
+    await this.ready(server, readyStatus);
     this.servers.push(server);
     return server;
   }
@@ -156,7 +163,7 @@ export class TestCluster {
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.stop()));
     for (const child of this.children) {
-      if (child.exitCode !== null) continue;
+      if (child.exitCode !== null || child.signalCode !== null) continue;
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       await exited;
@@ -173,12 +180,12 @@ export class TestCluster {
     this.children.push(child);
   }
 
-  private async ready(server: TestServer): Promise<void> {
+  private async ready(server: TestServer, readyStatus: number): Promise<void> {
     const deadline = performance.now() + 30_000;
     for (;;) {
       if (server.process.exitCode !== null) throw new Error(`the server did not start:\n${server.log}`);
       const answer = await server.client.get('/readyz').catch(() => undefined);
-      if (answer?.status === 200) return;
+      if (answer?.status === readyStatus) return;
       if (performance.now() > deadline) throw new Error(`the server is not ready:\n${server.log}`);
       await delay(50);
     }

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventually, TestCluster } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+const path = '/api/v1/namespaces/default/configmaps';
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 2, fsync: true });
+});
+
+after(() => cluster.stop());
+
+describe('a database that goes away', () => {
+  it('turns writes into 503 or 504, loses none that was acknowledged, and heals by itself', async () => {
+    const acknowledged = new Set<string>();
+    const refused = new Set<string>();
+    const codes = new Map<number, number>();
+    let running = true;
+    let counter = 0;
+    const writer = async (server: number) => {
+      while (running) {
+        const name = `w${counter++}`;
+        const client = cluster.servers[server]?.client;
+        const answer = await client?.post(path, { metadata: { name } }).catch(() => undefined);
+        if (answer === undefined) continue;
+        codes.set(answer.status, (codes.get(answer.status) ?? 0) + 1);
+        if (answer.status === 201) acknowledged.add(name);
+        else {
+          assert.ok(answer.status === 503 || answer.status === 504, answer.text);
+          assert.equal(answer.body.kind, 'Status');
+          if (answer.status === 503) refused.add(name);
+        }
+      }
+    };
+    const writers = [0, 0, 0, 1, 1, 1].map(writer);
+    await eventually(() => acknowledged.size > 100, 'writes before the outage');
+    await cluster.postgres.shutDown('immediate');
+    await eventually(() => (codes.get(503) ?? 0) + (codes.get(504) ?? 0) > 0, 'refusals during the outage', 30_000);
+    const ready = await cluster.first.client.get('/readyz');
+    assert.equal(ready.status, 500);
+    assert.match(ready.text, /\[-\]storage failed/);
+    assert.equal((await cluster.first.client.get('/livez')).status, 200);
+
+    const before = acknowledged.size;
+    await cluster.postgres.startAgain();
+    await eventually(() => acknowledged.size > before + 100, 'writes after the outage', 60_000);
+    running = false;
+    await Promise.all(writers);
+
+    for (const server of cluster.servers) {
+      await eventually(async () => (await server.client.get('/readyz')).status === 200, 'readiness after the outage');
+    }
+    const { body } = await cluster.first.client.get(path);
+    const present = new Set<string>(body.items.map((i: { metadata: { name: string } }) => i.metadata.name));
+    const lost = [...acknowledged].filter((name) => !present.has(name));
+    assert.deepEqual(lost, [], 'acknowledged writes that are gone');
+    const undead = [...refused].filter((name) => present.has(name));
+    assert.deepEqual(undead, [], 'writes refused with 503 that are there');
+  });
+
+  it('lets watches go on over the outage without a gap', async () => {
+    const start = (await cluster.second.client.get(path)).body.metadata.resourceVersion;
+    const watch = await cluster.second.client.watch(`${path}?watch=1&resourceVersion=${start}`);
+    await cluster.first.client.post(path, { metadata: { name: 'before-restart' } });
+    await cluster.postgres.shutDown('fast');
+    await cluster.postgres.startAgain();
+    await eventually(
+      async () => (await cluster.first.client.post(path, { metadata: { name: 'after-restart' } })).status === 201,
+      'a write after the restart',
+      30_000,
+    );
+    const events = await watch.take(2, 30_000);
+    assert.deepEqual(events.map((e) => e.object.metadata.name), ['before-restart', 'after-restart']);
+    watch.close();
+  });
+});
