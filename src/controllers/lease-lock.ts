@@ -1,0 +1,60 @@
+import type { Lease, LeaseSpec } from '../apis/coordination/v1/lease.types.js';
+import { StatusError } from '../machinery/status-error.js';
+import { parseStored } from '../registry/object-codec.js';
+import type { Store } from '../registry/store.js';
+import { workContext } from './work-context.js';
+
+/** A Lease as it was read. */
+export interface HeldLease {
+  readonly resourceVersion: string;
+  readonly spec: Readonly<LeaseSpec>;
+}
+
+const loop = 'leader-election';
+const noAdmission = async () => {};
+
+/** One Lease object, read and written under compare-and-swap. */
+export class LeaseLock {
+  private readonly never = new AbortController().signal;
+
+  constructor(
+    private readonly store: Store,
+    private readonly namespace: string,
+    private readonly name: string,
+  ) {}
+
+  /** The newest state; undefined when there is no such Lease. */
+  async read(): Promise<HeldLease | undefined> {
+    try {
+      const { metadata, spec } = parseStored(await this.store.get(this.namespace, this.name)) as Lease;
+      return { resourceVersion: metadata.resourceVersion as string, spec };
+    } catch (error) {
+      if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes the Lease; a StatusError `AlreadyExists` when another candidate was faster. */
+  async create(spec: LeaseSpec, now: number): Promise<void> {
+    const { name, namespace } = this;
+    const metadata = { name, namespace, creationTimestamp: null };
+    await this.store.create(
+      workContext(loop, now, this.never),
+      { metadata, spec },
+      { dryRun: false, validate: noAdmission },
+    );
+  }
+
+  /** Writes over the state that was read; a StatusError `Conflict` when it is not the newest any more. */
+  async update(read: HeldLease, spec: LeaseSpec, now: number): Promise<void> {
+    await this.store.update(workContext(loop, now, this.never), this.namespace, this.name, {
+      dryRun: false,
+      validate: noAdmission,
+      transform: (live) => {
+        // Gone since it was read: its uid makes the store refuse instead of making a new one.
+        if (live === undefined) return { metadata: { name: this.name, namespace: this.namespace, uid: 'gone' }, spec };
+        return { ...live, metadata: { ...live.metadata, resourceVersion: read.resourceVersion }, spec };
+      },
+    });
+  }
+}

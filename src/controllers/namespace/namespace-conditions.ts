@@ -1,0 +1,104 @@
+import type { NamespaceCondition } from '../../apis/core/v1/namespace.types.js';
+import { formatTime } from '../../machinery/clock.js';
+
+/** What a pass over the content of a namespace found left. */
+export interface ContentReport {
+  /** `<plural>.<group>` (with the dot for the core group too) to the number of objects left. */
+  readonly remaining: ReadonlyMap<string, number>;
+  /** Finalizer to the number of objects it holds. */
+  readonly finalizers: ReadonlyMap<string, number>;
+  /** Why objects could not be deleted. */
+  readonly errors: readonly Error[];
+}
+
+type Wanted = Omit<NamespaceCondition, 'lastTransitionTime'>;
+
+/** The conditions that tell about a report, in the order clients know. */
+function wantedConditions({ remaining, finalizers, errors }: ContentReport): Wanted[] {
+  const condition = (type: string, status: 'True' | 'False', reason: string, message: string) =>
+    ({ type, status, reason, message }) as Wanted;
+  return [
+    condition(
+      'NamespaceDeletionDiscoveryFailure',
+      'False',
+      'ResourcesDiscovered',
+      'All resources successfully discovered',
+    ),
+    condition(
+      'NamespaceDeletionGroupVersionParsingFailure',
+      'False',
+      'ParsedGroupVersions',
+      'All legacy kube types successfully parsed',
+    ),
+    errors.length === 0
+      ? condition(
+          'NamespaceDeletionContentFailure',
+          'False',
+          'ContentDeleted',
+          'All content successfully deleted, may be waiting on finalization',
+        )
+      : condition(
+          'NamespaceDeletionContentFailure',
+          'True',
+          'ContentDeletionFailed',
+          `Failed to delete all resource types, ${errors.length} remaining: ${sortedTexts(errors).join(', ')}`,
+        ),
+    remaining.size === 0
+      ? condition('NamespaceContentRemaining', 'False', 'ContentRemoved', 'All content successfully removed')
+      : condition(
+          'NamespaceContentRemaining',
+          'True',
+          'SomeResourcesRemain',
+          `Some resources are remaining: ${counts(remaining, (name, n) => `${name} has ${n} resource instances`)}`,
+        ),
+    finalizers.size === 0
+      ? condition(
+          'NamespaceFinalizersRemaining',
+          'False',
+          'ContentHasNoFinalizers',
+          'All content-preserving finalizers finished',
+        )
+      : condition(
+          'NamespaceFinalizersRemaining',
+          'True',
+          'SomeFinalizersRemain',
+          `Some content in the namespace has finalizers remaining: ${counts(finalizers, (name, n) => `${name} in ${n} resource instances`)}`,
+        ),
+  ];
+}
+
+/**
+ * The conditions of a namespace after a pass; the same array when nothing changed. Conditions of other types stay, and
+ * a transition time changes only with the status.
+ */
+export function updateConditions(
+  current: readonly NamespaceCondition[],
+  report: ContentReport,
+  now: number,
+): readonly NamespaceCondition[] {
+  const updated = [...current];
+  let isChanged = false;
+  for (const wanted of wantedConditions(report)) {
+    const { type, status, reason, message } = wanted;
+    const index = updated.findIndex((condition) => condition.type === type);
+    const old = updated[index];
+    if (old !== undefined && old.status === status && old.reason === reason && old.message === message) continue;
+    isChanged = true;
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : formatTime(now);
+    const next = { type, status, lastTransitionTime, reason, message } as NamespaceCondition;
+    if (old === undefined) updated.push(next);
+    else updated[index] = next;
+  }
+  return isChanged ? updated : current;
+}
+
+function counts(values: ReadonlyMap<string, number>, text: (name: string, count: number) => string): string {
+  return [...values]
+    .map(([name, count]) => text(name, count))
+    .sort()
+    .join(', ');
+}
+
+function sortedTexts(errors: readonly Error[]): string[] {
+  return errors.map((error) => error.message).sort();
+}

@@ -1,0 +1,146 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { Clock } from '../../machinery/clock.js';
+import { StatusError } from '../../machinery/status-error.js';
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import { Store } from '../../registry/store.js';
+import type { Storage, StoredObject } from '../../storage/storage.interface.js';
+import { workContext } from '../work-context.js';
+import type { ContentReport } from './namespace-conditions.js';
+
+const pageSize = 500;
+const deleteWorkers = 16;
+const podsResource = 'pods';
+
+/** The namespace is gone, or another one has its name by now. */
+export class NamespaceGone extends Error {}
+
+/** Deletes what lives in namespaces, each object under the rules of its kind. */
+export class NamespaceContent {
+  private readonly stores = new Map<ServedResource, Store>();
+
+  constructor(
+    private readonly registry: ResourceRegistry,
+    private readonly storage: Storage,
+    private readonly clock: Clock,
+    private readonly loop: string,
+  ) {}
+
+  /**
+   * Asks for the deletion of everything in the namespace and tells what is left. Pods go first: what restricts them
+   * (network policies, quotas) stays as long as one is there.
+   *
+   * @param isCurrent whether the namespace that was meant is still there, terminating; asked after each look at its
+   * content, so that nothing of a later namespace of the same name is deleted.
+   * @param only storage names of the resources to look at; unset: all.
+   * @throws NamespaceGone when `isCurrent` says no.
+   */
+  async delete(
+    namespace: string,
+    isCurrent: () => Promise<boolean>,
+    only: ReadonlySet<string> | undefined,
+    signal: AbortSignal,
+  ): Promise<ContentReport & { readonly resources: ReadonlySet<string> }> {
+    const report = new Report();
+    for (const resource of this.resources()) {
+      if (only !== undefined && !only.has(resource.storageResource)) continue;
+      await this.deleteAll(resource, namespace, isCurrent, report, signal);
+      if (signal.aborted) break;
+      if (resource.storageResource === podsResource && report.remaining.size > 0) break;
+    }
+    return report;
+  }
+
+  /** Every place where objects of namespaces are stored once, pods first. Read anew: kinds may come at run time. */
+  private resources(): ServedResource[] {
+    const found = new Map<string, ServedResource>();
+    const definitions = this.registry.definitions();
+    // What is stored under its own name stands for its aliases.
+    for (const definition of definitions.toSorted(
+      (a, b) => Number(a.storedAs !== undefined) - Number(b.storedAs !== undefined),
+    )) {
+      const { verbs } = definition;
+      if (!definition.namespaced || (verbs !== undefined && !verbs.includes('delete'))) continue;
+      const served = this.registry.find(definition.group, definition.versions[0].version, definition.resource);
+      if (served !== undefined && !found.has(served.storageResource)) found.set(served.storageResource, served);
+    }
+    const isPods = (resource: ServedResource) => resource.storageResource === podsResource;
+    return [...found.values()].sort((a, b) => Number(isPods(b)) - Number(isPods(a)));
+  }
+
+  private async deleteAll(
+    resource: ServedResource,
+    namespace: string,
+    isCurrent: () => Promise<boolean>,
+    report: Report,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const store = this.storeOf(resource);
+    const { group, resource: plural } = resource.definition;
+    let after: { namespace: string; name: string } | undefined;
+    while (!signal.aborted) {
+      const page = await this.storage.list({ resource: resource.storageResource, namespace, after, limit: pageSize });
+      const last = page.items.at(-1);
+      if (last === undefined) return;
+      // What was read existed while the namespace terminated; the uid keeps later objects of the same name safe.
+      if (!(await isCurrent())) throw new NamespaceGone();
+      let next = 0;
+      const worker = async () => {
+        for (let item = page.items[next++]; item !== undefined && !signal.aborted; item = page.items[next++]) {
+          const left = await this.deleteOne(store, item, report, signal);
+          if (left !== undefined) report.add(resource.storageResource, `${plural}.${group}`, left);
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(deleteWorkers, page.items.length) }, worker));
+      if (!page.more) return;
+      after = { namespace: last.key.namespace, name: last.key.name };
+    }
+  }
+
+  /** The object if it is still there afterwards. */
+  private async deleteOne(
+    store: Store,
+    { key, uid, json }: StoredObject,
+    report: Report,
+    signal: AbortSignal,
+  ): Promise<ApiObject | undefined> {
+    const context = workContext(this.loop, this.clock.now(), signal);
+    const options = { propagationPolicy: 'Background', preconditions: { uid }, dryRun: false } as const;
+    try {
+      const outcome = await store.delete(context, key.namespace, key.name, options, async () => {});
+      return outcome.removed ? undefined : outcome.object;
+    } catch (error) {
+      if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
+      // Replaced by another object since: it is dealt with in the next pass.
+      const isReplaced = error instanceof StatusError && error.reason === 'Conflict';
+      if (!isReplaced) report.errors.push(error instanceof Error ? error : new Error(String(error)));
+      return JSON.parse(json) as ApiObject;
+    }
+  }
+
+  private storeOf(resource: ServedResource): Store {
+    let store = this.stores.get(resource);
+    if (store === undefined) {
+      store = new Store(resource, this.storage, this.clock);
+      this.stores.set(resource, store);
+    }
+    return store;
+  }
+}
+
+class Report implements ContentReport {
+  readonly remaining = new Map<string, number>();
+  readonly finalizers = new Map<string, number>();
+  readonly errors: Error[] = [];
+  /** Storage names of the resources in `remaining`. */
+  readonly resources = new Set<string>();
+
+  add(storageResource: string, name: string, object: ApiObject): void {
+    this.resources.add(storageResource);
+    increase(this.remaining, name);
+    for (const finalizer of object.metadata.finalizers ?? []) increase(this.finalizers, finalizer);
+  }
+}
+
+function increase(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

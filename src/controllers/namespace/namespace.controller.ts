@@ -1,0 +1,203 @@
+import type { Namespace } from '../../apis/core/v1/namespace.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { StatusError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import { LiveIndex } from '../../registry/live-index.js';
+import { parseStored } from '../../registry/object-codec.js';
+import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import { Store } from '../../registry/store.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { Timers } from '../timers.js';
+import { workContext } from '../work-context.js';
+import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { type ContentReport, updateConditions } from './namespace-conditions.js';
+import { NamespaceContent, NamespaceGone } from './namespace-content.js';
+
+export interface NamespaceControllerOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** Namespaces worked on at the same time. Default 4. */
+  readonly workers?: number | undefined;
+  /**
+   * Least time in milliseconds between seeing that a namespace terminates and letting it go. By then every API process
+   * has seen it too and takes no new objects into it. Default 2,000.
+   */
+  readonly settleMs?: number | undefined;
+  /** First and longest pause between looks at content that stays. Default 500 and 10,000. */
+  readonly firstPauseMs?: number | undefined;
+  readonly longestPauseMs?: number | undefined;
+  /** How often all terminating namespaces are looked at anyway. Default 5 minutes. */
+  readonly resyncMs?: number | undefined;
+}
+
+/** A namespace that was seen terminating. */
+interface Terminating {
+  readonly uid: string;
+  readonly since: number;
+  /** Storage names of the resources that had objects left; only these are looked at until they are empty. */
+  busy: ReadonlySet<string> | undefined;
+}
+
+const resource = 'namespaces';
+
+/**
+ * Ends namespaces: of each one with a deletionTimestamp it deletes the content, tells in the conditions of its status
+ * what is left, and when nothing is left takes its finalizer out of `spec.finalizers`. The namespace goes with the last
+ * finalizer.
+ */
+export class NamespaceController implements ControlLoop {
+  readonly name = 'namespace-controller';
+  private readonly store: Store;
+  private readonly content: NamespaceContent;
+  private terminating = new Map<string, Terminating>();
+
+  /** @throws Error when the registry has no namespaces with the paths `status` and `finalize`. */
+  constructor(private readonly options: NamespaceControllerOptions) {
+    const { registry, storage, timers } = options;
+    const served = registry.find('', 'v1', resource);
+    if (served === undefined) throw new Error('the resource namespaces is not registered');
+    this.store = new Store(served, storage, timers);
+    this.content = new NamespaceContent(registry, storage, timers, this.name);
+    this.subresource('status');
+    this.subresource('finalize');
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, logger, timers } = this.options;
+    const terminating = new Map<string, Terminating>();
+    this.terminating = terminating;
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const queue = new WorkQueue({
+      work: (name) => this.process(name, ended),
+      onFault: (namespace, error) => logger.warn('a namespace could not be ended yet', { namespace, error }),
+      workers: this.options.workers ?? 4,
+      firstPauseMs: this.options.firstPauseMs ?? 500,
+      longestPauseMs: this.options.longestPauseMs ?? 10_000,
+      timers,
+    });
+    const notice = (object: ApiObject): boolean => {
+      const { name = '', uid = '', deletionTimestamp } = object.metadata;
+      if (deletionTimestamp === undefined) return false;
+      if (terminating.get(name)?.uid !== uid) {
+        terminating.set(name, { uid, since: timers.elapsed(), busy: undefined });
+        queue.add(name);
+      }
+      return true;
+    };
+    const index = new LiveIndex(storage, resource, notice, (error) =>
+      logger.warn('the namespace controller lost its place in the change log', { error }),
+    );
+    const work = queue.run(ended);
+    try {
+      // The index ends by itself with the signal; reads that it has under way then are nothing to wait for.
+      await index.start(ended);
+      while (!signal.aborted) {
+        await timers.wait(this.options.resyncMs ?? 300_000, signal);
+        for (const name of terminating.keys()) queue.add(name);
+      }
+    } finally {
+      failed.abort();
+      await work;
+    }
+  }
+
+  private async process(name: string, signal: AbortSignal): Promise<WorkOutcome> {
+    const { timers, settleMs = 2000, logger } = this.options;
+    const state = this.terminating.get(name);
+    if (state === undefined) return 'done';
+    const startedAt = timers.elapsed();
+    const namespace = await this.read(name, state.uid);
+    if (namespace === undefined || !this.holds(namespace)) {
+      // Gone, or held by finalizers of others, who let it go themselves.
+      this.forget(name, state);
+      return 'done';
+    }
+    try {
+      const isCurrent = async () => (await this.read(name, state.uid)) !== undefined;
+      const report = await this.content.delete(name, isCurrent, state.busy, signal);
+      if (signal.aborted) return 'done';
+      await this.writeStatus(name, state.uid, report, signal);
+      const wasPartial = state.busy !== undefined;
+      state.busy = report.resources.size > 0 ? report.resources : undefined;
+      const [error] = report.errors;
+      if (error !== undefined) throw error;
+      if (report.resources.size > 0) return 'later';
+      if (wasPartial) return 0;
+      const settlesIn = state.since + settleMs - startedAt;
+      if (settlesIn > 0) return settlesIn;
+      await this.finalize(name, state.uid, signal);
+      this.forget(name, state);
+      logger.info('the content of a namespace is gone', { namespace: name });
+      return 'done';
+    } catch (error) {
+      const isGone = error instanceof NamespaceGone || (error instanceof StatusError && error.reason === 'NotFound');
+      if (!isGone) throw error;
+      this.forget(name, state);
+      return 'done';
+    }
+  }
+
+  private forget(name: string, state: Terminating): void {
+    if (this.terminating.get(name) === state) this.terminating.delete(name);
+  }
+
+  /** The namespace if it is the one that was seen terminating. */
+  private async read(name: string, uid: string): Promise<Namespace | undefined> {
+    const stored = await this.options.storage.get({ resource, namespace: '', name });
+    if (stored === undefined || stored.uid !== uid) return undefined;
+    const namespace = parseStored(stored) as ApiObject as Namespace;
+    return namespace.metadata.deletionTimestamp === undefined ? undefined : namespace;
+  }
+
+  private holds({ spec }: Namespace): boolean {
+    return (spec.finalizers ?? []).includes(this.options.names.namespaceFinalizer);
+  }
+
+  private writeStatus(name: string, uid: string, report: ContentReport, signal: AbortSignal): Promise<void> {
+    return this.update('status', name, uid, signal, (namespace) => {
+      const { conditions = [] } = namespace.status;
+      const updated = updateConditions(conditions, report, this.options.timers.now());
+      if (updated === conditions && namespace.status.phase === 'Terminating') return namespace;
+      return { ...namespace, status: { ...namespace.status, phase: 'Terminating', conditions: [...updated] } };
+    });
+  }
+
+  private finalize(name: string, uid: string, signal: AbortSignal): Promise<void> {
+    return this.update('finalize', name, uid, signal, (namespace) => {
+      const { finalizers = [], ...spec } = namespace.spec;
+      const kept = finalizers.filter((finalizer) => finalizer !== this.options.names.namespaceFinalizer);
+      return { ...namespace, spec: kept.length === 0 ? spec : { ...spec, finalizers: kept } };
+    });
+  }
+
+  private async update(
+    path: 'status' | 'finalize',
+    name: string,
+    uid: string,
+    signal: AbortSignal,
+    change: (namespace: Namespace) => Namespace,
+  ): Promise<void> {
+    const context = workContext(this.name, this.options.timers.now(), signal);
+    await this.store.update(context, '', name, {
+      dryRun: false,
+      validate: async () => {},
+      subresource: this.subresource(path),
+      transform: (live) => {
+        if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp === undefined) throw new NamespaceGone();
+        return change(structuredClone(live) as ApiObject as Namespace) as ApiObject;
+      },
+    });
+  }
+
+  private subresource(name: 'status' | 'finalize') {
+    const found = this.store.resource.definition.subresources?.find((candidate) => candidate.name === name);
+    if (found === undefined) throw new Error(`the resource namespaces has no path ${name}`);
+    return found;
+  }
+}

@@ -1,0 +1,29 @@
+import { performance } from 'node:perf_hooks';
+import { type Clock, systemClock } from '../machinery/clock.js';
+
+/** Time as control loops see it; injected so that tests decide when it passes. */
+export interface Timers extends Clock {
+  /** Milliseconds from some fixed point, never set back. Durations are measured with it. */
+  elapsed(): number;
+  /** Resolves after `milliseconds`, or as soon as `signal` is aborted. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemTimers: Timers = {
+  now: () => systemClock.now(),
+  elapsed: () => performance.now(),
+  wait: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve();
+        return;
+      }
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, milliseconds);
+      signal.addEventListener('abort', done);
+    }),
+};

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ManualTimers } from './testing/manual-timers.js';
+import { type WorkOutcome, WorkQueue } from './work-queue.js';
+
+/** Work that the test ends by hand, one key at a time. */
+function setUp(workers = 2) {
+  const timers = new ManualTimers();
+  const faults: string[] = [];
+  const begun: string[] = [];
+  const ends = new Map<string, (outcome: WorkOutcome | Error) => void>();
+  const queue = new WorkQueue({
+    work: (key) => {
+      begun.push(key);
+      return new Promise((resolve, reject) => {
+        ends.set(key, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
+      });
+    },
+    onFault: (key, error) => faults.push(`${key}: ${(error as Error).message}`),
+    workers,
+    firstPauseMs: 100,
+    longestPauseMs: 300,
+    timers,
+  });
+  const stop = new AbortController();
+  const ended = queue.run(stop.signal);
+  const finish = async (key: string, outcome: WorkOutcome | Error) => {
+    ends.get(key)?.(outcome);
+    await settle();
+  };
+  const pass = async (milliseconds: number) => {
+    timers.advance(milliseconds);
+    await settle();
+  };
+  return { queue, begun, faults, finish, pass, stop, ended };
+}
+
+/** Everything here runs on promises alone: after a turn of the event loop they have all been followed. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('WorkQueue', () => {
+  it('works on as many keys at once as there are workers, each key once', async () => {
+    const { queue, begun, finish, stop, ended } = setUp();
+    for (const key of ['a', 'b', 'c', 'c']) queue.add(key);
+    await settle();
+    assert.deepEqual(begun, ['a', 'b']);
+    await finish('a', 'done');
+    assert.deepEqual(begun, ['a', 'b', 'c']);
+    // Added while it was waiting: nothing to repeat.
+    await finish('b', 'done');
+    await finish('c', 'done');
+    assert.deepEqual(begun, ['a', 'b', 'c']);
+    stop.abort();
+    await ended;
+  });
+
+  it('works again on a key that was added while it was worked on', async () => {
+    const { queue, begun, finish } = setUp();
+    queue.add('a');
+    await settle();
+    queue.add('a');
+    queue.add('a');
+    await settle();
+    assert.deepEqual(begun, ['a']);
+    await finish('a', 'done');
+    assert.deepEqual(begun, ['a', 'a']);
+    await finish('a', 'done');
+    assert.deepEqual(begun, ['a', 'a']);
+  });
+
+  it('doubles the pause up to the longest, and starts over after success', async () => {
+    const { queue, begun, faults, finish, pass } = setUp();
+    queue.add('a');
+    await settle();
+    const pauses = [100, 200, 300, 300];
+    for (const [i, pause] of pauses.entries()) {
+      await finish('a', i % 2 === 0 ? 'later' : new Error('no'));
+      await pass(pause - 1);
+      assert.equal(begun.length, i + 1);
+      await pass(1);
+      assert.equal(begun.length, i + 2);
+    }
+    assert.deepEqual(faults, ['a: no', 'a: no']);
+    await finish('a', 50);
+    await pass(50);
+    await finish('a', 'later');
+    await pass(100);
+    assert.equal(begun.length, pauses.length + 3);
+  });
+
+  it('forgets a postponement when the key is added before', async () => {
+    const { queue, begun, finish, pass } = setUp();
+    queue.add('a');
+    await settle();
+    await finish('a', 1000);
+    queue.add('a');
+    await settle();
+    await finish('a', 'done');
+    await pass(2000);
+    assert.equal(begun.length, 2);
+  });
+
+  it('ends after the work under way, and begins nothing new', async () => {
+    const { queue, begun, finish, pass, stop, ended } = setUp(1);
+    queue.add('a');
+    queue.add('b');
+    await settle();
+    stop.abort();
+    let isEnded = false;
+    void ended.then(() => {
+      isEnded = true;
+    });
+    await settle();
+    assert.equal(isEnded, false);
+    await finish('a', 'later');
+    await ended;
+    await pass(1000);
+    assert.deepEqual(begun, ['a']);
+  });
+});

@@ -1,0 +1,98 @@
+import type { Timers } from './timers.js';
+
+/**
+ * What becomes of a key after its work: `done`; `later`: again after a pause that doubles each time; a number: again
+ * after so many milliseconds.
+ */
+export type WorkOutcome = 'done' | 'later' | number;
+
+export interface WorkQueueOptions {
+  /** Works on one key. Throwing counts as `later` and is reported. */
+  readonly work: (key: string, signal: AbortSignal) => Promise<WorkOutcome>;
+  readonly onFault: (key: string, error: unknown) => void;
+  readonly workers: number;
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  readonly timers: Timers;
+}
+
+/**
+ * Keys that need work. A key waits at most once and is worked on by one worker at a time; when it is added meanwhile it
+ * is worked on again afterwards.
+ */
+export class WorkQueue {
+  private readonly waiting = new Set<string>();
+  private readonly active = new Map<string, Promise<void>>();
+  /** Keys added while they were worked on. */
+  private readonly again = new Set<string>();
+  /** When a postponed key is due; adding it in the meantime makes the postponement void. */
+  private readonly postponed = new Map<string, number>();
+  private readonly pauses = new Map<string, number>();
+  private signal: AbortSignal | undefined;
+
+  constructor(private readonly options: WorkQueueOptions) {}
+
+  /** Has the key worked on as soon as a worker is free. */
+  add(key: string): void {
+    this.postponed.delete(key);
+    if (this.active.has(key)) this.again.add(key);
+    else this.waiting.add(key);
+    this.dispatch();
+  }
+
+  /** Works on what is added until the abort; returns when the work under way has ended. To be called once. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.signal = signal;
+    this.dispatch();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.all(this.active.values());
+  }
+
+  private dispatch(): void {
+    const { signal } = this;
+    if (signal === undefined || signal.aborted) return;
+    for (const key of this.waiting) {
+      if (this.active.size >= this.options.workers) return;
+      this.waiting.delete(key);
+      this.active.set(
+        key,
+        Promise.resolve().then(() => this.process(key, signal)),
+      );
+    }
+  }
+
+  private async process(key: string, signal: AbortSignal): Promise<void> {
+    let outcome: WorkOutcome;
+    try {
+      outcome = await this.options.work(key, signal);
+    } catch (error) {
+      outcome = 'later';
+      if (!signal.aborted) this.options.onFault(key, error);
+    }
+    this.active.delete(key);
+    if (signal.aborted) return;
+    if (outcome !== 'later') this.pauses.delete(key);
+    if (this.again.delete(key)) this.waiting.add(key);
+    else if (outcome !== 'done') this.postpone(key, outcome === 'later' ? this.nextPause(key) : outcome, signal);
+    this.dispatch();
+  }
+
+  private nextPause(key: string): number {
+    const { firstPauseMs, longestPauseMs } = this.options;
+    const pause = Math.min(this.pauses.get(key) ?? firstPauseMs, longestPauseMs);
+    this.pauses.set(key, pause * 2);
+    return pause;
+  }
+
+  private postpone(key: string, milliseconds: number, signal: AbortSignal): void {
+    const { timers } = this.options;
+    const due = timers.elapsed() + milliseconds;
+    this.postponed.set(key, due);
+    void timers.wait(milliseconds, signal).then(() => {
+      if (!signal.aborted && this.postponed.get(key) === due) this.add(key);
+    });
+  }
+}
