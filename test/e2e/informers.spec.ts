@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { KubeConfig, CoreV1Api, makeInformer, type Informer, type ObjectCache, type V1ConfigMap } from '@kubernetes/client-node';
+import { eventually, TestCluster } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+const path = '/api/v1/namespaces/default/configmaps';
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 2 });
+});
+
+after(() => cluster.stop());
+
+function informerOn(server: number): Informer<V1ConfigMap> & ObjectCache<V1ConfigMap> {
+  const config = new KubeConfig();
+  config.loadFromFile(cluster.servers[server]?.kubeconfig as string);
+  const api = config.makeApiClient(CoreV1Api);
+  const informer = makeInformer(config, path, () => api.listNamespacedConfigMap({ namespace: 'default' }));
+  informer.on('error', () => {
+    // Connections break when servers restart: the informer is started again, as its users do.
+    setTimeout(() => void informer.start().catch(() => undefined), 100);
+  });
+  return informer;
+}
+
+describe('informers of the JavaScript client', () => {
+  it('stay in step through 1,000 changes and a restart of the server', async () => {
+    const informers = [informerOn(0), informerOn(1)];
+    for (const informer of informers) await informer.start();
+    const expected = new Map<string, string>();
+    const writer = async (offset: number) => {
+      for (let i = 0; i < 250; i++) {
+        const name = `i${(offset * 250 + i) % 97}`;
+        const value = `${offset}-${i}`;
+        const client = (cluster.servers[1] as (typeof cluster.servers)[0]).client;
+        if (i % 5 === 4) await client.delete(`${path}/${name}`);
+        const created = await client.post(path, { metadata: { name }, data: { value } });
+        if (created.status !== 201) await client.patch(`${path}/${name}`, 'merge', { data: { value } });
+      }
+    };
+    const writing = Promise.all([0, 1, 2, 3].map(writer));
+    await cluster.restartServer(cluster.first, 'SIGTERM');
+    // The restarted server went to the end of the list.
+    cluster.servers.reverse();
+    await writing;
+
+    const { body } = await cluster.first.client.get(path);
+    for (const item of body.items) expected.set(item.metadata.name, item.data?.value);
+    assert.ok(expected.size > 50);
+    for (const informer of informers) {
+      await eventually(
+        () => {
+          const seen = new Map(informer.list('default').map((o) => [o.metadata?.name ?? '', o.data?.['value'] ?? '']));
+          return seen.size === expected.size && [...expected].every(([name, value]) => seen.get(name) === value);
+        },
+        'the informer to show what the server has',
+        30_000,
+      );
+      await informer.stop();
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../../../../', import.meta.url));
+
+export interface KubectlResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The kubectl of the machine, in a home of its own, from the root of the repository. */
+export class Kubectl {
+  private readonly environment: NodeJS.ProcessEnv;
+
+  constructor(
+    kubeconfig: string,
+    private readonly program = process.env['PLINTH_TEST_KUBECTL'] ?? 'kubectl',
+  ) {
+    const home = mkdtempSync(join(tmpdir(), 'plinth-kubectl-'));
+    this.environment = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: kubeconfig, KUBE_EDITOR: 'true' };
+  }
+
+  /** Runs one command and gives its output, whatever its exit code. */
+  run(args: readonly string[], input?: string): KubectlResult {
+    const done = spawnSync(this.program, args, {
+      env: this.environment,
+      cwd: repository,
+      encoding: 'utf8',
+      timeout: 60_000,
+      ...(input === undefined ? {} : { input }),
+    });
+    if (done.error !== undefined) throw done.error;
+    return { code: done.status, stdout: done.stdout, stderr: done.stderr };
+  }
+
+  /** Runs one command that has to succeed and gives its output. */
+  ok(args: readonly string[], input?: string): string {
+    const { code, stdout, stderr } = this.run(args, input);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${stderr}${stdout}`);
+    return stdout;
+  }
+
+  /** Starts a command that goes on, such as a watch. */
+  start(args: readonly string[]): ChildProcess {
+    return spawn(this.program, args, { env: this.environment, cwd: repository, stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+}
