@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { StorageError } from '../storage.errors.js';
+import { COUNTER, type WriterMessage, type WriterTask } from '../testing/writer-process.js';
+import { createPostgresStorage } from './postgres-storage.js';
+
+const WRITER = new URL('../testing/writer-process.js', import.meta.url);
+
+interface Writer {
+  readonly ready: Promise<void>;
+  start(): void;
+  /** Number of writes made. */
+  readonly done: Promise<number>;
+}
+
+function spawnWriter(task: WriterTask): Writer {
+  const child = fork(WRITER, [JSON.stringify(task)]);
+  const message = <K extends WriterMessage['kind']>(kind: K): Promise<Extract<WriterMessage, { kind: K }>> =>
+    new Promise((resolve, reject) => {
+      child.on('message', (received: WriterMessage) => {
+        if (received.kind === kind) resolve(received as Extract<WriterMessage, { kind: K }>);
+      });
+      child.on('exit', (code) => reject(new Error(`writer process ended with ${code}`)));
+    });
+  const done = message('done').then(({ written }) => written);
+  return { ready: message('ready').then(() => {}), start: () => child.send('go'), done };
+}
+
+describe('writes of several processes', () => {
+  let server: TestPostgres;
+  before(async () => {
+    server = await startTestPostgres();
+  });
+  after(async () => server.stop());
+
+  const query = async (url: string, text: string): Promise<Record<string, string>[]> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, string>>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  it('to one object: one wins per version, none is lost', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl });
+    await storage.create(COUNTER, 'u', '0');
+    const writers = [1, 2].map(() => spawnWriter({ kind: 'increment', databaseUrl, times: 100, clients: 2 }));
+    await Promise.all(writers.map((writer) => writer.ready));
+    for (const writer of writers) writer.start();
+    await Promise.all(writers.map((writer) => writer.done));
+    assert.equal((await storage.get(COUNTER))?.json, '400');
+    await storage.stop();
+    const log = await query(
+      databaseUrl,
+      'select data, previous, resource_version, previous_version from plinth.changes order by resource_version',
+    );
+    assert.equal(log.length, 401);
+    for (let i = 1; i < log.length; i++) {
+      assert.equal(Number(log[i]?.data), i);
+      assert.equal(log[i]?.previous_version, log[i - 1]?.resource_version);
+    }
+  });
+
+  it('become visible in the order of their versions', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const writers = Array.from({ length: 8 }, (_, i) =>
+      spawnWriter({ kind: 'create', databaseUrl, prefix: `p${i}`, ms: 2_000, clients: 4 }),
+    );
+    await Promise.all(writers.map((writer) => writer.ready));
+    const reader = new pg.Client({ connectionString: databaseUrl });
+    await reader.connect();
+    let running = true;
+    const seen: bigint[] = [];
+    const tail = (async () => {
+      let cursor = 0n;
+      for (let last = false; !last; ) {
+        last = !running;
+        const { rows } = await reader.query<{ v: string }>(
+          'select resource_version as v from plinth.changes where resource_version > $1 order by 1',
+          [cursor],
+        );
+        for (const row of rows) seen.push(BigInt(row.v));
+        cursor = seen.at(-1) ?? 0n;
+      }
+    })();
+    for (const writer of writers) writer.start();
+    const written = (await Promise.all(writers.map((writer) => writer.done))).reduce((a, b) => a + b, 0);
+    running = false;
+    await tail;
+    await reader.end();
+    const [all] = await query(databaseUrl, 'select count(*) as count from plinth.changes');
+    assert.equal(Number(all?.count), written);
+    assert.equal(seen.length, written, 'a version appeared below one that was passed already');
+    assert.ok(written > 500, `only ${written} writes`);
+  });
+});
+
+describe('write_batch', () => {
+  let server: TestPostgres;
+  let client: pg.Client;
+  before(async () => {
+    server = await startTestPostgres();
+    client = new pg.Client({ connectionString: await server.createTestDatabase() });
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await server.stop();
+  });
+
+  const create = (batch: number, name: string): Promise<pg.QueryResult> =>
+    client.query(
+      `select * from plinth.write_batch($1, '{0}', '{things}', '{}'::text[] || ''::text, array[$2], '{u}', '{null}', '{1}')`,
+      [batch, name],
+    );
+
+  it('refuses a batch that was given up, and tells what one wrote', async () => {
+    await create(1, 'a');
+    const wrote = await client.query('select name from plinth.resolve_batch(1, 0)');
+    assert.deepEqual(wrote.rows, [{ name: 'a' }]);
+    assert.equal((await client.query('select * from plinth.resolve_batch(2, 0)')).rowCount, 0);
+    await assert.rejects(create(2, 'b'), { code: 'PL001' });
+    assert.equal((await client.query(`select from plinth.objects where name = 'b'`)).rowCount, 0);
+  });
+
+  it('refuses to run under a snapshot older than the lock', async () => {
+    await client.query('begin isolation level repeatable read');
+    await assert.rejects(create(3, 'c'), { code: 'PL002' });
+    await client.query('rollback');
+  });
+
+  it('keeps to the primary key whatever the statistics say', async () => {
+    await client.query('set track_functions = none');
+    await client.query(
+      `insert into plinth.objects select 'filler', '', i::text, 'u', 1, '{}' from generate_series(1, 20000) i`,
+    );
+    await client.query('select pg_stat_force_next_flush()').catch(() => {});
+    const scans = async (): Promise<number> => {
+      await client.query('select 1');
+      const { rows } = await client.query<{ n: string }>(
+        `select coalesce(pg_stat_get_xact_numscans('plinth.objects'::regclass), 0) as n`,
+      );
+      return Number(rows[0]?.n);
+    };
+    await client.query('begin');
+    const before = await scans();
+    await create(4, 'd');
+    assert.equal((await scans()) - before, 0, 'a sequential scan of plinth.objects');
+    await client.query('rollback');
+  });
+});
+
+describe('a StorageError of a write', () => {
+  it('says when the database is out of reach', async () => {
+    const server = await startTestPostgres({ fsync: false });
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl, writeWaitMs: 400, resolveDeadlineMs: 400 });
+    try {
+      await server.shutDown('fast');
+      const key = { resource: 'things', namespace: '', name: 'a' };
+      const began = performance.now();
+      await assert.rejects(storage.create(key, 'u', '{}'), (error: StorageError) => {
+        // The first write may have met the connection while it died.
+        assert.ok(error.code === 'Unavailable' || error.code === 'UnknownOutcome', error.code);
+        return error instanceof StorageError;
+      });
+      await assert.rejects(storage.create(key, 'u', '{}'), { code: 'Unavailable' });
+      await assert.rejects(storage.get(key), { code: 'Unavailable' });
+      assert.ok(performance.now() - began < 5_000);
+      await server.startAgain();
+      await storage.create(key, 'u', '{"n":1}');
+      assert.equal((await storage.get(key))?.json, '{"n":1}');
+    } finally {
+      await storage.stop();
+      await server.stop();
+    }
+  });
+});

@@ -1,0 +1,92 @@
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+/** A TCP proxy whose connections a test can freeze and cut. */
+export class TcpProxy {
+  readonly #listener: Server;
+  readonly #targetPort: number;
+  readonly #pairs = new Set<Pair>();
+  #answersHeld = false;
+  #requestsHeld = false;
+  #refusing = false;
+
+  private constructor(targetPort: number) {
+    this.#targetPort = targetPort;
+    this.#listener = createServer((client) => this.#accept(client));
+  }
+
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
+    await new Promise<void>((resolve) => proxy.#listener.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get port(): number {
+    const address = this.#listener.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** The URL with the proxy's port in it. */
+  through(url: string): string {
+    const proxied = new URL(url);
+    proxied.port = String(this.port);
+    return proxied.href;
+  }
+
+  /** Requests still arrive at the server, its answers stay here. Applies to connections of now and later. */
+  holdAnswers(): void {
+    this.#answersHeld = true;
+    for (const { server } of this.#pairs) server.pause();
+  }
+
+  /** Nothing more arrives at the server. */
+  holdRequests(): void {
+    this.#requestsHeld = true;
+    for (const { client } of this.#pairs) client.pause();
+  }
+
+  /** Cuts every connection; what was held is lost. New connections work again unless `refuse` is set. */
+  cut(refuse = false): void {
+    this.#answersHeld = false;
+    this.#requestsHeld = false;
+    this.#refusing = refuse;
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+    this.#pairs.clear();
+  }
+
+  async stop(): Promise<void> {
+    this.cut(true);
+    await new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+  }
+
+  #accept(client: Socket): void {
+    if (this.#refusing) {
+      client.destroy();
+      return;
+    }
+    const server = dial(this.#targetPort, '127.0.0.1');
+    const pair = { client, server };
+    this.#pairs.add(pair);
+    const end = (): void => {
+      client.destroy();
+      server.destroy();
+      this.#pairs.delete(pair);
+    };
+    for (const socket of [client, server]) {
+      socket.setNoDelay(true);
+      socket.on('error', end);
+      socket.on('close', end);
+    }
+    client.on('data', (chunk) => server.write(chunk));
+    server.on('data', (chunk) => client.write(chunk));
+    if (this.#requestsHeld) client.pause();
+    if (this.#answersHeld) server.pause();
+  }
+}
