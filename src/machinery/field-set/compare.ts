@@ -1,5 +1,5 @@
 import { deepEqual, getOwn, isObject, type JsonObject } from '../patch/json-value.js';
-import { asMember, emptySet, type FieldSet, isEmptySet, leaf, makeNode, union } from './field-set.js';
+import { asMember, emptySet, type FieldSet, isEmptySet, leaf, makeNode } from './field-set.js';
 import { Duplicates, elementOf, indexElements, sameElement } from './list-elements.js';
 import { fieldElement, type PathElement, self } from './path-element.js';
 import type { KeyedView, StructView, TypeView } from './type-view.js';
@@ -218,9 +218,4 @@ function isObjectOrNull(value: unknown): value is JsonObject | null {
 
 function isListOrNull(value: unknown): value is readonly unknown[] | null {
   return value === null || Array.isArray(value);
-}
-
-/** Everything that differs, as one set. */
-export function allDifferences(comparison: Comparison): FieldSet {
-  return union(comparison.changed, comparison.removed);
 }

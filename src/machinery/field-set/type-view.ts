@@ -66,8 +66,6 @@ const serverFields: readonly string[] = [
   'resourceVersion',
   'generation',
   'managedFields',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
 ];
 
 const structViews = new WeakMap<StructType, StructView>();

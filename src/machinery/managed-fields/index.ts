@@ -1,5 +1,4 @@
-export {
-  type ManagedFieldsOptions,
-  updateManagedFields,
-  type VersionView,
-} from './update-managed-fields.js';
+export { type ApplyOptions, type ApplyResult, applyPatch } from './apply-patch.js';
+export { conflictsError, type FieldConflict } from './conflicts.js';
+export { withoutTimeChanges } from './times.js';
+export { type ManagedFieldsOptions, updateManagedFields, type VersionView } from './update-managed-fields.js';

@@ -1,6 +1,5 @@
 import type { ApiObject, ManagedFieldsEntry } from '../api-object.js';
 import {
-  allDifferences,
   type Comparison,
   compareObjects,
   difference,
@@ -101,7 +100,7 @@ export function ownersAfterUpdate(
     apiVersion: options.apiVersion,
     subresource: options.subresource ?? '',
   };
-  const lost = differencesByVersion(live, next, comparison, options);
+  const seenIn = comparisonsByVersion(live, next, comparison, options);
   const after: OwnerEntry[] = [];
   let writerSeen = false;
   for (const owner of owners) {
@@ -114,42 +113,45 @@ export function ownersAfterUpdate(
       after.push(active ? { ...kept, fields, time: options.time, stored: undefined } : kept);
       continue;
     }
-    const gone = lost(owner.apiVersion);
-    // A changed leaf was written as a whole: whoever owned parts of it (the type was granular once) loses them.
-    if (gone !== undefined) after.push(withFields(owner, leafDifference(owner.fields, gone)));
+    const seen = seenIn(owner.apiVersion);
+    if (seen !== undefined) after.push(withFields(owner, withoutDifferences(owner.fields, seen)));
   }
   if (!writerSeen) after.push({ ...writer, time: options.time, fields: comparison.changed, stored: undefined });
   return after;
 }
 
-/** Differences as seen in each version that entries speak of; undefined for a version that is not served. */
-export function differencesByVersion(
+/** What a write changed, as seen in each version that entries speak of; undefined for one that is not served. */
+export function comparisonsByVersion(
   live: ApiObject | undefined,
   next: ApiObject,
-  comparison: Comparison,
+  own: Comparison,
   options: ManagedFieldsOptions,
-): (apiVersion: string) => FieldSet | undefined {
-  const known = new Map<string, FieldSet | undefined>();
-  const own = allDifferences(comparison);
+): (apiVersion: string) => Comparison | undefined {
+  const known = new Map<string, Comparison | undefined>();
   return (apiVersion) => {
     if (apiVersion === options.apiVersion || options.versions === undefined) return own;
     if (!known.has(apiVersion)) {
       const view = options.versions(apiVersion);
-      known.set(
-        apiVersion,
-        view === undefined ? undefined : convertedDifferences(view, live, next, options.resetFields),
-      );
+      known.set(apiVersion, view === undefined ? undefined : compareConverted(view, live, next, options.resetFields));
     }
     return known.get(apiVersion);
   };
 }
 
-function convertedDifferences(
+function compareConverted(
   view: VersionView,
   live: ApiObject | undefined,
   next: ApiObject,
   resetFields: FieldSet | undefined,
-): FieldSet {
+): Comparison {
   const before = live === undefined ? undefined : view.convert(live);
-  return allDifferences(compareTracked(view.type, before, view.convert(next), resetFields));
+  return compareTracked(view.type, before, view.convert(next), resetFields);
+}
+
+/**
+ * What is left to an owner after a write by somebody else. A changed path without parts was written as a whole: whoever
+ * owned parts of it (because the type was granular once) loses them.
+ */
+export function withoutDifferences(fields: FieldSet, { changed, removed }: Comparison): FieldSet {
+  return leafDifference(leafDifference(fields, changed), removed);
 }

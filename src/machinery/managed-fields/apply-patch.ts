@@ -1,0 +1,168 @@
+import type { ApiObject } from '../api-object.js';
+import {
+  type Comparison,
+  claimedPaths,
+  difference,
+  emptySet,
+  equalSets,
+  type FieldSet,
+  fitToType,
+  formatPaths,
+  intersection,
+  isEmptySet,
+  mergeObjects,
+  recursiveDifference,
+  removePaths,
+  rootView,
+  type StructView,
+  union,
+  withFieldsOnTheWay,
+} from '../field-set/index.js';
+import { isObject, type JsonObject } from '../patch/json-value.js';
+import type { KindType } from '../schema/index.js';
+import { checkApplied, prepareApplied } from './applied-config.js';
+import type { FieldConflict } from './conflicts.js';
+import { encodeOwners, type Identity, type OwnerEntry, ownersBefore, sameOwner, withFields } from './entries.js';
+import { allowedConflicts, clientSideManager, recordLastApplied } from './last-applied.js';
+import {
+  compareTracked,
+  comparisonsByVersion,
+  type ManagedFieldsOptions,
+  ownersAfterUpdate,
+  withoutDifferences,
+} from './update-managed-fields.js';
+
+export interface ApplyOptions extends ManagedFieldsOptions {
+  /** Takes fields from other owners instead of reporting conflicts. */
+  readonly force: boolean;
+  /** Fields without a declaration are kept instead of refused: for custom resources that preserve unknown fields. */
+  readonly allowUndeclared?: boolean;
+  /**
+   * The annotation in which a client-side applier recorded its last configuration. When the client that wrote it applies,
+   * fields that stand there with their live value pass over to it without conflict, and the annotation is kept current.
+   */
+  readonly lastAppliedAnnotation?: string;
+}
+
+export type ApplyResult =
+  | { readonly kind: 'applied'; readonly object: ApiObject }
+  | { readonly kind: 'conflicts'; readonly conflicts: readonly FieldConflict[] };
+
+/** Owner of everything an object had when it was applied for the first time. */
+const firstManager = 'before-first-apply';
+
+/**
+ * Server-side apply: merges `config`, the applier's whole intent as parsed from the request, into the live object
+ * (undefined: it is to be created). What the applier owned before and does not claim any more is removed, unless
+ * somebody else owns it. The result is not canonical: decode and default it before storing. Its managedFields are set;
+ * when nothing changed they are the live ones. Nothing given is changed; parts of it are shared with the result.
+ *
+ * Throws a StatusError (BadRequest) for a config that is no object of `type`, with every fault named.
+ */
+export function applyPatch(
+  type: KindType,
+  live: ApiObject | undefined,
+  config: JsonObject,
+  options: ApplyOptions,
+): ApplyResult {
+  checkApplied(type, config, options.apiVersion, options.allowUndeclared ?? false);
+  const result = applyChecked(type, live, prepareApplied(type, config), options);
+  const { lastAppliedAnnotation: annotation } = options;
+  if (live === undefined || annotation === undefined || options.manager !== clientSideManager) return result;
+  if (result.kind === 'applied')
+    return { ...result, object: recordLastApplied(live, result.object, config, annotation) };
+
+  const allowed = new Set(formatPaths(allowedConflicts(type, live, annotation)));
+  const conflicts = result.conflicts.filter((conflict) => !allowed.has(conflict.path));
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts };
+  return applyPatch(type, live, config, { ...options, force: true });
+}
+
+function applyChecked(
+  type: KindType,
+  live: ApiObject | undefined,
+  applied: JsonObject,
+  options: ApplyOptions,
+): ApplyResult {
+  const view = rootView(type);
+  const applier: Identity = {
+    manager: options.manager === '' ? 'unknown' : options.manager,
+    operation: 'Apply',
+    apiVersion: options.apiVersion,
+    subresource: options.subresource ?? '',
+  };
+  const owners = startingOwners(type, live, options).map((owner) =>
+    owner.apiVersion === options.apiVersion ? withFitting(view, owner) : owner,
+  );
+  const previous = owners.find((owner) => sameOwner(owner, applier));
+  const others = owners.filter((owner) => owner !== previous);
+  const claims = recursiveDifference(claimedPaths(view, applied), options.resetFields ?? emptySet);
+
+  const merged = mergeObjects(view, live ?? {}, applied);
+  const dropped = droppedPaths(view, previous?.fields ?? emptySet, [claims, ...others.map((owner) => owner.fields)]);
+  const object = (removePaths(view, merged, dropped) ?? {}) as ApiObject;
+
+  const comparison = compareTracked(type, live, object, options.resetFields);
+  const seenIn = comparisonsByVersion(live, object, comparison, options);
+  const conflicts = options.force ? [] : findConflicts(others, seenIn);
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts };
+
+  const after: OwnerEntry[] = [];
+  for (const owner of others) {
+    const seen = seenIn(owner.apiVersion);
+    if (seen !== undefined) after.push(withFields(owner, withoutDifferences(owner.fields, seen)));
+  }
+  const unchanged = isEmptySet(comparison.changed) && isEmptySet(comparison.removed);
+  if (previous !== undefined && unchanged && equalSets(previous.fields, claims)) after.push(previous);
+  else after.push({ ...applier, fields: claims, time: options.time, stored: undefined });
+  return { kind: 'applied', object: withManagedFields(object, after) };
+}
+
+/** The owners of the live object; all of an untracked one belongs to a manager of its own. */
+function startingOwners(type: KindType, live: ApiObject | undefined, options: ApplyOptions): readonly OwnerEntry[] {
+  if (live === undefined) return [];
+  const owners = ownersBefore(live.metadata.managedFields, undefined);
+  if (owners.length > 0) return owners;
+  const everything = compareTracked(type, undefined, live);
+  return ownersAfterUpdate([], undefined, live, everything, { ...options, manager: firstManager, subresource: '' });
+}
+
+function withFitting(view: StructView, owner: OwnerEntry): OwnerEntry {
+  const fields = fitToType(view, owner.fields);
+  return equalSets(fields, owner.fields) ? owner : withFields(owner, fields);
+}
+
+/**
+ * What goes because the applier claims it no more and nobody else owns it or something in it. Sets of other versions are
+ * taken by their names: at worst a field stays that nobody owns.
+ */
+function droppedPaths(view: StructView, before: FieldSet, owned: readonly FieldSet[]): FieldSet {
+  if (isEmptySet(before)) return emptySet;
+  let kept = emptySet;
+  for (const fields of owned) kept = union(kept, fields);
+  const gone = difference(withFieldsOnTheWay(view, before), withFieldsOnTheWay(view, kept));
+  // Metadata always stays, whatever was in it.
+  return difference(gone, { 'f:metadata': {} });
+}
+
+function findConflicts(
+  others: readonly OwnerEntry[],
+  seenIn: (apiVersion: string) => Comparison | undefined,
+): FieldConflict[] {
+  const conflicts: FieldConflict[] = [];
+  for (const { manager, operation, apiVersion, subresource, fields } of others) {
+    const contested = intersection(fields, seenIn(apiVersion)?.changed ?? emptySet);
+    for (const path of formatPaths(contested)) {
+      conflicts.push({ manager, operation, apiVersion, subresource, path });
+    }
+  }
+  return conflicts;
+}
+
+function withManagedFields(object: ApiObject, owners: readonly OwnerEntry[]): ApiObject {
+  const metadata = { ...(isObject(object.metadata) ? object.metadata : {}) };
+  const entries = encodeOwners(owners);
+  if (entries.length === 0) delete metadata.managedFields;
+  else metadata.managedFields = entries;
+  return { ...object, metadata };
+}

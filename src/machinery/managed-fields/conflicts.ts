@@ -1,0 +1,47 @@
+import { StatusError } from '../status-error.js';
+
+/** A field that somebody else owns with another value. */
+export interface FieldConflict {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource: string;
+  /** As messages show it: `.spec.ports[port=80].name`. */
+  readonly path: string;
+}
+
+/** The 409 that tells an applier whose fields it would take. */
+export function conflictsError(conflicts: readonly FieldConflict[]): StatusError {
+  const count = `${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}`;
+  return new StatusError('Conflict', `Apply failed with ${count}: ${describe(conflicts)}`, {
+    details: {
+      causes: conflicts.map((conflict) => ({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${ownerOf(conflict)}`,
+        field: conflict.path,
+      })),
+    },
+  });
+}
+
+function describe(conflicts: readonly FieldConflict[]): string {
+  const [only] = conflicts;
+  if (only !== undefined && conflicts.length === 1) return `conflict with ${ownerOf(only)}: ${only.path}`;
+  const byOwner = new Map<string, string[]>();
+  for (const conflict of conflicts) {
+    const owner = ownerOf(conflict);
+    const paths = byOwner.get(owner) ?? [];
+    byOwner.set(owner, paths);
+    paths.push(conflict.path);
+  }
+  return [...byOwner.keys()]
+    .sort()
+    .flatMap((owner) => [`conflicts with ${owner}:`, ...(byOwner.get(owner) ?? []).map((path) => `- ${path}`)])
+    .join('\n');
+}
+
+function ownerOf(conflict: FieldConflict): string {
+  const subresource = conflict.subresource === '' ? '' : ` with subresource ${JSON.stringify(conflict.subresource)}`;
+  const version = conflict.operation === 'Update' ? ` using ${conflict.apiVersion}` : '';
+  return `${JSON.stringify(conflict.manager)}${subresource}${version}`;
+}
