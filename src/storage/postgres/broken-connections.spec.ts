@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { StorageError } from '../storage.errors.js';
+import type { StorageKey } from '../storage.interface.js';
+import { collectUpTo, failsWith } from '../testing/storage-contract.js';
+import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+
+const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
+
+/** What the callers of a load were told, by name of the object. */
+interface Told {
+  readonly written: Map<string, bigint>;
+  readonly failed: Set<string>;
+  readonly unknown: Set<string>;
+}
+
+/** Creates objects under ever new names from several clients until `until` settles. */
+async function createUntil(storage: PostgresStorage, prefix: string, until: Promise<unknown>): Promise<Told> {
+  let running = true;
+  void until.finally(() => {
+    running = false;
+  });
+  const told: Told = { written: new Map(), failed: new Set(), unknown: new Set() };
+  const client = async (n: number): Promise<void> => {
+    for (let i = 0; running; i++) {
+      const name = `${prefix}-${n}-${i}`;
+      try {
+        told.written.set(name, (await storage.create(key(name), `uid-${name}`, '{"n":1}')).resourceVersion);
+      } catch (error) {
+        assert.ok(error instanceof StorageError);
+        if (error.code === 'UnknownOutcome') told.unknown.add(name);
+        else if (error.code === 'Unavailable') told.failed.add(name);
+        else throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, (_, n) => client(n)));
+  return told;
+}
+
+/** Every write acknowledged is there once and as told; every failed one is absent; the rest is either. */
+async function verify(storage: PostgresStorage, client: pg.Client, told: Told): Promise<void> {
+  const { rows } = await client.query<{ name: string; v: string; n: string }>(
+    'select name, min(resource_version) as v, count(*) as n from plinth.changes group by name',
+  );
+  const log = new Map(rows.map((row) => [row.name, row]));
+  const live = new Map((await storage.list({ resource: 'things' })).items.map((item) => [item.key.name, item]));
+  for (const [name, version] of told.written) {
+    assert.equal(live.get(name)?.resourceVersion, version, `${name} was acknowledged`);
+    assert.deepEqual(log.get(name), { name, v: String(version), n: '1' });
+  }
+  for (const name of told.failed) {
+    assert.equal(live.has(name), false, `${name} was refused but lives`);
+    assert.equal(log.has(name), false, `${name} was refused but is in the log`);
+  }
+  for (const name of told.unknown) assert.equal(live.has(name), log.has(name));
+  for (const { n, name } of rows) assert.equal(n, '1', `${name} was written twice`);
+}
+
+describe('connections that break', () => {
+  let server: TestPostgres;
+  let databaseUrl: string;
+  let client: pg.Client;
+  let proxy: TcpProxy;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    server = await startTestPostgres({ fsync: true });
+  });
+  after(async () => server.stop());
+
+  const open = async (options: { writeWaitMs?: number; resolveDeadlineMs?: number } = {}): Promise<void> => {
+    databaseUrl = await server.createTestDatabase();
+    client = new pg.Client({ connectionString: databaseUrl });
+    client.on('error', () => {});
+    await client.connect();
+    proxy = await TcpProxy.start(server.port);
+    storage = await createPostgresStorage({ databaseUrl: proxy.through(databaseUrl), ...options });
+    // The writer connection is made by the first write.
+    await storage.create(key('first'), 'u', '{}');
+  };
+  const close = async (): Promise<void> => {
+    await storage.stop();
+    await proxy.stop();
+    await client.end().catch(() => {});
+  };
+
+  /** Waits until the database has the object, by looking past the storage under test. */
+  const committed = async (name: string): Promise<bigint> => {
+    for (;;) {
+      const { rows } = await client.query<{ v: string }>(
+        'select resource_version as v from plinth.objects where name = $1',
+        [name],
+      );
+      if (rows[0] !== undefined) return BigInt(rows[0].v);
+      await sleep(5);
+    }
+  };
+  const waitingForLock = async (count: number): Promise<void> => {
+    for (;;) {
+      const { rows } = await client.query<{ n: string }>(
+        `select count(*) as n from pg_locks where locktype = 'advisory' and not granted`,
+      );
+      if (Number(rows[0]?.n) >= count) return;
+      await sleep(5);
+    }
+  };
+
+  it('acknowledges a write whose answer was lost', async () => {
+    await open();
+    try {
+      proxy.holdAnswers();
+      const write = storage.create(key('a'), 'u', '{}');
+      const version = await committed('a');
+      proxy.cut();
+      assert.equal((await write).resourceVersion, version);
+    } finally {
+      await close();
+    }
+  });
+
+  it('repeats a write that never arrived', async () => {
+    await open();
+    try {
+      proxy.holdRequests();
+      const write = storage.create(key('a'), 'u', '{}');
+      // The request is on its way once the event loop has turned; the proxy never passes it on.
+      await sleep(20);
+      assert.equal((await client.query(`select from plinth.objects where name = 'a'`)).rowCount, 0);
+      proxy.cut();
+      const { resourceVersion } = await write;
+      assert.equal((await storage.get(key('a')))?.resourceVersion, resourceVersion);
+    } finally {
+      await close();
+    }
+  });
+
+  it('never runs a batch twice when the old backend still waits for the lock', async () => {
+    await open();
+    try {
+      await client.query('begin');
+      await client.query('select pg_advisory_xact_lock(7811071, 1)');
+      const write = storage.create(key('a'), 'u', '{}');
+      await waitingForLock(1);
+      proxy.cut();
+      // The server does not notice that its client has gone: the old call and the question after it wait side by side.
+      await waitingForLock(2);
+      await client.query('commit');
+      const { resourceVersion } = await write;
+      const { rows } = await client.query<{ v: string }>(
+        `select resource_version as v from plinth.changes where name = 'a'`,
+      );
+      assert.deepEqual(rows, [{ v: String(resourceVersion) }]);
+    } finally {
+      await close();
+    }
+  });
+
+  it('says UnknownOutcome when the fate can not be learned in time, and goes on afterwards', async () => {
+    await open({ resolveDeadlineMs: 500, writeWaitMs: 300 });
+    try {
+      proxy.holdAnswers();
+      const write = assert.rejects(storage.create(key('a'), 'u', '{}'), failsWith('UnknownOutcome'));
+      await committed('a');
+      proxy.cut(true);
+      await write;
+      await assert.rejects(storage.create(key('b'), 'u', '{}'), failsWith('Unavailable'));
+      proxy.cut(false);
+      for (;;) {
+        const healed = await storage.create(key('c'), 'u', '{}').catch(() => undefined);
+        if (healed !== undefined) break;
+      }
+      assert.equal(await storage.get(key('b')), undefined);
+    } finally {
+      await close();
+    }
+  });
+
+  it('gives a silent connection up after the deadline', async () => {
+    await open({ resolveDeadlineMs: 600 });
+    try {
+      proxy.holdAnswers();
+      const write = storage.create(key('a'), 'u', '{}');
+      write.catch(() => {});
+      const version = await committed('a');
+      const healed = sleep(700).then(() => proxy.cut());
+      const outcome = await write.then(
+        (object) => object.resourceVersion,
+        (error: StorageError) => error.code,
+      );
+      await healed;
+      assert.ok(outcome === version || outcome === 'UnknownOutcome', String(outcome));
+    } finally {
+      await close();
+    }
+  });
+
+  it('tells the truth about every write while backends are killed', async () => {
+    await open();
+    try {
+      const killing = (async () => {
+        let killed = 0;
+        for (let i = 0; i < 60; i++) {
+          await sleep(20 + (i % 7) * 5);
+          const { rowCount } = await client.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+             where datname = current_database() and application_name like 'plinth%'`,
+          );
+          killed += rowCount ?? 0;
+        }
+        return killed;
+      })();
+      const told = await createUntil(storage, 'k', killing);
+      assert.ok((await killing) > 50);
+      assert.ok(told.written.size > 100, `${told.written.size} writes`);
+      await verify(storage, client, told);
+    } finally {
+      await close();
+    }
+  });
+
+  it('tells the truth about every write while sockets are cut', async () => {
+    await open();
+    try {
+      const cutting = (async () => {
+        for (let i = 0; i < 60; i++) {
+          if (i % 3 === 0) proxy.holdAnswers();
+          await sleep(10 + (i % 5) * 5);
+          proxy.cut();
+          await sleep(20);
+        }
+      })();
+      const told = await createUntil(storage, 'c', cutting);
+      assert.ok(told.written.size > 100, `${told.written.size} writes`);
+      await verify(storage, client, told);
+    } finally {
+      await close();
+    }
+  });
+
+  it('goes on by itself after the server crashed and came back, with an exact watch', async () => {
+    await open({ writeWaitMs: 2_000 });
+    try {
+      const from = await storage.head();
+      const subscription = await storage.watch({ resource: 'things' }, from);
+      const crashing = (async () => {
+        for (let i = 0; i < 2; i++) {
+          await sleep(300);
+          await server.shutDown('immediate');
+          await sleep(200);
+          await server.startAgain();
+        }
+        await sleep(300);
+      })();
+      const told = await createUntil(storage, 's', crashing);
+      await crashing;
+      client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      await verify(storage, client, told);
+      const changes = await collectUpTo(subscription, await storage.head());
+      const { rows } = await client.query<{ v: string }>(
+        'select resource_version as v from plinth.changes where resource_version > $1 order by 1',
+        [from],
+      );
+      assert.deepEqual(
+        changes.map((change) => String(change.resourceVersion)),
+        rows.map((row) => row.v),
+      );
+      assert.ok(told.written.size > 100, `${told.written.size} writes`);
+    } finally {
+      await close();
+    }
+  });
+});
