@@ -1,0 +1,50 @@
+import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import { type PodTemplate, podTemplate } from '../../../apis/core/v1/pod-template.types.js';
+import { containerImages, containerNames, formatLabels } from '../../../apis/core/v1/pod-template-text.js';
+import { validatePodTemplateSpec } from '../../../apis/core/v1/validation/pod-template.validation.js';
+import { FieldPath } from '../../../machinery/field-error.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+
+const templatePath = FieldPath.of('template');
+
+/** Pod templates kept on their own. */
+export function podTemplateResource(names: VendorNames): ResourceDefinition {
+  const options = { names };
+  return defineResource<PodTemplate>({
+    group: '',
+    resource: 'podtemplates',
+    singular: 'podtemplate',
+    kind: 'PodTemplate',
+    namespaced: true,
+    versions: [{ version: 'v1', type: podTemplate }],
+    strategy: {
+      applyDefaults: (object) => applyPodSpecDefaults(object.template.spec),
+      validate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
+      validateUpdate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
+    },
+    facts: { returnsDeletedObject: true },
+    columns: [
+      nameColumn,
+      {
+        name: 'Containers',
+        type: 'string',
+        description: 'Names of the containers.',
+        cell: ({ template }) => containerNames(template.spec),
+      },
+      {
+        name: 'Images',
+        type: 'string',
+        description: 'Images of the containers.',
+        cell: ({ template }) => containerImages(template.spec),
+      },
+      {
+        name: 'Pod Labels',
+        type: 'string',
+        description: 'Labels that pods of the template get.',
+        cell: ({ template }) => formatLabels(template.metadata.labels),
+      },
+    ],
+  });
+}

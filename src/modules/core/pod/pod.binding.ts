@@ -1,0 +1,69 @@
+import { type Binding, binding, type Pod, type PodCondition } from '../../../apis/core/v1/pod.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { type Clock, formatTime } from '../../../machinery/clock.js';
+import { conflictError, StatusError } from '../../../machinery/status-error.js';
+import type { SubresourceDefinition } from '../../../registry/resource-definition.js';
+
+/** The path through which a scheduler puts a pod on a node. */
+export function bindingPath(clock: Clock): SubresourceDefinition {
+  return {
+    name: 'binding',
+    kind: { group: '', version: 'v1', kind: 'Binding' },
+    type: binding,
+    verbs: ['create'],
+    write: (_context, parent, body) => bind(parent as unknown as Pod, body as unknown as Binding, clock),
+    // The rule that a pod's spec can't change is about its own path.
+    validateUpdate: () => [],
+    createAnswer: () => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }),
+  };
+}
+
+/** Sets the node, and what the binding says about the pod; changes `pod`. */
+export function bind(pod: Pod, request: Binding, clock: Clock): ApiObject {
+  const name = pod.metadata.name ?? '';
+  checkTarget(request);
+  const subject = { group: '', resource: 'pods/binding' };
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw conflictError(subject, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+  }
+  if (pod.spec.nodeName) {
+    const detail = `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`;
+    throw conflictError(subject, name, detail);
+  }
+  if ((pod.spec.schedulingGates ?? []).length > 0) {
+    throw conflictError(subject, name, `pod ${name} has non-empty .spec.schedulingGates`);
+  }
+  pod.spec.nodeName = request.target.name ?? '';
+  const { annotations } = request.metadata;
+  if (annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
+  setScheduled(pod, formatTime(clock.now()));
+  return pod;
+}
+
+function checkTarget({ target }: Binding): void {
+  const errors: string[] = [];
+  if (target.kind && target.kind !== 'Node') {
+    errors.push(`target.kind: Unsupported value: ${JSON.stringify(target.kind)}: supported values: "Node", "<empty>"`);
+  }
+  if (!target.name) errors.push('target.name: Required value');
+  if (errors.length === 0) return;
+  throw new StatusError('', errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]`);
+}
+
+function setScheduled(pod: Pod, now: string): void {
+  const conditions = pod.status.conditions ?? [];
+  const scheduled: PodCondition = {
+    type: 'PodScheduled',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+  };
+  const i = conditions.findIndex((c) => c.type === 'PodScheduled');
+  if (i < 0) conditions.push(scheduled);
+  else {
+    const before = conditions[i] as PodCondition;
+    if (before.status === 'True') scheduled.lastTransitionTime = before.lastTransitionTime;
+    conditions[i] = scheduled;
+  }
+  pod.status.conditions = conditions;
+}

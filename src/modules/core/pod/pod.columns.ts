@@ -1,0 +1,133 @@
+import type { ContainerState } from '../../../apis/core/v1/container-status.types.js';
+import type { Pod } from '../../../apis/core/v1/pod.types.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import type { TableColumn } from '../../../registry/resource-definition.js';
+
+const none = '<none>';
+
+/** What a table shows of a pod's containers, taken together. */
+export interface PodSummary {
+  readonly ready: number;
+  readonly total: number;
+  readonly reason: string;
+  readonly restarts: number;
+}
+
+/** Sums up a pod: the reason is the most telling of its containers' states, else its phase. */
+export function summarizePod(pod: Pod): PodSummary {
+  const { spec, status } = pod;
+  const restartable = new Set(
+    (spec.initContainers ?? []).filter((c) => c.restartPolicy === 'Always').map((c) => c.name),
+  );
+  let reason = status.reason || status.phase || '';
+  let ready = 0;
+  let restarts = 0;
+  let restartableRestarts = 0;
+  let isInitializing = false;
+  const initStatuses = status.initContainerStatuses ?? [];
+  for (const [i, container] of initStatuses.entries()) {
+    restarts += container.restartCount;
+    const isRestartable = restartable.has(container.name);
+    if (isRestartable) restartableRestarts += container.restartCount;
+    const { terminated, waiting } = container.state;
+    if (terminated?.exitCode === 0) continue;
+    if (isRestartable && container.started === true) {
+      if (container.ready) ready++;
+      continue;
+    }
+    isInitializing = true;
+    if (terminated !== undefined) reason = `Init:${endReason(terminated)}`;
+    else if (waiting?.reason && waiting.reason !== 'PodInitializing') reason = `Init:${waiting.reason}`;
+    else reason = `Init:${i}/${spec.initContainers?.length ?? 0}`;
+    break;
+  }
+  if (!isInitializing) {
+    restarts = restartableRestarts;
+    let hasRunning = false;
+    for (const container of (status.containerStatuses ?? []).toReversed()) {
+      restarts += container.restartCount;
+      const { terminated, waiting, running } = container.state;
+      if (waiting?.reason) reason = waiting.reason;
+      else if (terminated !== undefined) reason = endReason(terminated);
+      else if (container.ready && running !== undefined) {
+        hasRunning = true;
+        ready++;
+      }
+    }
+    if (reason === 'Completed' && hasRunning) reason = hasReadyCondition(pod) ? 'Running' : 'NotReady';
+  }
+  if (pod.metadata.deletionTimestamp !== undefined) reason = status.reason === 'NodeLost' ? 'Unknown' : 'Terminating';
+  return { ready, total: (spec.containers?.length ?? 0) + restartable.size, reason, restarts };
+}
+
+function endReason({ reason, signal, exitCode }: NonNullable<ContainerState['terminated']>): string {
+  if (reason) return reason;
+  return signal ? `Signal:${signal}` : `ExitCode:${exitCode}`;
+}
+
+function hasReadyCondition({ status }: Pod): boolean {
+  return status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
+}
+
+function readinessGates({ spec, status }: Pod): string {
+  const gates = spec.readinessGates ?? [];
+  if (gates.length === 0) return none;
+  const met = gates.filter(({ conditionType }) =>
+    status.conditions?.some((c) => c.type === conditionType && c.status === 'True'),
+  );
+  return `${met.length}/${gates.length}`;
+}
+
+export const podColumns: readonly TableColumn<Pod>[] = [
+  nameColumn,
+  {
+    name: 'Ready',
+    type: 'string',
+    description: 'Containers that are ready, of all.',
+    cell: (pod) => {
+      const { ready, total } = summarizePod(pod);
+      return `${ready}/${total}`;
+    },
+  },
+  {
+    name: 'Status',
+    type: 'string',
+    description: 'The state of the containers, summed up.',
+    cell: (pod) => summarizePod(pod).reason,
+  },
+  {
+    name: 'Restarts',
+    type: 'integer',
+    description: 'How often the containers were started again.',
+    cell: (pod) => summarizePod(pod).restarts,
+  },
+  ageColumn,
+  {
+    name: 'IP',
+    type: 'string',
+    priority: 1,
+    description: 'Address of the pod within the cluster.',
+    cell: ({ status }) => status.podIPs?.[0]?.ip || status.podIP || none,
+  },
+  {
+    name: 'Node',
+    type: 'string',
+    priority: 1,
+    description: 'The node the pod was put on.',
+    cell: ({ spec }) => spec.nodeName || none,
+  },
+  {
+    name: 'Nominated Node',
+    type: 'string',
+    priority: 1,
+    description: 'The node that makes room for the pod.',
+    cell: ({ status }) => status.nominatedNodeName || none,
+  },
+  {
+    name: 'Readiness Gates',
+    type: 'string',
+    priority: 1,
+    description: 'Additional conditions of readiness that are met, of all.',
+    cell: readinessGates,
+  },
+];

@@ -1,0 +1,127 @@
+import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import type { ContainerStatus } from '../../../apis/core/v1/container-status.types.js';
+import { applyContainerDefaults } from '../../../apis/core/v1/defaults/container.defaults.js';
+import type { Pod } from '../../../apis/core/v1/pod.types.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
+import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../machinery/names.js';
+import { statusPath } from '../../../registry/parent-subresources.js';
+import type { SubresourceDefinition } from '../../../registry/resource-definition.js';
+
+const status = FieldPath.of('status');
+const ephemeralPath = FieldPath.of('spec', 'ephemeralContainers');
+
+/** The `status` path of pods, through which node agents report. */
+export function podStatusPath(): SubresourceDefinition {
+  return statusPath<Pod>({
+    keep(object, old) {
+      if (old.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences;
+      else object.metadata.ownerReferences = old.metadata.ownerReferences;
+      if (!object.status.qosClass && old.status.qosClass) object.status.qosClass = old.status.qosClass;
+      syncPodIps(object);
+    },
+    validate: validateStatusUpdate,
+  });
+}
+
+/** `podIP` is the first of `podIPs`; when they differ, the single one counts. */
+function syncPodIps({ status: podStatus }: Pod): void {
+  const { podIP, podIPs } = podStatus;
+  const first = podIPs?.[0]?.ip;
+  if (podIP) {
+    if (first !== podIP) podStatus.podIPs = [{ ip: podIP }];
+  } else if (first) podStatus.podIP = first;
+}
+
+function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
+  const errors: FieldError[] = [];
+  const nominated = pod.status.nominatedNodeName;
+  if (nominated && nominated !== old.status.nominatedNodeName) {
+    for (const message of isDns1123Subdomain(nominated)) {
+      errors.push(invalid(status.child('nominatedNodeName'), nominated, message));
+    }
+  }
+  const policy = pod.spec.restartPolicy ?? '';
+  for (const field of ['containerStatuses', 'initContainerStatuses'] as const) {
+    checkTransitions(pod.status[field] ?? [], old.status[field] ?? [], policy, status.child(field), errors);
+  }
+  checkPodIps(pod, errors);
+  return errors;
+}
+
+/** What has ended stays ended, unless the pod's policy lets it start again. */
+function checkTransitions(
+  statuses: readonly ContainerStatus[],
+  old: readonly ContainerStatus[],
+  restartPolicy: string,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  if (restartPolicy === 'Always') return;
+  old.forEach((before, i) => {
+    const terminated = before.state.terminated;
+    if (terminated === undefined) return;
+    if (terminated.exitCode !== 0 && restartPolicy === 'OnFailure') return;
+    if (statuses.some((s) => s.name === before.name && s.state.terminated === undefined)) {
+      errors.push(forbidden(path.index(i).child('state'), 'may not be transitioned to non-terminated state'));
+    }
+  });
+}
+
+function checkPodIps(pod: Pod, errors: FieldError[]): void {
+  const ips = pod.status.podIPs ?? [];
+  const path = status.child('podIPs');
+  ips.forEach(({ ip }, i) => {
+    if (isIP(ip) === 0) errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7)'));
+  });
+  const families = new Set(ips.map(({ ip }) => isIP(ip)));
+  if (ips.length > 1 && families.size < ips.length) {
+    errors.push(invalid(path, ips, 'may specify no more than one IP for each IP family'));
+  }
+}
+
+/** The path that adds containers to a running pod, for looking into it. */
+export function ephemeralContainersPath(options: PodValidationOptions): SubresourceDefinition {
+  return {
+    name: 'ephemeralcontainers',
+    verbs: ['get', 'patch', 'update'],
+    prepareForUpdate: (_context, object, old) => {
+      const pod = object as unknown as Pod;
+      const live = old as unknown as Pod;
+      const added = pod.spec.ephemeralContainers;
+      for (const container of added ?? []) applyContainerDefaults(container);
+      pod.spec = { ...live.spec };
+      if (added === undefined) delete pod.spec.ephemeralContainers;
+      else pod.spec.ephemeralContainers = added;
+      pod.status = live.status;
+    },
+    validateUpdate: (_context, object, old) => {
+      const pod = object as unknown as Pod;
+      const live = old as unknown as Pod;
+      return [
+        ...validatePodSpec(pod.spec, FieldPath.of('spec'), options),
+        ...validateEphemeralUpdate(pod.spec.ephemeralContainers ?? [], live.spec.ephemeralContainers ?? []),
+      ];
+    },
+  };
+}
+
+type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>;
+
+function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldError[] {
+  const errors: FieldError[] = [];
+  old.forEach((before, i) => {
+    const after = containers.find((c) => c.name === before.name);
+    if (after === undefined) {
+      errors.push(
+        forbidden(ephemeralPath, `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed`),
+      );
+    } else if (!isDeepStrictEqual(after, before)) {
+      const detail = `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed`;
+      errors.push(forbidden(ephemeralPath.index(i), detail));
+    }
+  });
+  return errors;
+}

@@ -1,0 +1,44 @@
+import { type Pod, pod } from '../../../apis/core/v1/pod.types.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { bindingPath } from './pod.binding.js';
+import { podColumns } from './pod.columns.js';
+import { ephemeralContainersPath, podStatusPath } from './pod.paths.js';
+import { podStrategy } from './pod.strategy.js';
+
+/** Pods: containers that run together on one node. */
+export function podResource(context: GroupContext): ResourceDefinition {
+  const options = { names: context.names };
+  return defineResource<Pod>({
+    group: '',
+    resource: 'pods',
+    singular: 'pod',
+    kind: 'Pod',
+    namespaced: true,
+    shortNames: ['po'],
+    categories: ['all'],
+    versions: [{ version: 'v1', type: pod }],
+    strategy: podStrategy(options),
+    facts: { returnsDeletedObject: true },
+    selectableFieldNames: [
+      'spec.nodeName',
+      'spec.restartPolicy',
+      'spec.schedulerName',
+      'spec.serviceAccountName',
+      'status.phase',
+      'status.podIP',
+      'status.nominatedNodeName',
+    ],
+    selectableFields: ({ spec, status }) => ({
+      'spec.nodeName': spec.nodeName ?? '',
+      'spec.restartPolicy': spec.restartPolicy ?? '',
+      'spec.schedulerName': spec.schedulerName ?? '',
+      'spec.serviceAccountName': spec.serviceAccountName ?? '',
+      'status.phase': status.phase ?? '',
+      'status.podIP': status.podIP ?? '',
+      'status.nominatedNodeName': status.nominatedNodeName ?? '',
+    }),
+    columns: podColumns,
+    subresources: [podStatusPath(), bindingPath(context.clock), ephemeralContainersPath(options)],
+  });
+}

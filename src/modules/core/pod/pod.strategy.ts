@@ -1,0 +1,43 @@
+import {
+  applyPodOnlyDefaults,
+  applyPodSpecDefaults,
+  syncServiceAccount,
+} from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import type { Pod } from '../../../apis/core/v1/pod.types.js';
+import { podQosClass } from '../../../apis/core/v1/pod-qos.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { validatePod, validatePodUpdate } from './pod.validation.js';
+
+/** Rules of pods. */
+export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
+  return {
+    applyDefaults(object) {
+      applyPodSpecDefaults(object.spec);
+      applyPodOnlyDefaults(object.spec);
+    },
+
+    prepareForCreate(_context, object) {
+      // Admission may have chosen the account.
+      syncServiceAccount(object.spec);
+      object.status = { phase: 'Pending', qosClass: podQosClass(object.spec) };
+    },
+
+    validate: (_context, object) => validatePod(object, options),
+
+    prepareForUpdate(_context, object) {
+      syncServiceAccount(object.spec);
+    },
+
+    validateUpdate: (_context, object, old) => validatePodUpdate(object, old, options),
+
+    gracePeriodSeconds(object, { gracePeriodSeconds }) {
+      const { nodeName, terminationGracePeriodSeconds } = object.spec;
+      const { phase } = object.status;
+      // Nobody has to be asked to stop what never started or is over.
+      if (!nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
+      const period = gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 0;
+      return period < 0 ? 1 : period;
+    },
+  };
+}

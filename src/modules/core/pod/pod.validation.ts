@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Toleration } from '../../../apis/core/v1/affinity.types.js';
+import type { Container } from '../../../apis/core/v1/container.types.js';
+import type { Pod } from '../../../apis/core/v1/pod.types.js';
+import type { PodSpec } from '../../../apis/core/v1/pod-spec.types.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
+import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
+
+const annotationsPath = FieldPath.of('metadata', 'annotations');
+const specPath = FieldPath.of('spec');
+const maxInt32 = 2147483647;
+
+/** Broken rules of a new pod, metadata aside. */
+export function validatePod(pod: Pod, options: PodValidationOptions): FieldError[] {
+  const errors = validateAnnotations(pod, options);
+  errors.push(...validatePodSpec(pod.spec, specPath, options));
+  if ((pod.spec.ephemeralContainers ?? []).length > 0) {
+    errors.push(forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'));
+  }
+  return errors;
+}
+
+/** A pod that mirrors one of a node's own files can't wait for a scheduler. */
+function validateAnnotations(pod: Pod, { names }: PodValidationOptions): FieldError[] {
+  const mirror = pod.metadata.annotations?.[`${names.labelPrefix}/config.mirror`];
+  if (mirror === undefined || pod.spec.nodeName) return [];
+  const path = annotationsPath.key(`${names.labelPrefix}/config.mirror`);
+  return [invalid(path, mirror, 'must set spec.nodeName if mirror pod annotation is set')];
+}
+
+const updatableFields =
+  'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+
+/** Broken rules of a changed pod: of its spec only images, the deadline and new tolerations may change. */
+export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
+  const errors = validateAnnotations(pod, options);
+  errors.push(...validatePodSpec(pod.spec, specPath, options));
+  for (const field of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
+    if ((pod.spec[field] ?? []).length === (old.spec[field] ?? []).length) continue;
+    errors.push(forbidden(specPath.child(field), 'pod updates may not add or remove containers'));
+    return errors;
+  }
+  if (!validateDeadline(pod.spec, old.spec, errors)) return errors;
+  validateAddedTolerations(pod.spec.tolerations ?? [], old.spec.tolerations ?? [], errors);
+  if (!isDeepStrictEqual(withUpdatableFieldsOf(pod.spec, old.spec), old.spec)) {
+    errors.push(forbidden(specPath, updatableFields));
+  }
+  return errors;
+}
+
+/** False when further checks make no sense. */
+function validateDeadline(spec: PodSpec, old: PodSpec, errors: FieldError[]): boolean {
+  const path = specPath.child('activeDeadlineSeconds');
+  const value = spec.activeDeadlineSeconds;
+  const before = old.activeDeadlineSeconds;
+  if (value === undefined) {
+    if (before !== undefined) {
+      errors.push(invalid(path, undefined, 'must not update from a positive integer to nil value'));
+    }
+    return true;
+  }
+  if (value < 0 || value > maxInt32) {
+    errors.push(invalid(path, value, `must be between 0 and ${maxInt32}, inclusive`));
+    return false;
+  }
+  if (before !== undefined && before < value) {
+    errors.push(invalid(path, value, 'must be less than or equal to previous value'));
+    return false;
+  }
+  return true;
+}
+
+function validateAddedTolerations(
+  tolerations: readonly Toleration[],
+  old: readonly Toleration[],
+  errors: FieldError[],
+): void {
+  for (const before of old) {
+    const isKept = tolerations.some(
+      (t) =>
+        (t.key ?? '') === (before.key ?? '') &&
+        (t.operator ?? '') === (before.operator ?? '') &&
+        (t.value ?? '') === (before.value ?? '') &&
+        (t.effect ?? '') === (before.effect ?? ''),
+    );
+    if (isKept) continue;
+    const detail = 'existing toleration can not be modified except its tolerationSeconds';
+    errors.push(forbidden(specPath.child('tolerations'), detail));
+    return;
+  }
+}
+
+/** The new spec with every field that may change put back, for comparison with the old one. */
+function withUpdatableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
+  const result: PodSpec = { ...spec };
+  copyField(result, old, 'activeDeadlineSeconds');
+  copyField(result, old, 'tolerations');
+  const grace = old.terminationGracePeriodSeconds ?? 0;
+  // A negative period means one second.
+  if (grace < 0 && spec.terminationGracePeriodSeconds === 1) result.terminationGracePeriodSeconds = grace;
+  if (spec.containers !== null) result.containers = withImagesOf(spec.containers, old.containers ?? []);
+  if (spec.initContainers !== undefined) {
+    result.initContainers = withImagesOf(spec.initContainers, old.initContainers ?? []);
+  }
+  // Gates open one by one and never close again.
+  const gates = old.schedulingGates ?? [];
+  if (spec.schedulingGates?.every((gate) => gates.some((g) => g.name === gate.name)) ?? gates.length > 0) {
+    copyField(result, old, 'schedulingGates');
+  }
+  return result;
+}
+
+function copyField<K extends keyof PodSpec>(spec: PodSpec, old: PodSpec, field: K): void {
+  if (old[field] === undefined) delete spec[field];
+  else spec[field] = old[field];
+}
+
+function withImagesOf(containers: readonly Container[], old: readonly Container[]): Container[] {
+  return containers.map((container, i) => {
+    const image = old[i]?.image;
+    if (image === undefined) {
+      const { image: _image, ...rest } = container;
+      return rest;
+    }
+    return { ...container, image };
+  });
+}

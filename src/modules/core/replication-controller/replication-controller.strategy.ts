@@ -1,0 +1,29 @@
+import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import type { ReplicationController } from '../../../apis/core/v1/replication-controller.types.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { validateReplicationController } from './replication-controller.validation.js';
+
+/** Rules of replication controllers. */
+export function replicationControllerStrategy(options: PodValidationOptions): Strategy<ReplicationController> {
+  return {
+    applyDefaults(object) {
+      const { spec, metadata } = object;
+      spec.replicas ??= 1;
+      const { template } = spec;
+      if (template === undefined) return;
+      applyPodSpecDefaults(template.spec);
+      const { labels } = template.metadata;
+      if (labels === undefined) return;
+      if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
+      if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+    },
+
+    prepareForCreate(_context, object) {
+      object.status = { replicas: 0 };
+    },
+
+    validate: (_context, object) => validateReplicationController(object, options),
+    validateUpdate: (_context, object) => validateReplicationController(object, options),
+  };
+}
