@@ -26,7 +26,7 @@ export function runtimeClassResource(names: VendorNames): ResourceDefinition {
     versions: [{ version: 'v1', type: runtimeClass }],
     facts: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
     strategy: {
-      validate: (_context, object) => validateRuntimeClass(object),
+      validate: (_context, object) => validateRuntimeClass(object, names),
       validateUpdate: (_context, object, old) => validateRuntimeClassUpdate(object, old),
     },
     columns,

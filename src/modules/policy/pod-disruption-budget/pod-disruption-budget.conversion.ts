@@ -1,0 +1,44 @@
+import type { LabelSelector } from '../../../apis/meta/v1/selector.types.js';
+import type { PodDisruptionBudget } from '../../../apis/policy/v1/pod-disruption-budget.types.js';
+import { isEmptySelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+
+/**
+ * An empty selector selects nothing in v1beta1 and everything in v1. A requirement on a label that no pod has says the
+ * same in the other version: `Exists` selects nothing, `DoesNotExist` everything.
+ */
+export function emptySelectorLabel(names: VendorNames): string {
+  return `pdb.${names.labelPrefix}/deprecated-v1beta1-empty-selector-match`;
+}
+
+/** Makes a v1beta1 budget mean the same as v1; changes it. */
+export function budgetFromV1beta1(budget: PodDisruptionBudget, label: string): void {
+  const { selector } = budget.spec;
+  if (selector === undefined) return;
+  if (isEmptySelector(selector)) budget.spec.selector = requirementOn(label, 'Exists');
+  else if (isOnly(selector, label, 'DoesNotExist')) budget.spec.selector = {};
+}
+
+/** The way back: makes a v1 budget mean the same as v1beta1; changes it. */
+export function budgetToV1beta1(budget: PodDisruptionBudget, label: string): void {
+  const { selector } = budget.spec;
+  if (selector === undefined) return;
+  if (isEmptySelector(selector)) budget.spec.selector = requirementOn(label, 'DoesNotExist');
+  else if (isOnly(selector, label, 'Exists')) budget.spec.selector = {};
+}
+
+function requirementOn(key: string, operator: 'Exists' | 'DoesNotExist'): LabelSelector {
+  return { matchExpressions: [{ key, operator }] };
+}
+
+function isOnly(selector: LabelSelector, key: string, operator: string): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  const [only] = matchExpressions;
+  return (
+    Object.keys(matchLabels).length === 0 &&
+    matchExpressions.length === 1 &&
+    only?.key === key &&
+    only.operator === operator &&
+    (only.values ?? []).length === 0
+  );
+}
