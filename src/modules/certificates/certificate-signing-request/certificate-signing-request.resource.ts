@@ -1,0 +1,109 @@
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequest,
+} from '../../../apis/certificates/v1/certificate-signing-request.types.js';
+import { certificateSigningRequest as certificateSigningRequestV1beta1 } from '../../../apis/certificates/v1beta1/certificate-signing-request.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import type { Clock } from '../../../machinery/clock.js';
+import type { RequestContext } from '../../../machinery/request-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { isPathSegmentName } from '../../../machinery/names.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type ServedVersion,
+  type SubresourceDefinition,
+} from '../../../registry/resource-definition.js';
+import { validateApproval, validateStatus } from './certificate-status.validation.js';
+import { certificateSigningRequestColumns } from './certificate-signing-request.columns.js';
+import {
+  applyV1beta1Defaults,
+  keepDecisions,
+  recordRequester,
+  stampConditions,
+} from './certificate-signing-request.strategy.js';
+import { validateCertificateSigningRequest } from './certificate-signing-request.validation.js';
+
+/** `certificatesigningrequests`: asks a signer for a certificate. */
+export function certificateSigningRequestResource({ names, clock }: GroupContext): ResourceDefinition {
+  return defineResource<CertificateSigningRequest>({
+    group: groupName('certificates', names),
+    resource: 'certificatesigningrequests',
+    singular: 'certificatesigningrequest',
+    kind: 'CertificateSigningRequest',
+    namespaced: false,
+    shortNames: ['csr'],
+    versions: [{ version: 'v1', type: certificateSigningRequest }, betaVersion(names)],
+    strategy: {
+      validateName: (name) => isPathSegmentName(name),
+      prepareForCreate: (context, object) => {
+        recordRequester(object.spec, context.user);
+        object.status = {};
+      },
+      validate: (context, object) =>
+        validateCertificateSigningRequest(object, {
+          refusedSigner: isBeta(context) ? undefined : names.legacyUnknownSigner,
+          checkUsages: !isBeta(context),
+        }),
+      prepareForUpdate: (_context, object, old) => {
+        object.spec = old.spec;
+      },
+    },
+    selectableFieldNames: ['spec.signerName'],
+    selectableFields: ({ spec }) => ({ 'spec.signerName': spec.signerName }),
+    columns: certificateSigningRequestColumns,
+    subresources: [approval(clock), status(clock)],
+  });
+}
+
+function isBeta(context: RequestContext): boolean {
+  return context.requestInfo.apiVersion === 'v1beta1';
+}
+
+function approval(clock: Clock): SubresourceDefinition {
+  return {
+    name: 'approval',
+    verbs: ['get', 'patch', 'update'],
+    prepareForUpdate: (_context, object, old) => {
+      const changed = object as CertificateSigningRequest;
+      const before = old as CertificateSigningRequest;
+      changed.spec = before.spec;
+      if (before.status.certificate === undefined) delete changed.status.certificate;
+      else changed.status.certificate = before.status.certificate;
+      stampConditions(changed, before, clock);
+    },
+    validateUpdate: (_context, object, old) =>
+      validateApproval(object as CertificateSigningRequest, old as CertificateSigningRequest),
+  };
+}
+
+function status(clock: Clock): SubresourceDefinition {
+  return {
+    name: 'status',
+    verbs: ['get', 'patch', 'update'],
+    prepareForUpdate: (context, object, old) => {
+      const changed = object as CertificateSigningRequest;
+      const before = old as CertificateSigningRequest;
+      changed.spec = before.spec;
+      if (isBeta(context)) keepDecisions(changed, before);
+      stampConditions(changed, before, clock);
+    },
+    validateUpdate: (_context, object, old) =>
+      validateStatus(object as CertificateSigningRequest, old as CertificateSigningRequest),
+  };
+}
+
+function betaVersion(names: VendorNames): ServedVersion {
+  const group = groupName('certificates', names);
+  const kind = 'CertificateSigningRequest';
+  return {
+    version: 'v1beta1',
+    type: certificateSigningRequestV1beta1,
+    applyDefaults: (object: ApiObject) => applyV1beta1Defaults(object as CertificateSigningRequest, names),
+    deprecated: {
+      warning: `${group}/v1beta1 ${kind} is deprecated in v1.19+, unavailable in v1.22+; use ${group}/v1 ${kind}`,
+      removedRelease: '1.22',
+    },
+  };
+}
