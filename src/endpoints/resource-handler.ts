@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
+import { handleApply } from './handlers/apply.js';
 import { handleCreate } from './handlers/create.js';
 import { handleDelete, handleDeleteCollection } from './handlers/delete.js';
 import { handleGet } from './handlers/get.js';
 import { handleList } from './handlers/list.js';
-import { handlePatch } from './handlers/patch.js';
+import { applyMediaType, handlePatch, patchMediaType } from './handlers/patch.js';
 import { handleSubresourceCreate, handleSubresourceWrite } from './handlers/subresource.js';
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
@@ -36,6 +37,9 @@ export async function handleResource(
     case 'patch':
       if (scope.subresource?.write !== undefined) return handleSubresourceWrite(services, context, scope, request, reply);
       if (scope.verb === 'update') return handleUpdate(services, context, scope, request, reply);
+      if (patchMediaType(context.contentType) === applyMediaType) {
+        return handleApply(services, context, scope, request, reply);
+      }
       return handlePatch(services, context, scope, request, reply);
     case 'delete':
       return handleDelete(services, context, scope, request, reply);

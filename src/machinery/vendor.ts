@@ -19,6 +19,8 @@ export interface VendorNames {
   readonly secretTypePrefix: string;
   /** Prefix of well-known labels and annotations, e.g. `<prefix>/metadata.name`. */
   readonly labelPrefix: string;
+  /** Annotation in which the command-line client records what it applied last. */
+  readonly lastAppliedAnnotation: string;
   /** The finalizer every namespace starts with. */
   readonly namespaceFinalizer: string;
   /** Node agent's name in signer names: `<signerPrefix>/<nodeClientSigner>`. */
@@ -49,6 +51,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       serviceAccountMountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
       secretTypePrefix: 'kubernetes.io',
       labelPrefix: 'kubernetes.io',
+      lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
       namespaceFinalizer: 'kubernetes',
       apiserverClientSigner: 'kubernetes.io/kube-apiserver-client',
       nodeClientSigner: 'kubernetes.io/kube-apiserver-client-kubelet',
@@ -72,6 +75,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
     serviceAccountMountPath: `/var/run/secrets/${vendor}/serviceaccount`,
     secretTypePrefix: clientPrefix,
     labelPrefix: clientPrefix,
+    lastAppliedAnnotation: `kubectl.${clientPrefix}/last-applied-configuration`,
     namespaceFinalizer: 'kubernetes',
     apiserverClientSigner: `${vendor}/apiserver-client`,
     nodeClientSigner: `${vendor}/apiserver-client-nodeagent`,

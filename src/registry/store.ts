@@ -2,6 +2,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { Clock } from '../machinery/clock.js';
 import { FieldPath, invalid } from '../machinery/field-error.js';
 import type { GroupResource } from '../machinery/group-version.js';
+import { withoutTimeChanges } from '../machinery/managed-fields/index.js';
 import { deepEqual } from '../machinery/patch/json-value.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import {
@@ -190,6 +191,8 @@ export class Store {
       const object = await options.transform(live);
       this.checkVersion(object, live);
       beforeUpdate(context, this.definition, object, live, options.subresource);
+      const owners = withoutTimeChanges(live, object);
+      if (owners !== undefined) object.metadata.managedFields = owners;
       await options.validate(object, live);
       writtenObject = object;
       oldObject = live;

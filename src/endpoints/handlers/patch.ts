@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
+import { FieldPath, forbidden } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import {
   badRequestError,
+  invalidError,
   notFoundError,
   StatusError,
   unsupportedMediaTypeError,
@@ -21,6 +23,9 @@ import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } f
 
 type PatchType = 'json' | 'merge' | 'strategic';
 
+/** Media type of server-side apply, which has a handler of its own. */
+export const applyMediaType = 'application/apply-patch+yaml';
+
 const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/json-patch+json': 'json',
   'application/merge-patch+json': 'merge',
@@ -30,9 +35,14 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
 /** A patch, parsed; applied again to each newer live object when another writer comes between. */
 export type ApplyPatch = (live: ApiObject) => unknown;
 
+/** The media type of a patch without its parameters. */
+export function patchMediaType(contentType: string | undefined): string {
+  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
 /** Which kind of patch a Content-Type names; 415 for any other. */
 export function patchTypeOf(contentType: string | undefined): PatchType {
-  const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const mediaType = patchMediaType(contentType);
   const type = patchTypes[mediaType];
   if (type === undefined) throw unsupportedMediaTypeError();
   return type;
@@ -72,6 +82,10 @@ export async function handlePatch(
   const accepted = services.accept.negotiate(request.headers.accept, true);
   const type = patchTypeOf(request.plinthContext?.contentType);
   const options = parseWriteOptions(context, services.names, 'PatchOptions');
+  if (context.query.has('force')) {
+    const misplaced = forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch');
+    throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
+  }
   const body = await readBody(request.raw, services.options.maxBodyBytes);
   const apply = parsePatch(type, body, resource.served.type);
   const store = services.storeOf(resource);

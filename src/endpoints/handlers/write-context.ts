@@ -1,8 +1,10 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { GroupVersionKind } from '../../machinery/group-version.js';
+import type { FieldSet } from '../../machinery/field-set/index.js';
 import { updateManagedFields } from '../../machinery/managed-fields/index.js';
 import type { AdmissionFunctions, AdmissionSubject, RequestContext } from '../../machinery/request-context.js';
+import { isolatesStatus } from '../../registry/before-create.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { ValidateAdmission } from '../../registry/store.js';
 import type { WriteOptions } from '../negotiation/write-options.js';
@@ -55,11 +57,20 @@ export function trackFields(
 ): void {
   const entries = updateManagedFields(resource.served.type, live, next, {
     manager: options.fieldManager,
-    operation: 'Update',
     apiVersion: resource.apiVersion,
     time: formatTime(services.clock.now()),
     ...(subresource === undefined ? {} : { subresource }),
+    ...(live === undefined ? {} : resetOptions(resource, subresource)),
   });
   if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;
   else next.metadata.managedFields = entries;
 }
+
+/** Fields that the path can't change: sending them gives nobody ownership. */
+export function resetOptions(resource: ServedResource, subresource: string | undefined): { resetFields?: FieldSet } {
+  if (subresource === 'status') return { resetFields: allButStatus };
+  return subresource === undefined && isolatesStatus(resource.definition) ? { resetFields: onlyStatus } : {};
+}
+
+const onlyStatus: FieldSet = { 'f:status': {} };
+const allButStatus: FieldSet = { 'f:metadata': {}, 'f:spec': {} };

@@ -1,0 +1,88 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { formatTime } from '../../machinery/clock.js';
+import { FieldPath, required } from '../../machinery/field-error.js';
+import { applyPatch, conflictsError } from '../../machinery/managed-fields/index.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { badRequestError, invalidError } from '../../machinery/status-error.js';
+import { ensureIdentity } from '../../registry/before-update.js';
+import { toServed, toStored } from '../../registry/object-codec.js';
+import { decodeValue, parseBody } from '../negotiation/decode-body.js';
+import { readBody } from '../negotiation/read-body.js';
+import { sendObject } from '../negotiation/respond.js';
+import { parseWriteOptions } from '../negotiation/write-options.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+import { admissionOf, applyDefaults, expectedKind, resetOptions, validateWith } from './write-context.js';
+
+/** PATCH with an applier's whole intent (specification 5.9): merged by field ownership, created when missing. */
+export async function handleApply(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { resource, subresource } = scope;
+  const accepted = services.accept.negotiate(request.headers.accept, true);
+  const options = parseWriteOptions(context, services.names, 'PatchOptions');
+  if (!options.fieldManagerGiven) {
+    const missing = required(FieldPath.of('fieldManager'), 'is required for apply patch');
+    throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
+  }
+  const body = await readBody(request.raw, services.options.maxBodyBytes);
+  const config = parseConfig(body);
+
+  const outcome = await services.storeOf(resource).update(context, scope.namespace, scope.name, {
+    dryRun: options.dryRun,
+    validate: validateWith(context, options),
+    subresource,
+    forceAllowCreate: true,
+    transform: async (live) => {
+      const servedLive = live === undefined || resource.isStored ? live : toServed(resource, structuredClone(live));
+      const result = applyPatch(resource.served.type, servedLive, config, {
+        manager: options.fieldManager,
+        apiVersion: resource.apiVersion,
+        time: formatTime(services.clock.now()),
+        force: options.force,
+        lastAppliedAnnotation: services.names.lastAppliedAnnotation,
+        ...(subresource === undefined ? {} : { subresource: subresource.name }),
+        ...resetOptions(resource, subresource?.name),
+      });
+      if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
+      const object = decodeValue(
+        context,
+        resource.served.type,
+        expectedKind(scope),
+        result.object,
+        options.fieldValidation,
+      );
+      ensureIdentity(resource.definition, object, scope.namespace, scope.name);
+      applyDefaults(resource, object);
+      await admissionOf(context).admit({
+        operation: live === undefined ? 'CREATE' : 'UPDATE',
+        name: scope.name,
+        object,
+        oldObject: live,
+        options: options.raw,
+        dryRun: options.dryRun,
+      });
+      return toStored(resource, object);
+    },
+  });
+  sendObject(services, context, reply, outcome.created ? 201 : 200, resource, outcome, accepted);
+}
+
+/** JSON is valid YAML, so both are read as YAML. */
+function parseConfig(body: Buffer): Readonly<Record<string, unknown>> {
+  let config: unknown;
+  try {
+    config = parseBody(body, 'yaml');
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequestError(`error decoding YAML: ${error.message}`, error);
+    throw error;
+  }
+  if (config === null || typeof config !== 'object' || Array.isArray(config)) {
+    throw badRequestError('error decoding YAML: the applied configuration must be an object');
+  }
+  return config as Readonly<Record<string, unknown>>;
+}
