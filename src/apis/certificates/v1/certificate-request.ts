@@ -19,13 +19,21 @@ export class CertificateRequestError extends Error {}
 
 type Asn1 = forge.asn1.Asn1;
 
+/** The library's types do not know the options of its reader. */
+interface Asn1Library extends Omit<typeof forge.asn1, 'fromDer'> {
+  fromDer(
+    bytes: string,
+    options: { readonly strict: boolean; readonly parseAllBytes: boolean; readonly decodeBitStrings: boolean },
+  ): Asn1;
+}
+
 const pemLabel = 'CERTIFICATE REQUEST';
 const require = createRequire(import.meta.url);
-let library: typeof forge.asn1 | undefined;
+let library: Asn1Library | undefined;
 
 /** Few processes ever see a request, so the ASN.1 library is loaded when the first one comes. */
-function asn1(): typeof forge.asn1 {
-  library ??= require('node-forge/lib/asn1') as typeof forge.asn1;
+function asn1(): Asn1Library {
+  library ??= require('node-forge/lib/asn1') as Asn1Library;
   return library;
 }
 
@@ -126,7 +134,9 @@ function verifyWith(
   const isKey = (type: string) => key.asymmetricKeyType === type;
   try {
     if (oid === oids.ed25519) {
-      return isKey('ed25519') && verify(null, signed, key, signature) ? undefined : 'x509: Ed25519 verification failure';
+      return isKey('ed25519') && verify(null, signed, key, signature)
+        ? undefined
+        : 'x509: Ed25519 verification failure';
     }
     const known = oid === oids.rsaPss ? pssHash(parameters) : signatureHashes[oid];
     if (known === undefined) return 'x509: cannot verify signature: algorithm unimplemented';

@@ -1,4 +1,7 @@
-import type { ServiceReference, WebhookClientConfig } from '../../../apis/admissionregistration/v1/webhook-client-config.types.js';
+import type {
+  ServiceReference,
+  WebhookClientConfig,
+} from '../../../apis/admissionregistration/v1/webhook-client-config.types.js';
 import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain, isPortNumber } from '../../../machinery/names.js';
 

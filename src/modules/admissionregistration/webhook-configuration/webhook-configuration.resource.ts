@@ -93,7 +93,7 @@ function betaVersion(type: KindType, isMutating: boolean, names: VendorNames, ki
   return {
     version: 'v1beta1',
     type,
-    applyDefaults: (object) => applyV1beta1Defaults(object['webhooks'] as Webhook[] | undefined, isMutating),
+    applyDefaults: (object) => applyV1beta1Defaults(object.webhooks as Webhook[] | undefined, isMutating),
     deprecated: { warning, removedRelease: '1.22' },
   };
 }

@@ -1,4 +1,7 @@
-import type { MutatingWebhook, ValidatingWebhook } from '../../../apis/admissionregistration/v1/webhook-configuration.types.js';
+import type {
+  MutatingWebhook,
+  ValidatingWebhook,
+} from '../../../apis/admissionregistration/v1/webhook-configuration.types.js';
 import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import {
   duplicate,
@@ -67,7 +70,9 @@ export function validateWebhooksUpdate(
   const oldNames = new Set(before.map((w) => w.name));
   const hadDuplicates = oldNames.size < before.length;
   const errors: FieldError[] = [];
-  const hadKnownVersions = before.every((w) => (w.admissionReviewVersions ?? []).some((v) => reviewVersions.includes(v)));
+  const hadKnownVersions = before.every((w) =>
+    (w.admissionReviewVersions ?? []).some((v) => reviewVersions.includes(v)),
+  );
   const names = new Set<string>();
   for (const [i, webhook] of (webhooks ?? []).entries()) {
     const path = webhooksPath.index(i);

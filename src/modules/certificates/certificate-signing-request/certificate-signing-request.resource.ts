@@ -5,17 +5,16 @@ import {
 import { certificateSigningRequest as certificateSigningRequestV1beta1 } from '../../../apis/certificates/v1beta1/certificate-signing-request.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import type { Clock } from '../../../machinery/clock.js';
+import { isPathSegmentName } from '../../../machinery/names.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import type { GroupContext } from '../../../registry/group-context.js';
-import { isPathSegmentName } from '../../../machinery/names.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type SubresourceDefinition,
 } from '../../../registry/resource-definition.js';
-import { validateApproval, validateStatus } from './certificate-status.validation.js';
 import { certificateSigningRequestColumns } from './certificate-signing-request.columns.js';
 import {
   applyV1beta1Defaults,
@@ -24,6 +23,7 @@ import {
   stampConditions,
 } from './certificate-signing-request.strategy.js';
 import { validateCertificateSigningRequest } from './certificate-signing-request.validation.js';
+import { validateApproval, validateStatus } from './certificate-status.validation.js';
 
 /** `certificatesigningrequests`: asks a signer for a certificate. */
 export function certificateSigningRequestResource({ names, clock }: GroupContext): ResourceDefinition {

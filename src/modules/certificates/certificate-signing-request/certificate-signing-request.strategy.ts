@@ -25,16 +25,14 @@ export function recordRequester(spec: CertificateSigningRequestSpec, user: UserI
  * Fills the times of conditions that came without: updated now, and changed now unless the condition had the same
  * status before. Changes `object`.
  */
-export function stampConditions(
-  object: CertificateSigningRequest,
-  old: CertificateSigningRequest,
-  clock: Clock,
-): void {
+export function stampConditions(object: CertificateSigningRequest, old: CertificateSigningRequest, clock: Clock): void {
   const now = formatTime(clock.now());
   for (const condition of object.status.conditions ?? []) {
     condition.lastUpdateTime ??= now;
     if (condition.lastTransitionTime !== null) continue;
-    const before = (old.status.conditions ?? []).find((c) => c.type === condition.type && c.status === condition.status);
+    const before = (old.status.conditions ?? []).find(
+      (c) => c.type === condition.type && c.status === condition.status,
+    );
     condition.lastTransitionTime = before?.lastTransitionTime ?? now;
   }
 }

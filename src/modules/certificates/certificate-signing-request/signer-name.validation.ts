@@ -16,7 +16,8 @@ export function validateSignerName(signerName: string, path: FieldPath): FieldEr
   if (domain.length > maxSubdomainLength) errors.push(tooLong(path, maxSubdomainLength));
   const labels = domain.split('.');
   for (const label of labels) {
-    for (const m of isDns1123Label(label)) errors.push(invalid(path, domain, `validating label ${JSON.stringify(label)}: ${m}`));
+    for (const m of isDns1123Label(label))
+      errors.push(invalid(path, domain, `validating label ${JSON.stringify(label)}: ${m}`));
   }
   if (labels.length < 2) {
     errors.push(invalid(path, domain, 'should be a domain with at least two segments separated by dots'));

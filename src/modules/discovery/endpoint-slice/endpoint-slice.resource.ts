@@ -18,7 +18,8 @@ const columns: readonly TableColumn<EndpointSlice>[] = [
     name: 'Ports',
     type: 'string',
     description: 'Ports of every endpoint.',
-    cell: (slice) => shorten((slice.ports ?? []).map(({ name, port }) => (port === undefined ? (name ?? '') : `${port}`))),
+    cell: (slice) =>
+      shorten((slice.ports ?? []).map(({ name, port }) => (port === undefined ? (name ?? '') : `${port}`))),
   },
   {
     name: 'Endpoints',

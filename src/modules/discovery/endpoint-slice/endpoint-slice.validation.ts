@@ -10,7 +10,13 @@ import {
   required,
   tooMany,
 } from '../../../machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain, isPortNumber, isQualifiedName, isValidLabelValue } from '../../../machinery/names.js';
+import {
+  isDns1123Label,
+  isDns1123Subdomain,
+  isPortNumber,
+  isQualifiedName,
+  isValidLabelValue,
+} from '../../../machinery/names.js';
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 const protocols = ['SCTP', 'TCP', 'UDP'];

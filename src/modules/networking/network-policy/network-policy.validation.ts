@@ -1,10 +1,10 @@
+import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import type {
   IPBlock,
   NetworkPolicy,
   NetworkPolicyPeer,
   NetworkPolicyPort,
 } from '../../../apis/networking/v1/network-policy.types.js';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import { isStrictSubset, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import {
   type FieldError,
@@ -58,12 +58,14 @@ function validatePort({ protocol, port, endPort }: NetworkPolicyPort, path: Fiel
   }
   const endPath = path.child('endPort');
   if (port === undefined) {
-    if (endPort !== undefined) errors.push(invalid(endPath, endPort, 'may not be specified when `port` is not specified'));
+    if (endPort !== undefined)
+      errors.push(invalid(endPath, endPort, 'may not be specified when `port` is not specified'));
     return;
   }
   if (typeof port === 'string') {
     for (const m of isPortName(port)) errors.push(invalid(path.child('port'), port, m));
-    if (endPort !== undefined) errors.push(invalid(endPath, endPort, 'may not be specified when `port` is non-numeric'));
+    if (endPort !== undefined)
+      errors.push(invalid(endPath, endPort, 'may not be specified when `port` is non-numeric'));
     return;
   }
   for (const m of isPortNumber(port)) errors.push(invalid(path.child('port'), port, m));

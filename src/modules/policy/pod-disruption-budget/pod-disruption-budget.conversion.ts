@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../../../apis/meta/v1/selector.types.js';
-import type { PodDisruptionBudget } from '../../../apis/policy/v1/pod-disruption-budget.types.js';
 import { isEmptySelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import type { PodDisruptionBudget } from '../../../apis/policy/v1/pod-disruption-budget.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 
 /**

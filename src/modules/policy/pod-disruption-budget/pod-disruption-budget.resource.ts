@@ -59,7 +59,7 @@ export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinit
         name: 'status',
         verbs: ['get', 'patch', 'update'],
         prepareForUpdate: (_context, object, old) => {
-          object['spec'] = old['spec'];
+          object.spec = old.spec;
         },
         // The older version never checked its status, and controllers that use it may rely on that.
         validateUpdate: (context, object) =>

@@ -1,4 +1,8 @@
-import { fsType, type PodSecurityPolicy, type PodSecurityPolicySpec } from '../../../apis/policy/v1beta1/pod-security-policy.types.js';
+import {
+  fsType,
+  type PodSecurityPolicy,
+  type PodSecurityPolicySpec,
+} from '../../../apis/policy/v1beta1/pod-security-policy.types.js';
 import {
   duplicate,
   type FieldError,
@@ -121,7 +125,8 @@ function validateAllowedThings(spec: PodSecurityPolicySpec, errors: FieldError[]
   for (const [i, { name }] of (spec.allowedCSIDrivers ?? []).entries()) {
     const at = csiPath.index(i).child('name');
     if (name === '') errors.push(required(at));
-    if (name.length > maxDriverNameLength) errors.push(invalid(at, name, `must be no more than ${maxDriverNameLength} characters`));
+    if (name.length > maxDriverNameLength)
+      errors.push(invalid(at, name, `must be no more than ${maxDriverNameLength} characters`));
     for (const m of isDns1123Subdomain(name.toLowerCase())) errors.push(invalid(at, name, m));
   }
 }

@@ -13,7 +13,11 @@ export function validateSecurityAnnotations(
   const errors: FieldError[] = [];
   const appArmor = `apparmor.security.beta.${labelPrefix}`;
   const seccomp = `seccomp.security.alpha.${labelPrefix}`;
-  const check = (key: string, profiles: readonly string[] | undefined, problem: (profile: string) => string | undefined) => {
+  const check = (
+    key: string,
+    profiles: readonly string[] | undefined,
+    problem: (profile: string) => string | undefined,
+  ) => {
     for (const profile of profiles ?? []) {
       const detail = problem(profile);
       if (detail !== undefined) errors.push(invalid(annotationsPath.key(key), profile, detail));
@@ -29,7 +33,8 @@ export function validateSecurityAnnotations(
 }
 
 function appArmorProblem(profile: string): string | undefined {
-  const isValid = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith(localProfile);
+  const isValid =
+    profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith(localProfile);
   return isValid ? undefined : `invalid AppArmor profile name: ${JSON.stringify(profile)}`;
 }
 

@@ -32,7 +32,8 @@ export function validateSysctlOverlaps(
   const errors: FieldError[] = [];
   for (const [i, pattern] of allowed.entries()) {
     for (const [j, other] of denied.entries()) {
-      if (covers(pattern, other)) errors.push(invalid(forbiddenPath.index(j), other, `sysctl overlaps with ${pattern}`));
+      if (covers(pattern, other))
+        errors.push(invalid(forbiddenPath.index(j), other, `sysctl overlaps with ${pattern}`));
       else if (covers(other, pattern)) {
         errors.push(invalid(allowedPath.index(i), pattern, `sysctl overlaps with ${other}`));
       }

@@ -1,5 +1,5 @@
-import type { AggregationRule, ClusterRole, PolicyRule, Role } from '../../../apis/rbac/v1/role.types.js';
 import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import type { AggregationRule, ClusterRole, PolicyRule, Role } from '../../../apis/rbac/v1/role.types.js';
 import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
 
 const rulesPath = FieldPath.of('rules');

@@ -56,7 +56,7 @@ export function volumeAttachmentResource(names: VendorNames): ResourceDefinition
         name: 'status',
         verbs: ['get', 'patch', 'update'],
         prepareForUpdate: (_context, object, old) => {
-          object['spec'] = old['spec'];
+          object.spec = old.spec;
         },
         validateUpdate: (_context, object) => validateVolumeAttachmentStatus((object as VolumeAttachment).status),
       },
