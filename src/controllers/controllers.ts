@@ -20,6 +20,8 @@ export interface ControllersOptions {
   /** Name of this process in the Lease; must be of it alone. Default: host name and a random part. */
   readonly identity?: string | undefined;
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
+  /** See the namespace controller. */
+  readonly settleMs?: number | undefined;
   readonly timers?: Timers | undefined;
   readonly random?: (() => number) | undefined;
 }
@@ -48,7 +50,9 @@ export function startControllers(options: ControllersOptions): RunningController
   if (leases === undefined) throw new Error('the resource leases is not registered');
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
-  const loops: readonly ControlLoop[] = [new NamespaceController({ storage, registry, names, logger, timers })];
+  const loops: readonly ControlLoop[] = [
+    new NamespaceController({ storage, registry, names, logger, timers, settleMs: options.settleMs }),
+  ];
 
   const stop = new AbortController();
   const lead = async (signal: AbortSignal): Promise<void> => {

@@ -1,0 +1,23 @@
+import { ApiOptions } from '../../config/api.options.js';
+import { LoggingOptions } from '../../config/logging.options.js';
+import { parseOptions } from '../../config/parse-options.js';
+import { StorageOptions } from '../../config/storage.options.js';
+import { type Command, parseRequest } from '../command.js';
+import { requireDatabaseUrl } from './migrate.command.js';
+
+const groups = { storage: StorageOptions, api: ApiOptions, logging: LoggingOptions } as const;
+
+export const controllersCommand: Command = {
+  name: 'controllers',
+  summary: 'Run the control loops. Any number of processes may; one of them works at a time.',
+  groups,
+  defaults: {},
+  async run(context) {
+    const { storage, api, logging } = parseOptions(parseRequest(groups, {}, context));
+    const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
+    const { runControllers } = await import('../controllers.js');
+    const controllers = await runControllers({ storage: { ...storage, databaseUrl }, api, logging });
+    await context.signals.wait();
+    await controllers.stop();
+  },
+};

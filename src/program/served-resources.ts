@@ -1,0 +1,73 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { ServerOptions } from '../config/options.js';
+import { systemClock } from '../machinery/clock.js';
+import { vendorNames } from '../machinery/vendor.js';
+import { groupModules } from '../modules/index.js';
+import type { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import { storageObserver } from '../observability/storage-observer.js';
+import { GROUP_CONTEXT, type GroupContext } from '../registry/group-context.js';
+import { ResourceRegistry } from '../registry/resource-registry.js';
+import { createPostgresStorage } from '../storage/postgres/postgres-storage.js';
+import type { Running } from './lifecycle.js';
+
+/** Storage and every built-in resource, without the HTTP side: for work inside the program. */
+export interface ServedResources extends Running {
+  readonly context: GroupContext;
+}
+
+@Module({})
+class GroupsModule {
+  static of(context: GroupContext): DynamicModule {
+    return {
+      module: GroupsModule,
+      global: true,
+      providers: [{ provide: GROUP_CONTEXT, useValue: context }],
+      exports: [GROUP_CONTEXT],
+      imports: groupModules.map(({ module }) => module),
+    };
+  }
+}
+
+/**
+ * Opens the database, whose schema must be up to date, and registers the resources.
+ *
+ * @throws MigrationError or StorageError when the database can't be used; nothing stays open then.
+ */
+export async function openServedResources(
+  { storage: database, api }: Pick<ServerOptions, 'storage' | 'api'>,
+  logger: Logger,
+): Promise<ServedResources> {
+  const storage = await createPostgresStorage({
+    databaseUrl: database.databaseUrl,
+    listenDatabaseUrl: database.listenDatabaseUrl,
+    poolSize: database.databasePoolSize,
+    watchHistoryMs: database.watchHistoryMs,
+    observer: storageObserver(new Metrics(), logger),
+  });
+  try {
+    const context: GroupContext = {
+      registry: new ResourceRegistry(),
+      storage,
+      clock: systemClock,
+      names: vendorNames(api.vendor, api.compat),
+      serviceClusterIpRange: api.serviceClusterIpRange,
+      serviceNodePortRange: api.serviceNodePortRange,
+    };
+    const groups = await NestFactory.createApplicationContext(GroupsModule.of(context), {
+      logger: false,
+      abortOnError: false,
+    });
+    return {
+      context,
+      stop: async () => {
+        await groups.close();
+        await storage.stop();
+      },
+    };
+  } catch (error) {
+    await storage.stop();
+    throw error;
+  }
+}
