@@ -13,10 +13,8 @@ const metadataStart = '"metadata":{';
 
 /** What stored text of a resource begins with, so that bytes can be spliced without parsing. */
 export function storedPrefix(resource: ServedResource): string {
-  const stored = resource.definition.versions[0];
-  const { group, kind } = resource.definition;
-  const apiVersion = group === '' ? stored.version : `${group}/${stored.version}`;
-  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},${metadataStart}`;
+  const apiVersion = storedApiVersion(resource);
+  return `{"kind":${JSON.stringify(resource.definition.kind)},"apiVersion":${JSON.stringify(apiVersion)},${metadataStart}`;
 }
 
 /**
@@ -24,11 +22,17 @@ export function storedPrefix(resource: ServedResource): string {
  * store's own column is the truth).
  */
 export function encodeForStorage(resource: ServedResource, object: ApiObject): string {
-  const { group, kind, versions } = resource.definition;
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
-  const apiVersion = group === '' ? versions[0].version : `${group}/${versions[0].version}`;
   const { resourceVersion: _resourceVersion, ...storedMetadata } = metadata;
-  return JSON.stringify({ kind, apiVersion, metadata: storedMetadata, ...rest });
+  const { kind } = resource.definition;
+  return JSON.stringify({ kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest });
+}
+
+/** The first version of the definition, in the group that the objects are stored under. */
+function storedApiVersion({ definition }: ServedResource): string {
+  const { version } = definition.versions[0];
+  const group = definition.storedAs?.group ?? definition.group;
+  return group === '' ? version : `${group}/${version}`;
 }
 
 /** Parses stored text and puts the store's version into its metadata. */
@@ -73,9 +77,8 @@ export function toServed(resource: ServedResource, object: ApiObject): ApiObject
 /** A decoded object of the served version in the stored version; the input may be changed. */
 export function toStored(resource: ServedResource, object: ApiObject): ApiObject {
   const converted = resource.served.toStored === undefined ? object : resource.served.toStored(object);
-  const { group, kind, versions } = resource.definition;
-  converted.kind = kind;
-  converted.apiVersion = group === '' ? versions[0].version : `${group}/${versions[0].version}`;
+  converted.kind = resource.definition.kind;
+  converted.apiVersion = storedApiVersion(resource);
   return converted;
 }
 
@@ -83,7 +86,10 @@ export function toStored(resource: ServedResource, object: ApiObject): ApiObject
 export function parseResourceVersion(text: string | undefined): bigint | undefined {
   if (text === undefined || text === '' || text === '0') return undefined;
   if (!/^\d{1,19}$/.test(text)) {
-    throw new StatusError('BadRequest', `resourceVersion: Invalid value: ${JSON.stringify(text)}: must be a decimal number`);
+    throw new StatusError(
+      'BadRequest',
+      `resourceVersion: Invalid value: ${JSON.stringify(text)}: must be a decimal number`,
+    );
   }
   return BigInt(text);
 }

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigMap } from '../../../apis/core/v1/config-map.types.js';
+import { type FieldError, FieldPath, forbidden, invalid, rootPath, tooLong } from '../../../machinery/field-error.js';
+import { isConfigMapKey } from '../../../machinery/names.js';
+
+/** Most bytes that the entries of a ConfigMap or Secret may have together. */
+export const maxEntryBytes = 1024 * 1024;
+
+const dataPath = FieldPath.of('data');
+const binaryDataPath = FieldPath.of('binaryData');
+const immutablePath = FieldPath.of('immutable');
+const immutableDetail = 'field is immutable when `immutable` is set';
+
+/** Broken rules of a ConfigMap: key syntax, no key in both maps, total size. */
+export function validateConfigMap(object: ConfigMap): FieldError[] {
+  const errors: FieldError[] = [];
+  const data = object.data ?? {};
+  const binaryData = object.binaryData ?? {};
+  let size = 0;
+  for (const [key, value] of Object.entries(data)) {
+    for (const message of isConfigMapKey(key)) errors.push(invalid(dataPath.key(key), key, message));
+    if (Object.hasOwn(binaryData, key)) {
+      errors.push(invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'));
+    }
+    size += Buffer.byteLength(value);
+  }
+  for (const [key, value] of Object.entries(binaryData)) {
+    for (const message of isConfigMapKey(key)) errors.push(invalid(binaryDataPath.key(key), key, message));
+    size += Buffer.byteLength(value, 'base64');
+  }
+  if (size > maxEntryBytes) errors.push(tooLong(rootPath, maxEntryBytes));
+  return errors;
+}
+
+/** The same for a changed one; once `immutable` is set, it and the entries stay. */
+export function validateConfigMapUpdate(object: ConfigMap, old: ConfigMap): FieldError[] {
+  const errors: FieldError[] = [];
+  if (old.immutable === true) {
+    if (object.immutable !== true) errors.push(forbidden(immutablePath, immutableDetail));
+    if (!isDeepStrictEqual(object.data ?? {}, old.data ?? {})) errors.push(forbidden(dataPath, immutableDetail));
+    if (!isDeepStrictEqual(object.binaryData ?? {}, old.binaryData ?? {})) {
+      errors.push(forbidden(binaryDataPath, immutableDetail));
+    }
+  }
+  errors.push(...validateConfigMap(object));
+  return errors;
+}

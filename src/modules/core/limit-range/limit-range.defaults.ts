@@ -1,0 +1,12 @@
+import type { LimitRange } from '../../../apis/core/v1/limit-range.types.js';
+
+/** For containers: the default limit is the maximum, the default request the default limit, else the minimum. */
+export function applyLimitRangeDefaults(object: LimitRange): void {
+  for (const item of object.spec.limits ?? []) {
+    if (item.type !== 'Container') continue;
+    const limits = { ...item.max, ...item.default };
+    const requests = { ...item.min, ...limits, ...item.defaultRequest };
+    if (Object.keys(limits).length > 0) item.default = limits;
+    if (Object.keys(requests).length > 0) item.defaultRequest = requests;
+  }
+}

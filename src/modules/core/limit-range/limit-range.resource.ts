@@ -1,0 +1,24 @@
+import { type LimitRange, limitRange } from '../../../apis/core/v1/limit-range.types.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { applyLimitRangeDefaults } from './limit-range.defaults.js';
+import { validateLimitRange } from './limit-range.validation.js';
+
+/** LimitRanges: bounds and default amounts of resources in a namespace. */
+export function limitRangeResource(names: VendorNames): ResourceDefinition {
+  return defineResource<LimitRange>({
+    group: '',
+    resource: 'limitranges',
+    singular: 'limitrange',
+    kind: 'LimitRange',
+    namespaced: true,
+    shortNames: ['limits'],
+    versions: [{ version: 'v1', type: limitRange }],
+    strategy: {
+      applyDefaults: applyLimitRangeDefaults,
+      validate: (_context, object) => validateLimitRange(object, names),
+      validateUpdate: (_context, object) => validateLimitRange(object, names),
+    },
+    facts: { allowCreateOnUpdate: true },
+  });
+}

@@ -1,0 +1,105 @@
+import { type Namespace, namespace } from '../../../apis/core/v1/namespace.types.js';
+import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
+import { isDns1123Label, isQualifiedName } from '../../../machinery/names.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { maskTrailingDash } from '../../../registry/before-create.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { keepField, statusSubresource } from '../status-subresource.js';
+
+const finalizersPath = FieldPath.of('spec', 'finalizers');
+/** Spelled as clients of this rule know it. */
+const phasePath = FieldPath.of('status', 'Phase');
+
+/** Finalizers without a prefix that a namespace may carry. */
+const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Namespaces: they stay, Terminating, until their content is gone and `finalize` has emptied `spec.finalizers`. */
+export function namespaceResource(names: VendorNames): ResourceDefinition {
+  return defineResource<Namespace>({
+    group: '',
+    resource: 'namespaces',
+    singular: 'namespace',
+    kind: 'Namespace',
+    namespaced: false,
+    shortNames: ['ns'],
+    versions: [{ version: 'v1', type: namespace }],
+    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+    strategy: namespaceStrategy(names),
+    selectableFieldNames: ['status.phase'],
+    selectableFields: (object) => ({ 'status.phase': object.status.phase ?? '' }),
+    columns: [
+      nameColumn,
+      {
+        name: 'Status',
+        type: 'string',
+        description: 'Active, or Terminating while its content is being removed.',
+        cell: (object) => object.status.phase ?? '',
+      },
+      ageColumn,
+    ],
+    subresources: [
+      statusSubresource<Namespace>({ validate: validatePhase }),
+      {
+        name: 'finalize',
+        verbs: ['update'],
+        prepareForUpdate: (_context, object, old) => keepField(object, old, 'status'),
+        validateUpdate: (_context, object) => validateFinalizers(object as unknown as Namespace, true),
+      },
+    ],
+  });
+}
+
+export function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
+  return {
+    applyDefaults(object) {
+      object.status.phase ||= 'Active';
+    },
+
+    validateName: (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
+
+    prepareForCreate(_context, object) {
+      object.status = { phase: 'Active' };
+      const finalizers = object.spec.finalizers ?? [];
+      if (!finalizers.includes(names.namespaceFinalizer)) {
+        object.spec.finalizers = [...finalizers, names.namespaceFinalizer];
+      }
+    },
+
+    validate: (_context, object) => validateFinalizers(object, false),
+
+    prepareForUpdate(_context, object, old) {
+      // Finalizers of the spec change only through the finalize path.
+      if (old.spec.finalizers === undefined) delete object.spec.finalizers;
+      else object.spec.finalizers = old.spec.finalizers;
+    },
+
+    prepareForDelete(_context, object) {
+      object.status = { ...object.status, phase: 'Terminating' };
+    },
+
+    deletionBlocked: (object) => (object.spec.finalizers ?? []).length > 0,
+  };
+}
+
+/** The phase follows from the deletionTimestamp: a status write can neither end a namespace nor bring one back. */
+function validatePhase(object: Namespace): FieldError[] {
+  const isDeleting = object.metadata.deletionTimestamp !== undefined;
+  const expected = isDeleting ? 'Terminating' : 'Active';
+  if (object.status.phase === expected) return [];
+  const detail = `may only be '${expected}' if \`deletionTimestamp\` is ${isDeleting ? 'not ' : ''}empty`;
+  return [invalid(phasePath, object.status.phase ?? '', detail)];
+}
+
+function validateFinalizers(object: Namespace, withIndex: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  (object.spec.finalizers ?? []).forEach((finalizer, i) => {
+    const path = withIndex ? finalizersPath.index(i) : finalizersPath;
+    for (const message of isQualifiedName(finalizer)) errors.push(invalid(path, finalizer, message));
+    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+      errors.push(invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'));
+    }
+  });
+  return errors;
+}

@@ -1,0 +1,34 @@
+import { type Node, node } from '../../../apis/core/v1/node.types.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { statusSubresource } from '../status-subresource.js';
+import { nodeColumns } from './node.columns.js';
+import { applyNodeDefaults } from './node.defaults.js';
+import { validateNode, validateNodeUpdate } from './node.validation.js';
+
+/** Nodes: machines that run pods. Their agents create them, status included. */
+export function nodeResource(names: VendorNames): ResourceDefinition {
+  return defineResource<Node>({
+    group: '',
+    resource: 'nodes',
+    singular: 'node',
+    kind: 'Node',
+    namespaced: false,
+    shortNames: ['no'],
+    versions: [{ version: 'v1', type: node }],
+    strategy: {
+      applyDefaults: applyNodeDefaults,
+      validate: (_context, object) => validateNode(object),
+      prepareForUpdate(_context, object, old) {
+        object.status = old.status;
+      },
+      validateUpdate: (_context, object, old) => validateNodeUpdate(object, old),
+    },
+    // A new node brings its status along; later on only the status path changes it.
+    facts: { statusIsolated: false },
+    selectableFieldNames: ['spec.unschedulable'],
+    selectableFields: (object) => ({ 'spec.unschedulable': String(object.spec.unschedulable ?? false) }),
+    columns: nodeColumns(names),
+    subresources: [statusSubresource<Node>({ validate: validateNodeUpdate })],
+  });
+}

@@ -1,0 +1,83 @@
+import {
+  type PersistentVolumeClaim,
+  persistentVolumeClaim,
+} from '../../../apis/core/v1/persistent-volume-claim.types.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { accessModesText } from '../cells.js';
+import { statusSubresource } from '../status-subresource.js';
+import {
+  validatePersistentVolumeClaim,
+  validatePersistentVolumeClaimStatus,
+  validatePersistentVolumeClaimUpdate,
+} from './persistent-volume-claim.validation.js';
+
+/** PersistentVolumeClaims: requests for storage. */
+export function persistentVolumeClaimResource(names: VendorNames): ResourceDefinition {
+  const classAnnotation = `volume.beta.${names.labelPrefix}/storage-class`;
+  return defineResource<PersistentVolumeClaim>({
+    group: '',
+    resource: 'persistentvolumeclaims',
+    singular: 'persistentvolumeclaim',
+    kind: 'PersistentVolumeClaim',
+    namespaced: true,
+    shortNames: ['pvc'],
+    versions: [{ version: 'v1', type: persistentVolumeClaim }],
+    strategy: {
+      applyDefaults(object) {
+        object.status.phase ||= 'Pending';
+        object.spec.volumeMode ??= 'Filesystem';
+      },
+      prepareForCreate(_context, object) {
+        object.status = { phase: 'Pending' };
+      },
+      validate: (_context, object) => validatePersistentVolumeClaim(object),
+      validateUpdate: (_context, object, old) => validatePersistentVolumeClaimUpdate(object, old, names),
+    },
+    facts: { returnsDeletedObject: true },
+    columns: [
+      nameColumn,
+      {
+        name: 'Status',
+        type: 'string',
+        description: 'Phase, or Terminating while it is being deleted.',
+        cell: ({ metadata, status }) =>
+          metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
+      },
+      {
+        name: 'Volume',
+        type: 'string',
+        description: 'Volume it is bound to.',
+        cell: ({ spec }) => spec.volumeName ?? '',
+      },
+      {
+        name: 'Capacity',
+        type: 'string',
+        description: 'Size of that volume.',
+        cell: ({ spec, status }) => (spec.volumeName ? (status.capacity?.['storage'] ?? '0') : ''),
+      },
+      {
+        name: 'Access Modes',
+        type: 'string',
+        description: 'How that volume may be mounted.',
+        cell: ({ spec, status }) => (spec.volumeName ? accessModesText(status.accessModes) : ''),
+      },
+      {
+        name: 'StorageClass',
+        type: 'string',
+        description: 'Class it asks for.',
+        cell: ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
+      },
+      ageColumn,
+      {
+        name: 'VolumeMode',
+        type: 'string',
+        priority: 1,
+        description: 'Filesystem or raw block device.',
+        cell: ({ spec }) => spec.volumeMode ?? '<unset>',
+      },
+    ],
+    subresources: [statusSubresource<PersistentVolumeClaim>({ validate: validatePersistentVolumeClaimStatus })],
+  });
+}

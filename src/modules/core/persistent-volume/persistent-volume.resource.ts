@@ -1,0 +1,31 @@
+import { type PersistentVolume, persistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { statusSubresource } from '../status-subresource.js';
+import { persistentVolumeColumns } from './persistent-volume.columns.js';
+import { applyPersistentVolumeDefaults } from './persistent-volume.defaults.js';
+import { validatePersistentVolume, validatePersistentVolumeUpdate } from './persistent-volume.validation.js';
+
+/** PersistentVolumes: storage that claims bind to. */
+export function persistentVolumeResource(names: VendorNames): ResourceDefinition {
+  return defineResource<PersistentVolume>({
+    group: '',
+    resource: 'persistentvolumes',
+    singular: 'persistentvolume',
+    kind: 'PersistentVolume',
+    namespaced: false,
+    shortNames: ['pv'],
+    versions: [{ version: 'v1', type: persistentVolume }],
+    strategy: {
+      applyDefaults: applyPersistentVolumeDefaults,
+      prepareForCreate(_context, object) {
+        object.status = { phase: 'Pending' };
+      },
+      validate: (_context, object) => validatePersistentVolume(object),
+      validateUpdate: (_context, object, old) => validatePersistentVolumeUpdate(object, old),
+    },
+    facts: { returnsDeletedObject: true },
+    columns: persistentVolumeColumns(names),
+    subresources: [statusSubresource<PersistentVolume>()],
+  });
+}

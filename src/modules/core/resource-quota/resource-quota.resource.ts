@@ -1,0 +1,56 @@
+import { type ResourceQuota, resourceQuota } from '../../../apis/core/v1/resource-quota.types.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { statusSubresource } from '../status-subresource.js';
+import {
+  validateResourceQuota,
+  validateResourceQuotaStatus,
+  validateResourceQuotaUpdate,
+} from './resource-quota.validation.js';
+
+/** ResourceQuotas: limits on what a namespace may use together (specification 2.4). */
+export function resourceQuotaResource(names: VendorNames): ResourceDefinition {
+  return defineResource<ResourceQuota>({
+    group: '',
+    resource: 'resourcequotas',
+    singular: 'resourcequota',
+    kind: 'ResourceQuota',
+    namespaced: true,
+    shortNames: ['quota'],
+    versions: [{ version: 'v1', type: resourceQuota }],
+    strategy: {
+      validate: (_context, object) => validateResourceQuota(object, names),
+      validateUpdate: (_context, object, old) => validateResourceQuotaUpdate(object, old, names),
+    },
+    facts: { returnsDeletedObject: true },
+    columns: [
+      nameColumn,
+      ageColumn,
+      {
+        name: 'Request',
+        type: 'string',
+        description: 'Requests and counts: used of allowed.',
+        cell: (object) => usageText(object, false),
+      },
+      {
+        name: 'Limit',
+        type: 'string',
+        description: 'Limits: used of allowed.',
+        cell: (object) => usageText(object, true),
+      },
+    ],
+    subresources: [
+      statusSubresource<ResourceQuota>({ validate: (object) => validateResourceQuotaStatus(object, names) }),
+    ],
+  });
+}
+
+function usageText(object: ResourceQuota, ofLimits: boolean): string {
+  const { hard = {}, used = {} } = object.status;
+  return Object.keys(hard)
+    .filter((name) => name.includes('limits') === ofLimits)
+    .sort()
+    .map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
+    .join(', ');
+}

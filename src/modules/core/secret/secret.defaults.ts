@@ -1,0 +1,14 @@
+import type { Secret } from '../../../apis/core/v1/secret.types.js';
+
+/** Type `Opaque`; entries given as text in `stringData` move into `data`, over entries of the same name. */
+export function applySecretDefaults(object: Secret): void {
+  object.type ||= 'Opaque';
+  if (object.stringData === undefined) return;
+  const entries = Object.entries(object.stringData);
+  if (entries.length > 0) {
+    const data = { ...object.data };
+    for (const [key, value] of entries) data[key] = Buffer.from(value).toString('base64');
+    object.data = data;
+  }
+  delete object.stringData;
+}

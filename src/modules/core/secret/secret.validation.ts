@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Secret } from '../../../apis/core/v1/secret.types.js';
+import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../../../machinery/field-error.js';
+import { isConfigMapKey } from '../../../machinery/names.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+
+const maxEntryBytes = 1024 * 1024;
+const dataPath = FieldPath.of('data');
+const typePath = FieldPath.of('type');
+const immutablePath = FieldPath.of('immutable');
+const annotationsPath = FieldPath.of('metadata', 'annotations');
+const immutableDetail = 'field is immutable when `immutable` is set';
+const redacted = '<secret contents redacted>';
+
+/** Broken rules of a Secret: key syntax, total size, and the entries that its type needs. */
+export function validateSecret(object: Secret, names: VendorNames): FieldError[] {
+  const errors: FieldError[] = [];
+  const data = object.data ?? {};
+  let size = 0;
+  for (const [key, value] of Object.entries(data)) {
+    for (const message of isConfigMapKey(key)) errors.push(invalid(dataPath.key(key), key, message));
+    size += Buffer.byteLength(value, 'base64');
+  }
+  if (size > maxEntryBytes) errors.push(tooLong(dataPath, maxEntryBytes));
+  validateByType(object, data, names, errors);
+  return errors;
+}
+
+function validateByType(object: Secret, data: Record<string, string>, names: VendorNames, errors: FieldError[]): void {
+  const requireKeys = (...keys: readonly string[]): void => {
+    for (const key of keys) if (!Object.hasOwn(data, key)) errors.push(required(dataPath.key(key)));
+  };
+  switch (object.type) {
+    case names.serviceAccountTokenSecretType: {
+      const annotation = names.serviceAccountNameAnnotation;
+      if (!object.metadata.annotations?.[annotation]) errors.push(required(annotationsPath.key(annotation)));
+      break;
+    }
+    case `${names.secretTypePrefix}/dockercfg`:
+      validateJsonEntry('.dockercfg', data, errors);
+      break;
+    case `${names.secretTypePrefix}/dockerconfigjson`:
+      validateJsonEntry('.dockerconfigjson', data, errors);
+      break;
+    case `${names.secretTypePrefix}/basic-auth`:
+      // Either of the two is enough.
+      if (!Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) requireKeys('username', 'password');
+      break;
+    case `${names.secretTypePrefix}/ssh-auth`:
+      requireKeys('ssh-privatekey');
+      break;
+    case `${names.secretTypePrefix}/tls`:
+      requireKeys('tls.crt', 'tls.key');
+      break;
+  }
+}
+
+function validateJsonEntry(key: string, data: Record<string, string>, errors: FieldError[]): void {
+  const path = dataPath.key(key);
+  const value = data[key];
+  if (value === undefined) {
+    errors.push(required(path));
+    return;
+  }
+  const problem = jsonObjectProblem(Buffer.from(value, 'base64').toString());
+  if (problem !== undefined) errors.push(invalid(path, redacted, problem));
+}
+
+/** Why a text is no JSON object, without showing any of it: it is a secret. */
+function jsonObjectProblem(text: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return isTruncated(text) ? 'unexpected end of JSON input' : 'invalid JSON';
+  }
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+}
+
+/** Whether a text that is no JSON could be the beginning of some: all its brackets and strings are still open. */
+function isTruncated(text: string): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (isInString) {
+      if (c === '\\') i++;
+      else if (c === '"') isInString = false;
+    } else if (c === '"') isInString = true;
+    else if (c === '{' || c === '[') depth++;
+    else if (c === '}' || c === ']') depth--;
+  }
+  return isInString || depth > 0 || text.trim() === '';
+}
+
+/** The same for a changed one; the type stays, and with `immutable` the entries stay as well. */
+export function validateSecretUpdate(object: Secret, old: Secret, names: VendorNames): FieldError[] {
+  const errors: FieldError[] = [];
+  if (object.type !== old.type) errors.push(invalid(typePath, object.type, 'field is immutable'));
+  if (old.immutable === true) {
+    if (object.immutable !== true) errors.push(forbidden(immutablePath, immutableDetail));
+    if (!isDeepStrictEqual(object.data ?? {}, old.data ?? {})) errors.push(forbidden(dataPath, immutableDetail));
+  }
+  errors.push(...validateSecret(object, names));
+  return errors;
+}

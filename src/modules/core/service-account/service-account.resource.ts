@@ -1,0 +1,37 @@
+import { type ServiceAccount, serviceAccount } from '../../../apis/core/v1/service-account.types.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+
+/** ServiceAccounts: identities for pods. */
+export function serviceAccountResource(): ResourceDefinition {
+  return defineResource<ServiceAccount>({
+    group: '',
+    resource: 'serviceaccounts',
+    singular: 'serviceaccount',
+    kind: 'ServiceAccount',
+    namespaced: true,
+    shortNames: ['sa'],
+    versions: [{ version: 'v1', type: serviceAccount }],
+    strategy: {
+      prepareForCreate: (_context, object) => cleanSecretReferences(object),
+      prepareForUpdate: (_context, object) => cleanSecretReferences(object),
+    },
+    facts: { returnsDeletedObject: true },
+    columns: [
+      nameColumn,
+      {
+        name: 'Secrets',
+        type: 'string',
+        description: 'How many secrets it lists.',
+        cell: (object) => object.secrets?.length ?? 0,
+      },
+      ageColumn,
+    ],
+  });
+}
+
+/** Only the name of a listed secret means something. */
+function cleanSecretReferences(object: ServiceAccount): void {
+  if (object.secrets === undefined) return;
+  object.secrets = object.secrets.map(({ name }) => (name === undefined ? {} : { name }));
+}

@@ -1,0 +1,247 @@
+import type { Service } from '../../../../apis/core/v1/service.types.js';
+import { type FieldError, FieldPath, invalid } from '../../../../machinery/field-error.js';
+import { internalError, invalidError } from '../../../../machinery/status-error.js';
+import { type Claim, type ClaimOwner, Claims } from '../../../../registry/claims.js';
+import type { GroupContext } from '../../../../registry/group-context.js';
+import { NamePool, type NameRange } from '../../../../registry/name-pool.js';
+import type { Reservation } from '../../../../registry/strategy.js';
+import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
+import { IpRange } from './ip-range.js';
+import { addressClaims, addressesOf, nodePortClaims, nodePortsOf } from './service-claims.js';
+
+const clusterIPsPath = FieldPath.of('spec', 'clusterIPs');
+const portsPath = FieldPath.of('spec', 'ports');
+const healthCheckPath = FieldPath.of('spec', 'healthCheckNodePort');
+
+/** Claims made for one write, with the names that the write gives up. */
+class Taken {
+  readonly claims: { readonly from: Claims; readonly claim: Claim }[] = [];
+  readonly given: { readonly from: Claims; readonly name: string }[] = [];
+}
+
+/** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
+export class ServiceAllocator {
+  readonly range: IpRange;
+  private readonly addresses: Claims;
+  private readonly ports: Claims;
+  private readonly addressPool: NamePool;
+  private readonly portPool: NamePool;
+  private readonly firstPort: number;
+  private readonly lastPort: number;
+
+  constructor(context: GroupContext) {
+    const { storage, clock, names } = context;
+    const annotation = `ipaddress.${names.labelPrefix}/service-claim`;
+    this.range = new IpRange(context.serviceClusterIpRange);
+    [this.firstPort, this.lastPort] = parsePortRange(context.serviceNodePortRange);
+    this.addresses = new Claims(storage, clock, addressClaims(names), annotation);
+    this.ports = new Claims(storage, clock, nodePortClaims, annotation);
+    this.addressPool = new NamePool(this.addresses, addressRange(this.range));
+    this.portPool = new NamePool(this.ports, portRange(this.firstPort, this.lastPort - this.firstPort + 1));
+  }
+
+  /** Takes what a new service needs; a dry run takes nothing and only checks what was asked for. */
+  reserveForCreate(service: Service, dryRun: boolean): Promise<Reservation | undefined> {
+    return this.reserve(service, undefined, dryRun);
+  }
+
+  /** Takes what a changed service needs more; what it gives up is freed once it is written. */
+  reserveForUpdate(service: Service, old: Service, dryRun: boolean): Promise<Reservation | undefined> {
+    return this.reserve(service, old, dryRun);
+  }
+
+  /** Frees everything a deleted service had. */
+  async afterDelete(service: Service): Promise<void> {
+    const uid = service.metadata.uid ?? '';
+    for (const address of addressesOf(service)) await this.addresses.releaseAll(address, uid);
+    for (const port of nodePortsOf(service)) await this.ports.releaseAll(String(port), uid);
+  }
+
+  private async reserve(service: Service, old: Service | undefined, dryRun: boolean): Promise<Reservation | undefined> {
+    const taken = new Taken();
+    const { namespace = '', name = '', uid = '' } = service.metadata;
+    const owner: ClaimOwner = { namespace, name, uid };
+    try {
+      await this.reserveAddresses(service, old, owner, dryRun, taken);
+      await this.reservePorts(service, old, owner, dryRun, taken);
+    } catch (error) {
+      await undoAll(taken);
+      throw error;
+    }
+    if (taken.claims.length === 0 && taken.given.length === 0) return undefined;
+    return {
+      commit: async () => {
+        for (const { from, name: given } of taken.given) await from.release(given, uid);
+      },
+      rollback: () => undoAll(taken),
+    };
+  }
+
+  private async reserveAddresses(
+    service: Service,
+    old: Service | undefined,
+    owner: ClaimOwner,
+    dryRun: boolean,
+    taken: Taken,
+  ): Promise<void> {
+    const had = old === undefined ? [] : addressesOf(old);
+    const wanted = addressesOf(service);
+    for (const name of had) {
+      if (!wanted.includes(name) && !dryRun) taken.given.push({ from: this.addresses, name });
+    }
+    const needsOne = service.spec.type !== 'ExternalName' && service.spec.clusterIP !== 'None';
+    if (!needsOne) return;
+    if (wanted.length > 0) {
+      for (const address of wanted) {
+        if (!had.includes(address)) await this.takeAddress(address, wanted, service, owner, dryRun, taken);
+      }
+      return;
+    }
+    if (dryRun) return;
+    const claim = await this.addressPool.takeAny(owner);
+    if (claim === undefined) throw full('failed to allocate a serviceIP: range is full');
+    taken.claims.push({ from: this.addresses, claim });
+    service.spec.clusterIP = claim.name;
+    service.spec.clusterIPs = [claim.name];
+  }
+
+  private async takeAddress(
+    address: string,
+    wanted: readonly string[],
+    service: Service,
+    owner: ClaimOwner,
+    dryRun: boolean,
+    taken: Taken,
+  ): Promise<void> {
+    const refuse = (reason: string): Error =>
+      refusal(service, invalid(clusterIPsPath, wanted, `failed to allocated ip:${address} with error:${reason}`));
+    if (this.range.offsetOf(address) === undefined) {
+      throw refuse(`provided IP is not in the valid range. The range of valid IPs is ${this.range.cidr}`);
+    }
+    if (!(await takeNamed(this.addresses, address, owner, dryRun, taken))) {
+      throw refuse('provided IP is already allocated');
+    }
+  }
+
+  private async reservePorts(
+    service: Service,
+    old: Service | undefined,
+    owner: ClaimOwner,
+    dryRun: boolean,
+    taken: Taken,
+  ): Promise<void> {
+    const had = old === undefined ? new Set<number>() : nodePortsOf(old);
+    const held = new Set(had);
+    const { spec } = service;
+
+    for (const [i, port] of (spec.ports ?? []).entries()) {
+      if (!port.nodePort || held.has(port.nodePort)) continue;
+      const path = portsPath.index(i).child('nodePort');
+      await this.takePort(port.nodePort, path, service, owner, dryRun, taken);
+      held.add(port.nodePort);
+    }
+    if (spec.healthCheckNodePort && !had.has(spec.healthCheckNodePort)) {
+      await this.takePort(spec.healthCheckNodePort, healthCheckPath, service, owner, dryRun, taken);
+    }
+
+    if (!dryRun) await this.fillPorts(service, owner, taken);
+    const kept = nodePortsOf(service);
+    for (const port of had) {
+      if (!kept.has(port) && !dryRun) taken.given.push({ from: this.ports, name: String(port) });
+    }
+  }
+
+  /** Ports that named no node port get one; the same port over two protocols gets one for both. */
+  private async fillPorts(service: Service, owner: ClaimOwner, taken: Taken): Promise<void> {
+    const { spec } = service;
+    if (needsNodePorts(service)) {
+      for (const port of spec.ports ?? []) {
+        if (port.nodePort) continue;
+        const twin = spec.ports?.find((p) => p.port === port.port && p.protocol !== port.protocol && p.nodePort);
+        const isFree =
+          twin !== undefined && !spec.ports?.some((p) => p.nodePort === twin.nodePort && p.protocol === port.protocol);
+        port.nodePort = isFree ? (twin.nodePort as number) : await this.anyPort(owner, taken);
+      }
+    }
+    if (needsHealthCheckPort(service) && !spec.healthCheckNodePort) {
+      spec.healthCheckNodePort = await this.anyPort(owner, taken);
+    }
+  }
+
+  private async anyPort(owner: ClaimOwner, taken: Taken): Promise<number> {
+    const claim = await this.portPool.takeAny(owner);
+    if (claim === undefined) throw full('failed to allocate a nodePort: range is full');
+    taken.claims.push({ from: this.ports, claim });
+    return Number(claim.name);
+  }
+
+  private async takePort(
+    port: number,
+    path: FieldPath,
+    service: Service,
+    owner: ClaimOwner,
+    dryRun: boolean,
+    taken: Taken,
+  ): Promise<void> {
+    if (port < this.firstPort || port > this.lastPort) {
+      const range = `${this.firstPort}-${this.lastPort}`;
+      const detail = `provided port is not in the valid range. The range of valid ports is ${range}`;
+      throw refusal(service, invalid(path, port, detail));
+    }
+    if (!(await takeNamed(this.ports, String(port), owner, dryRun, taken))) {
+      throw refusal(service, invalid(path, port, 'provided port is already allocated'));
+    }
+  }
+}
+
+async function takeNamed(
+  from: Claims,
+  name: string,
+  owner: ClaimOwner,
+  dryRun: boolean,
+  taken: Taken,
+): Promise<boolean> {
+  if (taken.claims.some((t) => t.from === from && t.claim.name === name)) return false;
+  if (dryRun) return !(await from.isTaken(name, owner));
+  const claim = await from.take(name, owner);
+  if (claim === undefined) return false;
+  taken.claims.push({ from, claim });
+  return true;
+}
+
+async function undoAll(taken: Taken): Promise<void> {
+  for (const { from, claim } of taken.claims) await from.undo(claim);
+  taken.claims.length = 0;
+}
+
+function refusal(service: Service, error: FieldError): Error {
+  return invalidError({ group: '', kind: 'Service' }, service.metadata.name ?? '', [error]);
+}
+
+function full(message: string): Error {
+  return internalError(new Error(message));
+}
+
+function parsePortRange(text: string): [number, number] {
+  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text);
+  const first = Number(match?.[1]);
+  const last = Number(match?.[2]);
+  if (match === null || first < 1 || last > 65535 || first > last) {
+    throw new Error(`${JSON.stringify(text)} is not a range of ports`);
+  }
+  return [first, last];
+}
+
+/** A part at the start, growing with the range, up to `most`; nothing of a tiny range. */
+function keptPart(size: number, divisor: number, most: number): number {
+  return size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / divisor)), most, size - 1);
+}
+
+function addressRange(range: IpRange): NameRange {
+  const { size } = range;
+  return { size, at: (offset) => range.at(offset), keptForAsking: keptPart(size, 16, 256) };
+}
+
+function portRange(first: number, size: number): NameRange {
+  return { size, at: (offset) => String(first + offset), keptForAsking: keptPart(size, 32, 128) };
+}

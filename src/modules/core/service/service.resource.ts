@@ -1,0 +1,28 @@
+import { type Service, service } from '../../../apis/core/v1/service.types.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { statusSubresource } from '../status-subresource.js';
+import { ServiceAllocator } from './allocation/service-allocator.js';
+import { serviceColumns } from './service.columns.js';
+import { serviceStrategy } from './service.strategy.js';
+import { validateServiceStatus } from './service.validation.js';
+
+/** Services: names for groups of pods, with addresses and node ports given out here. */
+export function serviceResource(context: GroupContext): ResourceDefinition {
+  return defineResource<Service>({
+    group: '',
+    resource: 'services',
+    singular: 'service',
+    kind: 'Service',
+    namespaced: true,
+    shortNames: ['svc'],
+    categories: ['all'],
+    versions: [{ version: 'v1', type: service }],
+    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+    strategy: serviceStrategy(new ServiceAllocator(context)),
+    selectableFieldNames: ['spec.clusterIP', 'spec.type'],
+    selectableFields: ({ spec }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
+    columns: serviceColumns,
+    subresources: [statusSubresource<Service>({ validate: validateServiceStatus })],
+  });
+}

@@ -1,0 +1,32 @@
+import type { Service } from '../../../apis/core/v1/service.types.js';
+
+/** Whether a service has an address of its own or asks for none (`None`); a mere alias has neither. */
+export function needsClusterIp({ spec }: Service): boolean {
+  return spec.type !== 'ExternalName';
+}
+
+/** Whether it is known to have no address of its own. */
+export function isHeadless({ spec }: Service): boolean {
+  return (spec.clusterIPs?.[0] ?? spec.clusterIP) === 'None';
+}
+
+/** Whether every port of it gets a port on the nodes. */
+export function needsNodePorts({ spec }: Service): boolean {
+  return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
+}
+
+/** Whether its ports may have ports on the nodes. */
+export function mayHaveNodePorts({ spec }: Service): boolean {
+  return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+}
+
+/** Whether load balancers ask each node if it has a pod of it. */
+export function needsHealthCheckPort({ spec }: Service): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+}
+
+/** Whether traffic from outside the cluster can reach it. */
+export function isExternallyAccessible({ spec }: Service): boolean {
+  if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') return true;
+  return spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0;
+}

@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Service } from '../../../apis/core/v1/service.types.js';
+import { isDns1035Label } from '../../../machinery/names.js';
+import { maskTrailingDash } from '../../../registry/before-create.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import type { ServiceAllocator } from './allocation/service-allocator.js';
+import { applyServiceDefaults } from './service.defaults.js';
+import { isHeadless, mayHaveNodePorts, needsClusterIp, needsHealthCheckPort, needsNodePorts } from './service.rules.js';
+import { type IpFamilyName, validateService, validateServiceUpdate } from './service.validation.js';
+
+/** What services do on writes; addresses and ports come from the allocator. */
+export function serviceStrategy(allocator: ServiceAllocator): Strategy<Service> {
+  const family: IpFamilyName = allocator.range.family === 'ipv4' ? 'IPv4' : 'IPv6';
+  return {
+    validateName: (name, prefix) => isDns1035Label(prefix ? maskTrailingDash(name) : name),
+    applyDefaults: applyServiceDefaults,
+
+    prepareForCreate(_context, object) {
+      object.status = { loadBalancer: {} };
+      const { spec } = object;
+      if (spec.clusterIP && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP];
+      chooseFamilies(object, family);
+    },
+
+    validate: (_context, object) => validateService(object, family),
+    reserveForCreate: (_context, object, dryRun) => allocator.reserveForCreate(object, dryRun),
+
+    prepareForUpdate(_context, object, old) {
+      followClusterIp(object, old);
+      keepAllocated(object, old);
+      dropUnneeded(object, old);
+      chooseFamilies(object, family);
+      if (object.spec.type !== 'LoadBalancer') object.status = { ...object.status, loadBalancer: {} };
+    },
+
+    validateUpdate: (_context, object, old) => validateServiceUpdate(object, old, family),
+    reserveForUpdate: (_context, object, old, dryRun) => allocator.reserveForUpdate(object, old, dryRun),
+    afterDelete: (object) => allocator.afterDelete(object),
+  };
+}
+
+/** The cluster has one family. A headless service without selector has no addresses to choose, so it gets both. */
+function chooseFamilies(object: Service, family: IpFamilyName): void {
+  const { spec } = object;
+  if (!needsClusterIp(object)) return;
+  const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
+  spec.ipFamilyPolicy ??= isOpen && (spec.ipFamilies ?? []).length !== 1 ? 'RequireDualStack' : 'SingleStack';
+  if ((spec.ipFamilies ?? []).length === 0) spec.ipFamilies = [family];
+  if (isOpen && spec.ipFamilyPolicy !== 'SingleStack' && spec.ipFamilies?.length === 1) {
+    spec.ipFamilies = [...spec.ipFamilies, spec.ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4'];
+  }
+}
+
+/** Clients that know only `clusterIP` change or clear that alone: the list goes along. */
+function followClusterIp({ spec }: Service, { spec: old }: Service): void {
+  const isListUnchanged = isDeepStrictEqual(spec.clusterIPs ?? [], old.clusterIPs ?? []);
+  if (spec.clusterIP === old.clusterIP || !isListUnchanged) {
+    if (spec.clusterIP && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP];
+    return;
+  }
+  if (spec.clusterIP) spec.clusterIPs = [spec.clusterIP, ...(spec.clusterIPs ?? []).slice(1)];
+  else delete spec.clusterIPs;
+}
+
+/** What was given to the service and the client left out stays. */
+function keepAllocated(object: Service, old: Service): void {
+  const { spec } = object;
+  if (needsClusterIp(object) && needsClusterIp(old)) {
+    if (!spec.clusterIP && old.spec.clusterIP) spec.clusterIP = old.spec.clusterIP;
+    if (spec.clusterIP === old.spec.clusterIP && (spec.clusterIPs ?? []).length === 0 && old.spec.clusterIPs) {
+      spec.clusterIPs = old.spec.clusterIPs;
+    }
+    if (spec.ipFamilies === undefined && old.spec.ipFamilies !== undefined) spec.ipFamilies = old.spec.ipFamilies;
+    if (spec.ipFamilyPolicy === undefined && old.spec.ipFamilyPolicy !== undefined) {
+      spec.ipFamilyPolicy = old.spec.ipFamilyPolicy;
+    }
+  }
+  if (needsNodePorts(object) && mayHaveNodePorts(old)) keepNodePorts(object, old);
+  if (needsHealthCheckPort(object) && needsHealthCheckPort(old) && old.spec.healthCheckNodePort) {
+    spec.healthCheckNodePort ||= old.spec.healthCheckNodePort;
+  }
+}
+
+function keepNodePorts(object: Service, old: Service): void {
+  const keyOf = (port: { protocol?: string; port: number }): string => `${port.protocol}/${port.port}`;
+  const before = new Map((old.spec.ports ?? []).map((port) => [keyOf(port), port.nodePort ?? 0]));
+  const used = new Set((object.spec.ports ?? []).map((port) => `${port.protocol}/${port.nodePort ?? 0}`));
+  for (const port of object.spec.ports ?? []) {
+    if (port.nodePort) continue;
+    const kept = before.get(keyOf(port)) ?? 0;
+    if (kept !== 0 && !used.has(`${port.protocol}/${kept}`)) port.nodePort = kept;
+  }
+}
+
+/** A change of type takes along what only the old type had, unless the client changed that as well. */
+function dropUnneeded(object: Service, old: Service): void {
+  const { spec } = object;
+  const isSame = (field: keyof Service['spec']): boolean => isDeepStrictEqual(spec[field], old.spec[field]);
+  if (needsClusterIp(old) && !needsClusterIp(object)) {
+    if (isSame('clusterIP') && isSame('clusterIPs')) {
+      delete spec.clusterIP;
+      delete spec.clusterIPs;
+    }
+    if (isSame('ipFamilies')) delete spec.ipFamilies;
+    if (isSame('ipFamilyPolicy')) delete spec.ipFamilyPolicy;
+    if (isSame('internalTrafficPolicy')) delete spec.internalTrafficPolicy;
+  }
+  if (mayHaveNodePorts(old) && !mayHaveNodePorts(object)) {
+    const before = new Set((old.spec.ports ?? []).map((port) => port.nodePort));
+    for (const port of spec.ports ?? []) if (before.has(port.nodePort)) delete port.nodePort;
+    if (isSame('externalTrafficPolicy') && (spec.externalIPs ?? []).length === 0) delete spec.externalTrafficPolicy;
+  }
+  if (needsHealthCheckPort(old) && !needsHealthCheckPort(object) && isSame('healthCheckNodePort')) {
+    delete spec.healthCheckNodePort;
+  }
+  if (old.spec.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {
+    if (isSame('allocateLoadBalancerNodePorts')) delete spec.allocateLoadBalancerNodePorts;
+    if (isSame('loadBalancerClass')) delete spec.loadBalancerClass;
+  }
+}

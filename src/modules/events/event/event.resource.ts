@@ -1,0 +1,109 @@
+import { type Event as CoreEvent, event as coreEvent } from '../../../apis/core/v1/event.types.js';
+import { fromCoreEvent, toCoreEvent } from '../../../apis/events/event-conversion.js';
+import { type Event, event } from '../../../apis/events/v1/event.types.js';
+import { event as eventV1beta1 } from '../../../apis/events/v1beta1/event.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { isPathSegmentName } from '../../../machinery/names.js';
+import type { RequestContext } from '../../../machinery/request-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type ServedVersion,
+  type TableColumn,
+} from '../../../registry/resource-definition.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { eventColumns } from './event.columns.js';
+import { validateChangedEvent, validateEvent } from './event.validation.js';
+
+/** What both groups share. */
+const shared = {
+  resource: 'events',
+  singular: 'event',
+  kind: 'Event',
+  namespaced: true,
+  shortNames: ['ev'],
+  facts: { allowCreateOnUpdate: true },
+} as const;
+
+/** Events in the form of the core group, which is also the stored one. */
+export function coreEventResource(names: VendorNames): ResourceDefinition {
+  return defineResource<CoreEvent>({
+    ...shared,
+    group: '',
+    versions: [{ version: 'v1', type: coreEvent }],
+    strategy: eventStrategy(names),
+    columns: eventColumns,
+    selectableFieldNames: [...referenceFields('involvedObject'), 'source', 'reportingComponent', 'reason', 'type'],
+    selectableFields: (object) => ({
+      ...referenceValues('involvedObject', object),
+      source: object.source.component || object.reportingComponent,
+      reportingComponent: object.reportingComponent,
+      reason: object.reason ?? '',
+      type: object.type ?? '',
+    }),
+  });
+}
+
+/** The same events in the form of the events group. */
+export function eventResource(names: VendorNames): ResourceDefinition {
+  return defineResource<CoreEvent>({
+    ...shared,
+    group: groupName('events', names),
+    storedAs: { group: '', resource: 'events' },
+    versions: [
+      { version: 'v1', type: event, ...conversion },
+      {
+        version: 'v1beta1',
+        type: eventV1beta1,
+        ...conversion,
+        deprecated: {
+          warning: `events.${names.suffix}/v1beta1 Event is deprecated in v1.22+, unavailable in v1.25+`,
+          removedRelease: '1.25',
+        },
+      },
+    ],
+    strategy: eventStrategy(names),
+    columns: eventColumns.map(readConverted),
+    selectableFieldNames: [...referenceFields('regarding'), 'reportingController', 'reason', 'type'],
+    selectableFields: (object) => ({
+      ...referenceValues('regarding', object),
+      reportingController: object.reportingComponent,
+      reason: object.reason ?? '',
+      type: object.type ?? '',
+    }),
+  });
+}
+
+const conversion: Pick<ServedVersion, 'toStored' | 'fromStored'> = {
+  toStored: (object) => toCoreEvent(object as unknown as Event) as unknown as ApiObject,
+  fromStored: (object) => fromCoreEvent(object as unknown as CoreEvent) as unknown as ApiObject,
+};
+
+/** Table cells are made from the served form. */
+function readConverted(column: TableColumn<CoreEvent>): TableColumn<CoreEvent> {
+  return { ...column, cell: (object, now) => column.cell(toCoreEvent(object as unknown as Event), now) };
+}
+
+function eventStrategy(names: VendorNames): Strategy<CoreEvent> {
+  const strictGroup = groupName('events', names);
+  const isStrict = ({ requestInfo: { apiGroup, apiVersion } }: RequestContext): boolean =>
+    apiGroup === strictGroup && apiVersion === 'v1';
+  return {
+    validateName: isPathSegmentName,
+    validate: (context, object) => validateEvent(object, names, isStrict(context)),
+    validateUpdate: (_context, object) => validateChangedEvent(object, names),
+  };
+}
+
+const referenceParts = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
+
+function referenceFields(prefix: string): string[] {
+  return referenceParts.map((part) => `${prefix}.${part}`);
+}
+
+function referenceValues(prefix: string, object: CoreEvent): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const part of referenceParts) values[`${prefix}.${part}`] = object.involvedObject[part] ?? '';
+  return values;
+}

@@ -1,0 +1,76 @@
+import type { Event } from '../../../apis/core/v1/event.types.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { isDns1123Subdomain, isQualifiedName } from '../../../machinery/names.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+
+const maxReportLength = 128;
+const maxMessageLength = 1024;
+
+const path = (...names: readonly [string, ...string[]]): FieldPath => FieldPath.of(names[0], ...names.slice(1));
+const involvedNamespacePath = path('involvedObject', 'namespace');
+
+/** Broken rules of a new event; `strict` is how the events group's v1 checks. */
+export function validateEvent(object: Event, names: VendorNames, strict: boolean): FieldError[] {
+  const errors = validateChangedEvent(object, names);
+  if (strict) validateStrictly(object, errors);
+  return errors;
+}
+
+/** Broken rules of a changed event: those that every version has. */
+export function validateChangedEvent(object: Event, names: VendorNames): FieldError[] {
+  const errors: FieldError[] = [];
+  const namespace = object.metadata.namespace ?? '';
+  const involved = object.involvedObject.namespace ?? '';
+  const noMatch = (): number => errors.push(invalid(involvedNamespacePath, involved, 'does not match event.namespace'));
+  if (object.eventTime === null) {
+    // Events about cluster-scoped objects live in the default namespace.
+    const expected = involved === '' ? 'default' : involved;
+    if (namespace !== expected) noMatch();
+    return errors;
+  }
+  if (involved === '' && namespace !== 'default' && namespace !== names.systemNamespace) noMatch();
+  validateReport(object, errors);
+  return errors;
+}
+
+function validateReport(object: Event, errors: FieldError[]): void {
+  const controllerPath = path('reportingController');
+  if (object.reportingComponent === '') errors.push(required(controllerPath));
+  for (const m of isQualifiedName(object.reportingComponent)) {
+    errors.push(invalid(controllerPath, object.reportingComponent, m));
+  }
+  for (const field of ['reportingInstance', 'action', 'reason'] as const) {
+    const value = object[field] ?? '';
+    if (value === '') errors.push(required(path(field)));
+    else if (value.length > maxReportLength) errors.push(tooManyCharacters(path(field), maxReportLength));
+  }
+  if ((object.message ?? '').length > maxMessageLength) {
+    errors.push(tooManyCharacters(path('message'), maxMessageLength));
+  }
+}
+
+function tooManyCharacters(at: FieldPath, max: number): FieldError {
+  return invalid(at, '', `can have at most ${max} characters`);
+}
+
+function validateStrictly(object: Event, errors: FieldError[]): void {
+  const name = object.metadata.name ?? '';
+  for (const m of isDns1123Subdomain(name)) errors.push(invalid(path('metadata', 'name'), name, m));
+  if (object.series !== undefined) {
+    if ((object.series.count ?? 0) < 2) errors.push(invalid(path('series', 'count'), '', 'should be at least 2'));
+    if (object.series.lastObservedTime === null) errors.push(required(path('series', 'lastObservedTime')));
+  }
+  if (object.eventTime === null) errors.push(required(path('eventTime')));
+  if (object.type !== 'Normal' && object.type !== 'Warning') {
+    errors.push(invalid(path('type'), '', `has invalid value: ${object.type ?? ''}`));
+  }
+  const isSet = {
+    firstTimestamp: object.firstTimestamp !== null,
+    lastTimestamp: object.lastTimestamp !== null,
+    count: (object.count ?? 0) !== 0,
+    source: (object.source.component ?? '') !== '' || (object.source.host ?? '') !== '',
+  };
+  for (const [field, value] of Object.entries(isSet)) {
+    if (value) errors.push(invalid(path(field), '', 'needs to be unset'));
+  }
+}
