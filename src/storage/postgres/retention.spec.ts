@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import type { StorageKey, StoredObject } from '../storage.interface.js';
+import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
+import { resolveOptions } from './options.js';
+import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+import { Retention } from './retention.js';
+import { SessionPool } from './session-pool.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('retention of the log', () => {
+  let server: TestPostgres;
+  let client: pg.Client;
+  /** Stays outside transactions, where pg_stat_activity is frozen. */
+  let observer: pg.Client;
+  let storage: PostgresStorage;
+  let pool: SessionPool;
+  let retention: Retention;
+  let resource = 0;
+
+  before(async () => {
+    server = await startTestPostgres();
+    const databaseUrl = await server.createTestDatabase();
+    // Rounds run when a test says so.
+    const options = resolveOptions({ databaseUrl, retentionIntervalMs: 0 });
+    storage = await createPostgresStorage(options);
+    pool = new SessionPool(options);
+    retention = new Retention(options, pool);
+    client = new pg.Client({ connectionString: databaseUrl });
+    observer = new pg.Client({ connectionString: databaseUrl });
+    await Promise.all([client.connect(), observer.connect()]);
+  });
+  after(async () => {
+    await client.end();
+    await observer.end();
+    await pool.stop();
+    await storage.stop();
+    await server.stop();
+  });
+
+  const key = (name: string): StorageKey => ({ resource: `r${resource}`, namespace: 'default', name });
+  const partitions = async (): Promise<string[]> => {
+    const { rows } = await client.query<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'plinth.changes'::regclass`,
+    );
+    return rows.map((row) => row.name);
+  };
+  const detachWaits = async (): Promise<string> => {
+    for (;;) {
+      const { rows } = await observer.query<{ pid: string }>(
+        `select pid from pg_stat_activity where query like 'alter table%concurrently' and wait_event_type = 'Lock'`,
+      );
+      if (rows[0] !== undefined) return rows[0].pid;
+    }
+  };
+  /** Everything written so far goes out of the log. */
+  const forget = async (): Promise<void> => {
+    await retention.round(HOUR_MS, 0);
+    await retention.round(0, HOUR_MS);
+  };
+
+  it('closes a partition that has changes by jumping to the next, and raises the head with it', async () => {
+    resource += 1;
+    await retention.round(HOUR_MS, 0);
+    const emptied = await storage.head();
+    await retention.round(HOUR_MS, 0);
+    assert.equal(await storage.head(), emptied, 'an empty partition stays open');
+    const { resourceVersion } = await storage.create(key('a'), 'u', '{}');
+    await retention.round(HOUR_MS, HOUR_MS);
+    assert.equal(await storage.head(), resourceVersion, 'a young partition stays open');
+    await retention.round(HOUR_MS, 0);
+    const head = await storage.head();
+    assert.ok(head > resourceVersion);
+    assert.equal((head + 1n) % (1n << 20n), 0n);
+    const next = await storage.create(key('b'), 'u', '{}');
+    assert.equal(next.resourceVersion, head + 1n);
+    assert.equal((await storage.list({ resource: `r${resource}`, at: resourceVersion })).items.length, 1);
+  });
+
+  it('keeps a list at the newest version readable however long nothing was written', async () => {
+    resource += 1;
+    await storage.create(key('a'), 'u', '1');
+    await forget();
+    const page = await storage.list({ resource: `r${resource}` });
+    assert.equal(page.resourceVersion, await storage.floor());
+    await put(storage, key('a'), '2');
+    const again = await storage.list({ resource: `r${resource}`, at: page.resourceVersion });
+    assert.deepEqual(
+      again.items.map((item) => item.json),
+      ['1'],
+    );
+    const subscription = await storage.watch({ resource: `r${resource}` }, page.resourceVersion);
+    const changes = await collectUpTo(subscription, await storage.head());
+    assert.deepEqual(
+      changes.map((change) => change.json),
+      ['2'],
+    );
+    subscription.close();
+  });
+
+  it('raises the floor and drops what lies below', async () => {
+    resource += 1;
+    const old = await storage.create(key('a'), 'u', '1');
+    await put(storage, key('a'), '2');
+    const before = await partitions();
+    const floor = await storage.floor();
+    await forget();
+    assert.ok((await storage.floor()) > floor);
+    assert.ok((await storage.floor()) > old.resourceVersion);
+    const after = await partitions();
+    assert.equal(after.includes(before[0] ?? ''), false);
+    assert.ok(after.length >= 4, 'partitions lie ahead');
+    await assert.rejects(storage.list({ resource: `r${resource}`, at: old.resourceVersion }), failsWith('Expired'));
+    await assert.rejects(storage.watch({ resource: `r${resource}` }, old.resourceVersion), failsWith('Expired'));
+    assert.equal((await storage.get(key('a')))?.json, '2');
+  });
+
+  it('never lowers the floor', async () => {
+    const floor = await storage.floor();
+    await retention.round(HOUR_MS * 24, HOUR_MS * 24);
+    assert.equal(await storage.floor(), floor);
+  });
+
+  it('does not disturb a paged list until the floor passes its version', async () => {
+    resource += 1;
+    const all = Array.from({ length: 20 }, (_, i) => key(`n${String(i).padStart(2, '0')}`));
+    for (const each of all) await storage.create(each, 'u', `"old ${each.name}"`);
+    let page = await storage.list({ resource: `r${resource}`, limit: 3 });
+    const at = page.resourceVersion;
+    const found: StoredObject[] = [...page.items];
+    for (let i = 0; i < 4; i++) {
+      for (const each of all) await put(storage, each, `"new ${i}"`);
+      await retention.round(HOUR_MS, 0);
+      page = await storage.list({ resource: `r${resource}`, limit: 3, at, after: found.at(-1)?.key });
+      found.push(...page.items);
+    }
+    assert.deepEqual(
+      found.map((item) => item.json),
+      all.slice(0, 15).map((each) => `"old ${each.name}"`),
+    );
+    await forget();
+    await assert.rejects(
+      storage.list({ resource: `r${resource}`, limit: 3, at, after: found.at(-1)?.key }),
+      failsWith('Expired'),
+    );
+  });
+
+  it('ends a watch that the log has left behind, and only such a one', async () => {
+    resource += 1;
+    const from = await storage.head();
+    await storage.create(key('a'), 'u', '1');
+    const current = await storage.watch({ resource: `r${resource}` }, from);
+    await forget();
+    const { resourceVersion } = await storage.create(key('b'), 'u', '2');
+    const changes = await collectUpTo(current, resourceVersion);
+    assert.deepEqual(
+      changes.map((change) => change.key.name),
+      ['a', 'b'],
+    );
+    current.close();
+  });
+
+  it('makes writers and readers wait for nobody while a long reader keeps a partition from being dropped', async () => {
+    resource += 1;
+    await storage.create(key('a'), 'u', '1');
+    await retention.round(HOUR_MS, 0);
+    await client.query('begin isolation level repeatable read');
+    await client.query('select count(*) from plinth.changes');
+    const dropping = retention.round(0, HOUR_MS);
+    await detachWaits();
+    await storage.create(key('b'), 'u', '1');
+    assert.equal((await storage.list({ resource: `r${resource}` })).items.length, 2);
+    await storage.head();
+    await observer.query('select plinth.add_change_partitions(8)');
+    await client.query('commit');
+    assert.ok((await dropping) >= 1);
+  });
+
+  it('finishes what an interrupted round began', async () => {
+    resource += 1;
+    await storage.create(key('a'), 'u', '1');
+    await retention.round(HOUR_MS, 0);
+    await client.query('begin');
+    await client.query('select count(*) from plinth.changes');
+    const dropping = retention.round(0, HOUR_MS);
+    await observer.query('select pg_cancel_backend($1)', [await detachWaits()]);
+    assert.equal(await dropping, 0);
+    const pending = await observer.query('select from pg_inherits where inhdetachpending');
+    assert.equal(pending.rowCount, 1);
+    await client.query('commit');
+    assert.equal(await retention.round(0, HOUR_MS), 1);
+  });
+
+  it('lets two processes work at the same time', async () => {
+    resource += 1;
+    await storage.create(key('a'), 'u', '1');
+    await retention.round(HOUR_MS, 0);
+    await Promise.all([1, 2, 3].map(() => retention.round(0, 0)));
+    await retention.round(0, 0);
+    await storage.create(key('b'), 'u', '1');
+    const known = await client.query<{ name: string }>(
+      `select 'plinth.changes_' || lower as name from plinth.change_partitions`,
+    );
+    assert.deepEqual(known.rows.map((row) => row.name).sort(), (await partitions()).sort());
+  });
+
+  it('makes partitions on demand when the range ahead is used up', async () => {
+    resource += 1;
+    const { rows } = await client.query<{ upper: string }>('select max(upper) as upper from plinth.change_partitions');
+    await client.query(`select setval('plinth.resource_version', $1, false)`, [rows[0]?.upper]);
+    const { resourceVersion } = await storage.create(key('a'), 'u', '1');
+    assert.ok(resourceVersion >= BigInt(rows[0]?.upper ?? '0'));
+  });
+
+  it('forgets old fences', async () => {
+    await client.query(`insert into plinth.fenced_batches values (1, now() - interval '2 hours'), (2, now())`);
+    await retention.round(HOUR_MS, HOUR_MS);
+    const { rows } = await client.query<{ batch: string }>('select batch from plinth.fenced_batches');
+    assert.deepEqual(rows, [{ batch: '2' }]);
+  });
+});
