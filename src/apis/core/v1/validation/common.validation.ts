@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, type FieldPath, invalid, notSupported } from '../../../../machinery/field-error.js';
 import type { VendorNames } from '../../../../machinery/vendor.js';
 
@@ -50,4 +51,9 @@ export function checkNoBacksteps(value: string, path: FieldPath, errors: FieldEr
   if (value.includes('..') && value.split('/').includes('..')) {
     errors.push(invalid(path, value, "must not contain '..'"));
   }
+}
+
+/** A field that keeps the value it was created with. */
+export function checkImmutable(value: unknown, old: unknown, path: FieldPath, errors: FieldError[]): void {
+  if (!isDeepStrictEqual(value, old)) errors.push(invalid(path, value, 'field is immutable'));
 }

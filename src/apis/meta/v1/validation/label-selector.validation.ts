@@ -1,4 +1,5 @@
 import { type FieldError, type FieldPath, forbidden, invalid, required } from '../../../../machinery/field-error.js';
+import { labelSelectorFromObject, SelectorError } from '../../../../machinery/label-selector.js';
 import { isValidLabelValue } from '../../../../machinery/names.js';
 import type { LabelSelector, LabelSelectorRequirement } from '../selector.types.js';
 import { validateLabelName, validateLabels } from './labels.validation.js';
@@ -43,4 +44,21 @@ function validateRequirement(requirement: LabelSelectorRequirement, path: FieldP
 export function isEmptySelector(selector: LabelSelector | null | undefined): boolean {
   if (selector === null || selector === undefined) return true;
   return Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions ?? []).length === 0;
+}
+
+/**
+ * Whether the selector selects pods with given labels; undefined when there is nothing to check: an empty selector, or
+ * one that is not valid, which is reported elsewhere.
+ */
+export function matcherOf(
+  selector: LabelSelector | null,
+): ((labels: Readonly<Record<string, string>>) => boolean) | undefined {
+  if (selector !== null && isEmptySelector(selector)) return undefined;
+  try {
+    const compiled = labelSelectorFromObject(selector);
+    return (labels) => compiled.matches(labels);
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
+  }
 }

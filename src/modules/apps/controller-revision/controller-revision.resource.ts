@@ -1,0 +1,59 @@
+import { type ControllerRevision, controllerRevision } from '../../../apis/apps/v1/controller-revision.types.js';
+import { checkImmutable, checkNonNegative } from '../../../apis/core/v1/validation/common.validation.js';
+import { type FieldError, FieldPath, required } from '../../../machinery/field-error.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+
+const dataPath = FieldPath.of('data');
+
+/** Controller revisions: earlier states of a controller's template, kept for going back. */
+export function controllerRevisionResource(names: VendorNames): ResourceDefinition {
+  return defineResource<ControllerRevision>({
+    group: groupName('apps', names),
+    resource: 'controllerrevisions',
+    singular: 'controllerrevision',
+    kind: 'ControllerRevision',
+    namespaced: true,
+    versions: [{ version: 'v1', type: controllerRevision }],
+    strategy: {
+      validate: (_context, object) => validate(object),
+      validateUpdate(_context, object, old) {
+        const errors = validate(object);
+        checkImmutable(object.data, old.data, dataPath, errors);
+        return errors;
+      },
+    },
+    columns: [
+      nameColumn,
+      {
+        name: 'Controller',
+        type: 'string',
+        description: 'The object whose state it is.',
+        cell: controllerOf,
+      },
+      {
+        name: 'Revision',
+        type: 'integer',
+        description: 'Its place in the order of states.',
+        cell: ({ revision }) => revision,
+      },
+      ageColumn,
+    ],
+  });
+}
+
+function validate(object: ControllerRevision): FieldError[] {
+  const errors: FieldError[] = [];
+  if (object.data === null) errors.push(required(dataPath, 'data is mandatory'));
+  checkNonNegative(object.revision, FieldPath.of('revision'), errors);
+  return errors;
+}
+
+function controllerOf({ metadata }: ControllerRevision): string {
+  const owner = metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (owner === undefined) return '<none>';
+  const slash = owner.apiVersion.indexOf('/');
+  const group = slash < 0 ? '' : `.${owner.apiVersion.slice(0, slash)}`;
+  return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
+}

@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DaemonSet } from '../../../apis/apps/v1/daemon-set.types.js';
+import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { validateDaemonSet, validateDaemonSetUpdate } from './daemon-set.validation.js';
+
+/** Counts the templates a daemon set has had; controllers of old read it. */
+const templateGeneration = 'deprecated.daemonset.template.generation';
+
+/** Rules of daemon sets. */
+export function daemonSetStrategy(options: PodValidationOptions): Strategy<DaemonSet> {
+  return {
+    applyDefaults({ spec }) {
+      applyPodSpecDefaults(spec.template.spec);
+      const { updateStrategy } = spec;
+      updateStrategy.type ||= 'RollingUpdate';
+      if (updateStrategy.type === 'RollingUpdate') {
+        updateStrategy.rollingUpdate ??= {};
+        const { rollingUpdate } = updateStrategy;
+        // With a surge, old pods stay until the new ones are ready.
+        rollingUpdate.maxUnavailable ??= isSurging(rollingUpdate.maxSurge) ? 0 : 1;
+      }
+      spec.revisionHistoryLimit ??= 10;
+    },
+
+    prepareForCreate(_context, object) {
+      object.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
+      setTemplateGeneration(object, Math.max(templateGenerationOf(object), 1));
+    },
+
+    prepareForUpdate(_context, object, old) {
+      const isChanged = !isDeepStrictEqual(object.spec.template, old.spec.template);
+      setTemplateGeneration(object, templateGenerationOf(old) + (isChanged ? 1 : 0));
+    },
+
+    validate: (_context, object) => validateDaemonSet(object, options),
+    validateUpdate: (_context, object, old) => validateDaemonSetUpdate(object, old, options),
+  };
+}
+
+function isSurging(maxSurge: number | string | undefined): boolean {
+  return maxSurge !== undefined && maxSurge !== 0 && maxSurge !== '0%';
+}
+
+function templateGenerationOf({ metadata }: DaemonSet): number {
+  const text = metadata.annotations?.[templateGeneration] ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
+  metadata.annotations = { ...metadata.annotations, [templateGeneration]: String(generation) };
+}

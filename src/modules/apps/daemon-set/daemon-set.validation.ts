@@ -1,0 +1,83 @@
+import type { DaemonSet, DaemonSetUpdateStrategy } from '../../../apis/apps/v1/daemon-set.types.js';
+import {
+  checkImmutable,
+  checkNonNegative,
+  type PodValidationOptions,
+} from '../../../apis/core/v1/validation/common.validation.js';
+import { checkCollisionCount } from '../../../apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
+import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
+import { validateOwnSelector } from '../selector.validation.js';
+
+const specPath = FieldPath.of('spec');
+const statusPath = FieldPath.of('status');
+
+/** Broken rules of a daemon set, metadata aside. */
+export function validateDaemonSet({ spec }: DaemonSet, options: PodValidationOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  validateOwnSelector(spec.selector, 'daemonset', specPath.child('selector'), errors);
+  // Every node runs one: disks are shared.
+  const rules = { matches: matcherOf(spec.selector), replicas: 2, kind: 'DaemonSet' };
+  errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
+  validateUpdateStrategy(spec.updateStrategy, specPath.child('updateStrategy'), errors);
+  checkNonNegative(spec.revisionHistoryLimit, specPath.child('revisionHistoryLimit'), errors);
+  return errors;
+}
+
+function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: FieldPath, errors: FieldError[]): void {
+  if (strategy.type === 'OnDelete') return;
+  if (strategy.type !== 'RollingUpdate') {
+    errors.push(notSupported(path.child('type'), strategy.type ?? '', ['RollingUpdate', 'OnDelete']));
+    return;
+  }
+  const rollingPath = path.child('rollingUpdate');
+  if (strategy.rollingUpdate === undefined) {
+    errors.push(required(rollingPath));
+    return;
+  }
+  const { maxUnavailable, maxSurge } = strategy.rollingUpdate;
+  const unavailablePath = rollingPath.child('maxUnavailable');
+  const surgePath = rollingPath.child('maxSurge');
+  checkIntOrPercent(maxUnavailable, unavailablePath, errors);
+  checkIntOrPercent(maxSurge, surgePath, errors);
+  if (isZero(maxUnavailable) && isZero(maxSurge)) errors.push(invalid(unavailablePath, maxUnavailable, 'cannot be 0'));
+  else if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
+    errors.push(invalid(surgePath, maxSurge, 'may not be set when maxUnavailable is non-zero'));
+  }
+  checkAtMostAll(maxUnavailable, unavailablePath, errors);
+  checkAtMostAll(maxSurge, surgePath, errors);
+}
+
+/** Broken rules of a changed daemon set: the selector stays. */
+export function validateDaemonSetUpdate(
+  object: DaemonSet,
+  old: DaemonSet,
+  options: PodValidationOptions,
+): FieldError[] {
+  const errors = validateDaemonSet(object, options);
+  checkImmutable(object.spec.selector, old.spec.selector, specPath.child('selector'), errors);
+  return errors;
+}
+
+const counts = [
+  'currentNumberScheduled',
+  'numberMisscheduled',
+  'desiredNumberScheduled',
+  'numberReady',
+  'observedGeneration',
+  'updatedNumberScheduled',
+  'numberAvailable',
+  'numberUnavailable',
+] as const;
+
+/** Broken rules of a daemon set's changed status. */
+export function validateDaemonSetStatus({ status }: DaemonSet, old: DaemonSet): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of counts) checkNonNegative(status[name], statusPath.child(name), errors);
+  checkNonNegative(status.collisionCount, statusPath.child('collisionCount'), errors);
+  checkCollisionCount(status.collisionCount, old.status.collisionCount, statusPath, errors);
+  return errors;
+}

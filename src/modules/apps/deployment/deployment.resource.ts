@@ -1,0 +1,71 @@
+import { type Deployment, deployment } from '../../../apis/apps/v1/deployment.types.js';
+import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
+import { formatLabelSelector } from '../../../machinery/label-selector.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { scalePath, statusPath } from '../../../registry/parent-subresources.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { containerColumns, selectorColumn } from '../workload-columns.js';
+import { deploymentStrategy } from './deployment.strategy.js';
+import { validateDeploymentStatus } from './deployment.validation.js';
+
+/** Deployments: replicas of a template that is rolled out step by step. */
+export function deploymentResource(names: VendorNames): ResourceDefinition {
+  return defineResource<Deployment>({
+    group: groupName('apps', names),
+    resource: 'deployments',
+    singular: 'deployment',
+    kind: 'Deployment',
+    namespaced: true,
+    shortNames: ['deploy'],
+    categories: ['all'],
+    versions: [{ version: 'v1', type: deployment }],
+    strategy: deploymentStrategy({ names }),
+    // Controllers take annotations of a deployment over to its replica sets, so they have to see a change of them.
+    facts: { generation: ({ spec, metadata }) => [spec, metadata.annotations] },
+    columns,
+    subresources: [
+      statusPath<Deployment>({
+        keep(object, old) {
+          if (old.metadata.labels === undefined) delete object.metadata.labels;
+          else object.metadata.labels = old.metadata.labels;
+        },
+        validate: validateDeploymentStatus,
+      }),
+      scalePath<Deployment>({
+        type: scale,
+        replicas: ({ spec }) => spec.replicas ?? 0,
+        setReplicas: (parent, replicas) => {
+          parent.spec.replicas = replicas;
+        },
+        currentReplicas: ({ status }) => status.replicas ?? 0,
+        selector: ({ spec }) => formatLabelSelector(spec.selector ?? undefined),
+      }),
+    ],
+  });
+}
+
+const columns: readonly TableColumn<Deployment>[] = [
+  nameColumn,
+  {
+    name: 'Ready',
+    type: 'string',
+    description: 'Pods that are ready, of those wanted.',
+    cell: ({ spec, status }) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
+  },
+  {
+    name: 'Up-to-date',
+    type: 'string',
+    description: 'Pods made from the present template.',
+    cell: ({ status }) => status.updatedReplicas ?? 0,
+  },
+  {
+    name: 'Available',
+    type: 'string',
+    description: 'Pods that have been ready long enough.',
+    cell: ({ status }) => status.availableReplicas ?? 0,
+  },
+  ageColumn,
+  ...containerColumns<Deployment>(),
+  selectorColumn<Deployment>(),
+];

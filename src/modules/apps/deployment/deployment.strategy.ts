@@ -1,0 +1,31 @@
+import type { Deployment } from '../../../apis/apps/v1/deployment.types.js';
+import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';
+
+/** Rules of deployments. */
+export function deploymentStrategy(options: PodValidationOptions): Strategy<Deployment> {
+  return {
+    applyDefaults({ spec }) {
+      applyPodSpecDefaults(spec.template.spec);
+      spec.replicas ??= 1;
+      const { strategy } = spec;
+      strategy.type ||= 'RollingUpdate';
+      if (strategy.type === 'RollingUpdate') {
+        strategy.rollingUpdate ??= {};
+        strategy.rollingUpdate.maxUnavailable ??= '25%';
+        strategy.rollingUpdate.maxSurge ??= '25%';
+      }
+      spec.revisionHistoryLimit ??= 10;
+      spec.progressDeadlineSeconds ??= 600;
+    },
+
+    prepareForCreate(_context, object) {
+      object.status = {};
+    },
+
+    validate: (_context, object) => validateDeployment(object, options),
+    validateUpdate: (_context, object, old) => validateDeploymentUpdate(object, old, options),
+  };
+}

@@ -1,0 +1,70 @@
+import { type ReplicaSet, replicaSet } from '../../../apis/apps/v1/replica-set.types.js';
+import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
+import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import { formatLabelSelector } from '../../../machinery/label-selector.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { scalePath, statusPath } from '../../../registry/parent-subresources.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { containerColumns, countColumn, selectorColumn } from '../workload-columns.js';
+import { validateReplicaSet, validateReplicaSetStatus, validateReplicaSetUpdate } from './replica-set.validation.js';
+
+/** Replica sets: a number of equal pods. */
+export function replicaSetResource(names: VendorNames): ResourceDefinition {
+  return defineResource<ReplicaSet>({
+    group: groupName('apps', names),
+    resource: 'replicasets',
+    singular: 'replicaset',
+    kind: 'ReplicaSet',
+    namespaced: true,
+    shortNames: ['rs'],
+    categories: ['all'],
+    versions: [{ version: 'v1', type: replicaSet }],
+    strategy: replicaSetStrategy({ names }),
+    facts: { generation: 'spec' },
+    selectableFieldNames: ['status.replicas'],
+    selectableFields: ({ status }) => ({ 'status.replicas': String(status.replicas) }),
+    columns,
+    subresources: [
+      statusPath<ReplicaSet>({ validate: (object) => validateReplicaSetStatus(object) }),
+      scalePath<ReplicaSet>({
+        type: scale,
+        replicas: ({ spec }) => spec.replicas ?? 0,
+        setReplicas: (parent, replicas) => {
+          parent.spec.replicas = replicas;
+        },
+        currentReplicas: ({ status }) => status.replicas,
+        selector: ({ spec }) => formatLabelSelector(spec.selector ?? undefined),
+      }),
+    ],
+  });
+}
+
+/** Rules of replica sets. */
+export function replicaSetStrategy(options: PodValidationOptions): Strategy<ReplicaSet> {
+  return {
+    applyDefaults({ spec }) {
+      applyPodSpecDefaults(spec.template.spec);
+      spec.replicas ??= 1;
+    },
+
+    prepareForCreate(_context, object) {
+      object.status = { replicas: 0 };
+    },
+
+    validate: (_context, object) => validateReplicaSet(object, options),
+    validateUpdate: (_context, object, old) => validateReplicaSetUpdate(object, old, options),
+  };
+}
+
+const columns: readonly TableColumn<ReplicaSet>[] = [
+  nameColumn,
+  countColumn<ReplicaSet>('Desired', 'Pods wanted.', ({ spec }) => spec.replicas),
+  countColumn<ReplicaSet>('Current', 'Pods there are.', ({ status }) => status.replicas),
+  countColumn<ReplicaSet>('Ready', 'Pods that are ready.', ({ status }) => status.readyReplicas),
+  ageColumn,
+  ...containerColumns<ReplicaSet>(),
+  selectorColumn<ReplicaSet>(),
+];

@@ -1,0 +1,45 @@
+import type { ReplicaSet } from '../../../apis/apps/v1/replica-set.types.js';
+import {
+  checkImmutable,
+  checkNonNegative,
+  type PodValidationOptions,
+} from '../../../apis/core/v1/validation/common.validation.js';
+import { checkReplicaCounts } from '../../../apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
+import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import { type FieldError, FieldPath } from '../../../machinery/field-error.js';
+import { validateOwnSelector } from '../selector.validation.js';
+
+const specPath = FieldPath.of('spec');
+
+/** Broken rules of a replica set, metadata aside. */
+export function validateReplicaSet({ spec }: ReplicaSet, options: PodValidationOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
+  checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
+  // Clients know this text with the word `deployment`.
+  validateOwnSelector(spec.selector, 'deployment', specPath.child('selector'), errors);
+  const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
+  errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  return errors;
+}
+
+/** Broken rules of a changed replica set: the selector stays. */
+export function validateReplicaSetUpdate(
+  object: ReplicaSet,
+  old: ReplicaSet,
+  options: PodValidationOptions,
+): FieldError[] {
+  const errors = validateReplicaSet(object, options);
+  checkImmutable(object.spec.selector, old.spec.selector, specPath.child('selector'), errors);
+  return errors;
+}
+
+/** Broken rules of the status of a replica set. */
+export function validateReplicaSetStatus({ status }: ReplicaSet): FieldError[] {
+  const errors: FieldError[] = [];
+  const path = FieldPath.of('status');
+  checkReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], path, errors);
+  checkNonNegative(status.terminatingReplicas, path.child('terminatingReplicas'), errors);
+  return errors;
+}

@@ -1,0 +1,26 @@
+import { checkNonNegative } from '../../apis/core/v1/validation/common.validation.js';
+import { type FieldError, type FieldPath, invalid } from '../../machinery/field-error.js';
+import { type IntOrString, parsePercentage } from '../../machinery/values/int-or-string.js';
+
+const percentRule =
+  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+
+/** A count or a percentage that is not negative; a missing one is fine. */
+export function checkIntOrPercent(value: IntOrString | undefined, path: FieldPath, errors: FieldError[]): void {
+  if (value === undefined) return;
+  if (typeof value === 'number') checkNonNegative(value, path, errors);
+  else if (parsePercentage(value) === undefined) errors.push(invalid(path, value, percentRule));
+}
+
+/** A percentage of at most 100; counts are fine. */
+export function checkAtMostAll(value: IntOrString | undefined, path: FieldPath, errors: FieldError[]): void {
+  if (value === undefined) return;
+  const percent = parsePercentage(value);
+  if (percent !== undefined && percent > 100) errors.push(invalid(path, value, 'must not be greater than 100%'));
+}
+
+/** Whether a count or percentage is zero; a missing one is. */
+export function isZero(value: IntOrString | undefined): boolean {
+  if (value === undefined) return true;
+  return typeof value === 'number' ? value === 0 : (parsePercentage(value) ?? 0) === 0;
+}

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  StatefulSet,
+  StatefulSetSpec,
+  StatefulSetUpdateStrategy,
+} from '../../../apis/apps/v1/stateful-set.types.js';
+import {
+  checkNonNegative,
+  checkOneOf,
+  type PodValidationOptions,
+} from '../../../apis/core/v1/validation/common.validation.js';
+import { checkCollisionCount, checkReplicaCounts } from '../../../apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
+import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
+import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
+import { validateOwnSelector } from '../selector.validation.js';
+
+const specPath = FieldPath.of('spec');
+const statusPath = FieldPath.of('status');
+
+/** Broken rules of a stateful set, metadata aside. */
+export function validateStatefulSet({ spec }: StatefulSet, options: PodValidationOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  checkPodManagement(spec.podManagementPolicy ?? '', errors);
+  validateUpdateStrategy(spec.updateStrategy, errors);
+  validateRetention(spec, errors);
+  checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
+  checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
+  checkNonNegative(spec.ordinals?.start, specPath.child('ordinals').child('start'), errors);
+  checkNonNegative(spec.revisionHistoryLimit, specPath.child('revisionHistoryLimit'), errors);
+  validateOwnSelector(spec.selector, 'statefulset', specPath.child('selector'), errors);
+  // Each pod has a disk of its own, so sharing is no question.
+  const rules = { matches: matcherOf(spec.selector), replicas: 0, kind: 'StatefulSet' };
+  errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  return errors;
+}
+
+function checkPodManagement(policy: string, errors: FieldError[]): void {
+  if (policy === 'OrderedReady' || policy === 'Parallel') return;
+  const path = specPath.child('podManagementPolicy');
+  errors.push(policy === '' ? required(path) : invalid(path, policy, "must be 'OrderedReady' or 'Parallel'"));
+}
+
+function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, errors: FieldError[]): void {
+  const path = specPath.child('updateStrategy');
+  const { type, rollingUpdate } = strategy;
+  const rollingPath = path.child('rollingUpdate');
+  if (!type) errors.push(required(path));
+  else if (type === 'OnDelete') {
+    if (rollingUpdate !== undefined) {
+      errors.push(invalid(rollingPath, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
+    }
+  } else if (type !== 'RollingUpdate') {
+    errors.push(invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"));
+  } else if (rollingUpdate !== undefined) {
+    const { partition, maxUnavailable } = rollingUpdate;
+    checkNonNegative(partition, rollingPath.child('partition'), errors);
+    if (maxUnavailable === undefined) return;
+    const unavailablePath = rollingPath.child('maxUnavailable');
+    checkIntOrPercent(maxUnavailable, unavailablePath, errors);
+    if (isZero(maxUnavailable)) errors.push(invalid(unavailablePath, maxUnavailable, 'cannot be 0'));
+    checkAtMostAll(maxUnavailable, unavailablePath, errors);
+  }
+}
+
+function validateRetention(spec: StatefulSetSpec, errors: FieldError[]): void {
+  const policy = spec.persistentVolumeClaimRetentionPolicy;
+  if (policy === undefined) return;
+  const path = specPath.child('persistentVolumeClaimRetentionPolicy');
+  for (const field of ['whenDeleted', 'whenScaled'] as const) {
+    checkOneOf(policy[field] ?? '', ['Retain', 'Delete'], path.child(field), errors);
+  }
+}
+
+/** Fields of the spec that may change after the set was created. */
+const updatableFields = [
+  'replicas',
+  'template',
+  'updateStrategy',
+  'minReadySeconds',
+  'ordinals',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+] as const satisfies readonly (keyof StatefulSetSpec)[];
+
+/** Broken rules of a changed stateful set. */
+export function validateStatefulSetUpdate(
+  object: StatefulSet,
+  old: StatefulSet,
+  options: PodValidationOptions,
+): FieldError[] {
+  const errors = validateStatefulSet(object, options);
+  if (!isDeepStrictEqual(fixedPart(object.spec), fixedPart(old.spec))) {
+    const detail =
+      "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
+    errors.push(forbidden(specPath, detail));
+  }
+  return errors;
+}
+
+function fixedPart(spec: StatefulSetSpec): Partial<StatefulSetSpec> {
+  const fixed: Partial<StatefulSetSpec> = { ...spec };
+  for (const field of updatableFields) delete fixed[field];
+  return fixed;
+}
+
+/** Broken rules of a stateful set's changed status. */
+export function validateStatefulSetStatus({ status }: StatefulSet, old: StatefulSet): FieldError[] {
+  const errors: FieldError[] = [];
+  const parts = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const;
+  checkReplicaCounts(status, parts, statusPath, errors);
+  checkCollisionCount(status.collisionCount, old.status.collisionCount, statusPath, errors);
+  return errors;
+}

@@ -1,0 +1,51 @@
+import type { PodTemplateSpec } from '../../apis/core/v1/pod-spec.types.js';
+import { containerImages, containerNames } from '../../apis/core/v1/pod-template-text.js';
+import type { LabelSelector } from '../../apis/meta/v1/selector.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { formatLabelSelector } from '../../machinery/label-selector.js';
+import type { TableColumn } from '../../registry/resource-definition.js';
+
+/** An object that owns pods made from a template. */
+export type Workload = ApiObject & {
+  spec: { template: PodTemplateSpec; selector?: LabelSelector | null };
+};
+
+/** A column of a count that is always shown. */
+export function countColumn<T extends ApiObject>(
+  name: string,
+  description: string,
+  count: (object: T) => number | undefined,
+): TableColumn<T> {
+  return { name, type: 'integer', description, cell: (object) => count(object) ?? 0 };
+}
+
+/** `Containers` and `Images`, shown in wide tables. */
+export function containerColumns<T extends Workload>(): readonly TableColumn<T>[] {
+  return [
+    {
+      name: 'Containers',
+      type: 'string',
+      priority: 1,
+      description: 'Names of the containers.',
+      cell: ({ spec }) => containerNames(spec.template.spec),
+    },
+    {
+      name: 'Images',
+      type: 'string',
+      priority: 1,
+      description: 'Images of the containers.',
+      cell: ({ spec }) => containerImages(spec.template.spec),
+    },
+  ];
+}
+
+/** `Selector`, shown in wide tables. */
+export function selectorColumn<T extends Workload>(): TableColumn<T> {
+  return {
+    name: 'Selector',
+    type: 'string',
+    priority: 1,
+    description: 'Labels of the pods that belong to it.',
+    cell: ({ spec }) => formatLabelSelector(spec.selector ?? undefined) || '<none>',
+  };
+}

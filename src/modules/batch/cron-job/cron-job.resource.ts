@@ -1,0 +1,63 @@
+import { type CronJob, cronJob } from '../../../apis/batch/v1/cron-job.types.js';
+import { cronJob as cronJobV1beta1 } from '../../../apis/batch/v1beta1/cron-job.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn, sinceText } from '../../../registry/default-columns.js';
+import { statusPath } from '../../../registry/parent-subresources.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { jobTemplateColumns } from '../template-columns.js';
+import { applyCronJobDefaults, cronJobStrategy } from './cron-job.strategy.js';
+
+/** Cron jobs: jobs started again and again at set times. */
+export function cronJobResource(names: VendorNames): ResourceDefinition {
+  return defineResource<CronJob>({
+    group: groupName('batch', names),
+    resource: 'cronjobs',
+    singular: 'cronjob',
+    kind: 'CronJob',
+    namespaced: true,
+    shortNames: ['cj'],
+    categories: ['all'],
+    versions: [
+      { version: 'v1', type: cronJob },
+      {
+        version: 'v1beta1',
+        type: cronJobV1beta1,
+        applyDefaults: (object: ApiObject) => applyCronJobDefaults(object as unknown as CronJob),
+      },
+    ],
+    strategy: cronJobStrategy({ names }),
+    columns,
+    subresources: [statusPath<CronJob>()],
+  });
+}
+
+const columns: readonly TableColumn<CronJob>[] = [
+  nameColumn,
+  {
+    name: 'Schedule',
+    type: 'string',
+    description: 'The times, in cron form.',
+    cell: ({ spec }) => spec.schedule,
+  },
+  {
+    name: 'Suspend',
+    type: 'boolean',
+    description: 'Whether no jobs are started for now.',
+    cell: ({ spec }) => (spec.suspend === undefined ? '<unset>' : spec.suspend ? 'True' : 'False'),
+  },
+  {
+    name: 'Active',
+    type: 'integer',
+    description: 'Jobs that are running.',
+    cell: ({ status }) => status.active?.length ?? 0,
+  },
+  {
+    name: 'Last Schedule',
+    type: 'string',
+    description: 'Time since the last job was started.',
+    cell: ({ status }, now) => (status.lastScheduleTime ? sinceText(status.lastScheduleTime, now) : '<none>'),
+  },
+  ageColumn,
+  ...jobTemplateColumns<CronJob>(({ spec }) => spec.jobTemplate.spec),
+];

@@ -1,0 +1,28 @@
+import type { CronJob } from '../../../apis/batch/v1/cron-job.types.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { applyJobTemplateDefaults } from '../job/job.defaults.js';
+import { validateCronJob, validateCronJobUpdate } from './cron-job.validation.js';
+
+/** Fills the defaults of a cron job. Changes the object. */
+export function applyCronJobDefaults({ spec }: CronJob): void {
+  spec.concurrencyPolicy ||= 'Allow';
+  spec.suspend ??= false;
+  spec.successfulJobsHistoryLimit ??= 3;
+  spec.failedJobsHistoryLimit ??= 1;
+  applyJobTemplateDefaults(spec.jobTemplate.spec);
+}
+
+/** Rules of cron jobs. */
+export function cronJobStrategy(options: PodValidationOptions): Strategy<CronJob> {
+  return {
+    applyDefaults: applyCronJobDefaults,
+
+    prepareForCreate(_context, object) {
+      object.status = {};
+    },
+
+    validate: (_context, object) => validateCronJob(object, options),
+    validateUpdate: (_context, object, old) => validateCronJobUpdate(object, old, options),
+  };
+}

@@ -1,0 +1,81 @@
+import type { CronJob } from '../../../apis/batch/v1/cron-job.types.js';
+import {
+  checkNonNegative,
+  checkOneOf,
+  type PodValidationOptions,
+} from '../../../apis/core/v1/validation/common.validation.js';
+import { validateAnnotations, validateLabels } from '../../../apis/meta/v1/validation/labels.validation.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { validateJobSpec } from '../job/job.validation.js';
+import { scheduleError } from './cron-schedule.js';
+
+const specPath = FieldPath.of('spec');
+/** The name of a job is that of its cron job, a dash and ten digits, and must be a label. */
+const maxNameLength = 52;
+
+/** Broken rules of a new cron job, metadata aside but for the length of its name. */
+export function validateCronJob(object: CronJob, options: PodValidationOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  const { name = '' } = object.metadata;
+  if (name.length > maxNameLength) {
+    const detail = `must be no more than ${maxNameLength} characters`;
+    errors.push(invalid(FieldPath.of('metadata', 'name'), name, detail));
+  }
+  validateSpec(object, undefined, options, errors);
+  return errors;
+}
+
+/** Broken rules of a changed cron job; what it has run with before may stay. */
+export function validateCronJobUpdate(object: CronJob, old: CronJob, options: PodValidationOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  validateSpec(object, old, options, errors);
+  return errors;
+}
+
+function validateSpec(
+  { spec }: CronJob,
+  old: CronJob | undefined,
+  options: PodValidationOptions,
+  errors: FieldError[],
+): void {
+  const schedulePath = specPath.child('schedule');
+  if (spec.schedule === '') errors.push(required(schedulePath));
+  else if (spec.schedule !== old?.spec.schedule) {
+    const message = scheduleError(spec.schedule);
+    if (message !== undefined) errors.push(invalid(schedulePath, spec.schedule, message));
+  }
+  checkNonNegative(spec.startingDeadlineSeconds, specPath.child('startingDeadlineSeconds'), errors);
+  if (spec.timeZone !== undefined && spec.timeZone !== old?.spec.timeZone) checkTimeZone(spec.timeZone, errors);
+  const policy = spec.concurrencyPolicy ?? '';
+  const policyPath = specPath.child('concurrencyPolicy');
+  if (policy === '') errors.push(required(policyPath));
+  else checkOneOf(policy, ['Allow', 'Forbid', 'Replace'], policyPath, errors);
+  const templatePath = specPath.child('jobTemplate');
+  const { metadata } = spec.jobTemplate;
+  errors.push(...validateLabels(metadata.labels, templatePath.child('metadata').child('labels')));
+  errors.push(...validateAnnotations(metadata.annotations, templatePath.child('metadata').child('annotations')));
+  errors.push(...validateJobSpec(spec.jobTemplate.spec, templatePath.child('spec'), options));
+  checkNonNegative(spec.successfulJobsHistoryLimit, specPath.child('successfulJobsHistoryLimit'), errors);
+  checkNonNegative(spec.failedJobsHistoryLimit, specPath.child('failedJobsHistoryLimit'), errors);
+}
+
+function checkTimeZone(zone: string, errors: FieldError[]): void {
+  const path = specPath.child('timeZone');
+  if (zone === '') errors.push(invalid(path, zone, 'timeZone must be nil or non-empty string'));
+  else if (zone.toLowerCase() === 'local') {
+    const detail = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+    errors.push(invalid(path, zone, detail));
+  } else if (!isKnownTimeZone(zone)) errors.push(invalid(path, zone, `unknown time zone ${zone}`));
+}
+
+function isKnownTimeZone(zone: string): boolean {
+  // Offsets such as `+01:00` are no names of zones, though the formatter takes them.
+  if (!/^[A-Za-z]/.test(zone)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

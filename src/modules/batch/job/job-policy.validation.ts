@@ -1,0 +1,153 @@
+import type {
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyRule,
+  SuccessPolicy,
+} from '../../../apis/batch/v1/job.types.js';
+import { checkOneOf } from '../../../apis/core/v1/validation/common.validation.js';
+import {
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  required,
+  tooMany,
+} from '../../../machinery/field-error.js';
+import { isQualifiedName } from '../../../machinery/names.js';
+
+const maxRules = 20;
+const maxExitCodes = 255;
+const maxPatterns = 20;
+
+/** Broken rules of how failures of pods count for the job. */
+export function validatePodFailurePolicy(
+  spec: JobSpec,
+  policy: PodFailurePolicy,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  const rules = policy.rules ?? [];
+  const at = path.child('rules');
+  if (rules.length > maxRules) errors.push(tooMany(at, rules.length, maxRules));
+  const { containers, initContainers } = spec.template.spec;
+  const names = new Set([...(containers ?? []), ...(initContainers ?? [])].map((c) => c.name));
+  rules.forEach((rule, i) => {
+    validateRule(spec, rule, names, at.index(i), errors);
+  });
+}
+
+function validateRule(
+  spec: JobSpec,
+  rule: PodFailurePolicyRule,
+  containers: ReadonlySet<string>,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  if (rule.action === '') {
+    errors.push(required(path.child('action'), 'valid values: ["Count" "FailIndex" "FailJob" "Ignore"]'));
+  } else checkOneOf(rule.action, ['Count', 'FailIndex', 'FailJob', 'Ignore'], path.child('action'), errors);
+  if (rule.action === 'FailIndex' && spec.backoffLimitPerIndex === undefined) {
+    errors.push(invalid(path.child('action'), rule.action, 'requires the backoffLimitPerIndex to be set'));
+  }
+  const patterns = rule.onPodConditions ?? [];
+  if (rule.onExitCodes !== undefined)
+    validateExitCodes(rule.onExitCodes, containers, path.child('onExitCodes'), errors);
+  if (patterns.length > maxPatterns) errors.push(tooMany(path.child('onPodConditions'), patterns.length, maxPatterns));
+  patterns.forEach((pattern, i) => {
+    const at = path.child('onPodConditions').index(i);
+    if (pattern.type === '') errors.push(required(at.child('type')));
+    else for (const m of isQualifiedName(pattern.type)) errors.push(invalid(at.child('type'), pattern.type, m));
+    checkOneOf(pattern.status, ['False', 'True', 'Unknown'], at.child('status'), errors);
+  });
+  if ((rule.onExitCodes === undefined) === (patterns.length === 0)) {
+    const detail =
+      patterns.length === 0
+        ? 'specifying one of OnExitCodes and OnPodConditions is required'
+        : 'specifying both OnExitCodes and OnPodConditions is not supported';
+    errors.push(invalid(path, rule, detail));
+  }
+}
+
+function validateExitCodes(
+  requirement: NonNullable<PodFailurePolicyRule['onExitCodes']>,
+  containers: ReadonlySet<string>,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  const { containerName, operator } = requirement;
+  const values = requirement.values ?? [];
+  const at = path.child('values');
+  checkOneOf(operator, ['In', 'NotIn'], path.child('operator'), errors);
+  if (containerName !== undefined && !containers.has(containerName)) {
+    const detail = 'must be one of the container or initContainer names in the pod template';
+    errors.push(invalid(path.child('containerName'), containerName, detail));
+  }
+  if (values.length === 0) errors.push(invalid(at, values, 'at least one value is required'));
+  else if (values.length > maxExitCodes) errors.push(tooMany(at, values.length, maxExitCodes));
+  const seen = new Set<number>();
+  let isOrdered = true;
+  values.forEach((value, i) => {
+    if (operator === 'In' && value === 0) {
+      errors.push(invalid(at.index(i), value, 'must not be 0 for the In operator'));
+    }
+    if (seen.has(value)) errors.push(duplicate(at.index(i), value));
+    seen.add(value);
+    if (i > 0 && (values[i - 1] as number) > value) isOrdered = false;
+  });
+  if (!isOrdered) errors.push(invalid(at, values, 'must be ordered'));
+}
+
+/** Broken rules of when an indexed job has succeeded. */
+export function validateSuccessPolicy(
+  spec: JobSpec,
+  policy: SuccessPolicy,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  if (spec.completionMode !== 'Indexed') {
+    errors.push(invalid(path, policy, 'requires indexed completion mode'));
+    return;
+  }
+  const rules = policy.rules ?? [];
+  const at = path.child('rules');
+  if (rules.length === 0)
+    errors.push(required(at, 'at least one rules must be specified when the successPolicy is specified'));
+  if (rules.length > maxRules) errors.push(tooMany(at, rules.length, maxRules));
+  const completions = spec.completions ?? 0;
+  rules.forEach(({ succeededIndexes, succeededCount }, i) => {
+    const rulePath = at.index(i);
+    if (succeededIndexes === undefined && succeededCount === undefined) {
+      errors.push(required(rulePath, 'at least one of succeededCount or succeededIndexes must be specified'));
+    }
+    let limit = completions;
+    if (succeededIndexes !== undefined) {
+      const indexes = countIndexes(succeededIndexes, completions);
+      if (typeof indexes === 'string')
+        errors.push(invalid(rulePath.child('succeededIndexes'), succeededIndexes, indexes));
+      else limit = indexes;
+    }
+    if (succeededCount !== undefined && (succeededCount < 1 || succeededCount > limit)) {
+      const detail = `must be between 1 and ${limit}, inclusive`;
+      errors.push(invalid(rulePath.child('succeededCount'), succeededCount, detail));
+    }
+  });
+}
+
+/** How many indexes a text such as `1,3-5` names, or what is wrong with it. */
+function countIndexes(text: string, completions: number): number | string {
+  if (text === '') return 0;
+  let count = 0;
+  let previous = -1;
+  for (const part of text.split(',')) {
+    const match = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
+    if (match === null)
+      return `error parsing succeededIndexes: cannot convert string to integer for index: ${JSON.stringify(part)}`;
+    const first = Number(match[1]);
+    const last = Number(match[2] ?? match[1]);
+    if (last >= completions) return `too large index: "${last}"`;
+    if (first <= previous || last < first) return `non-increasing order, previous: ${previous}, current: ${first}`;
+    count += last - first + 1;
+    previous = last;
+  }
+  return count;
+}

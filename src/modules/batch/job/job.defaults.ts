@@ -1,0 +1,20 @@
+import type { JobSpec } from '../../../apis/batch/v1/job.types.js';
+import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+
+/** Fills the defaults of a job template. Changes `spec`. */
+export function applyJobTemplateDefaults(spec: JobSpec): void {
+  applyPodSpecDefaults(spec.template.spec);
+  for (const rule of spec.podFailurePolicy?.rules ?? []) {
+    for (const pattern of rule.onPodConditions ?? []) pattern.status ||= 'True';
+  }
+}
+
+/** Fills the defaults of a job. Changes `spec`. */
+export function applyJobDefaults(spec: JobSpec): void {
+  applyJobTemplateDefaults(spec);
+  // Without either number there is one pod; with only parallelism the pods end the job together.
+  if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
+  spec.parallelism ??= 1;
+  // With a limit per index, the job as a whole has none of its own.
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
+}

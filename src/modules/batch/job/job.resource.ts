@@ -1,0 +1,54 @@
+import { type Job, job } from '../../../apis/batch/v1/job.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, humanDuration, nameColumn } from '../../../registry/default-columns.js';
+import { statusPath } from '../../../registry/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { jobTemplateColumns } from '../template-columns.js';
+import { jobStrategy } from './job.strategy.js';
+import { validateJobStatus } from './job.validation.js';
+
+/** Jobs: pods that run to an end. */
+export function jobResource(names: VendorNames): ResourceDefinition {
+  return defineResource<Job>({
+    group: groupName('batch', names),
+    resource: 'jobs',
+    singular: 'job',
+    kind: 'Job',
+    namespaced: true,
+    categories: ['all'],
+    versions: [{ version: 'v1', type: job }],
+    strategy: jobStrategy({ names }),
+    facts: { defaultPropagation: 'Orphan' },
+    selectableFieldNames: ['status.successful'],
+    selectableFields: ({ status }) => ({ 'status.successful': String(status.succeeded ?? 0) }),
+    columns: [
+      nameColumn,
+      {
+        name: 'Completions',
+        type: 'string',
+        description: 'Pods that ended well, of those wanted.',
+        cell: completionsOf,
+      },
+      {
+        name: 'Duration',
+        type: 'string',
+        description: 'Time from the start to the end, or until now.',
+        cell: ({ status }, now) => {
+          if (!status.startTime) return '';
+          const end = status.completionTime ? Date.parse(status.completionTime) : now;
+          return humanDuration(end - Date.parse(status.startTime));
+        },
+      },
+      ageColumn,
+      ...jobTemplateColumns<Job>(({ spec }) => spec),
+    ],
+    subresources: [statusPath<Job>({ validate: (object) => validateJobStatus(object) })],
+  });
+}
+
+function completionsOf({ spec, status }: Job): string {
+  const succeeded = status.succeeded ?? 0;
+  if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`;
+  const parallelism = spec.parallelism ?? 0;
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}

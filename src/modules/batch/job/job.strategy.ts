@@ -1,0 +1,41 @@
+import type { Job } from '../../../apis/batch/v1/job.types.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { applyJobDefaults } from './job.defaults.js';
+import { validateJob, validateJobUpdate } from './job.validation.js';
+
+/** Labels that tie pods to their job. */
+export const controllerUidLabel = 'controller-uid';
+export const jobNameLabel = 'job-name';
+
+/** Rules of jobs. */
+export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
+  return {
+    applyDefaults: ({ spec }) => applyJobDefaults(spec),
+
+    prepareForCreate(_context, object) {
+      object.status = {};
+      if (object.spec.manualSelector !== true) generateSelector(object);
+      const { labels } = object.spec.template.metadata;
+      if (Object.keys(object.metadata.labels ?? {}).length === 0 && labels !== undefined) {
+        object.metadata.labels = { ...labels };
+      }
+    },
+
+    validate: (_context, object) => validateJob(object, options),
+    validateUpdate: (_context, object, old) => validateJobUpdate(object, old, options),
+  };
+}
+
+/** Makes the job select its own pods by its uid. Labels a client chose stay, for validation to judge. */
+function generateSelector({ metadata, spec }: Job): void {
+  const template = spec.template.metadata;
+  const labels = template.labels ?? {};
+  labels[jobNameLabel] ??= metadata.name ?? '';
+  labels[controllerUidLabel] ??= metadata.uid ?? '';
+  template.labels = labels;
+  const selector = spec.selector ?? {};
+  selector.matchLabels ??= {};
+  selector.matchLabels[controllerUidLabel] ??= metadata.uid ?? '';
+  spec.selector = selector;
+}
