@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { resolveOptions, type StorageObserver, silentObserver } from '../postgres/options.js';
+import { PostgresChangeLog } from '../postgres/postgres-change-log.js';
+import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
+import { Reader } from '../postgres/reader.js';
+import { SessionPool } from '../postgres/session-pool.js';
+import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
+import { collectUpTo, failsWith, put, remove } from '../testing/storage-contract.js';
+import { ChangeFeed } from './change-feed.js';
+
+const MINUTE_MS = 60_000;
+
+describe('the change feed', () => {
+  let server: TestPostgres;
+  before(async () => {
+    server = await startTestPostgres();
+  });
+  after(async () => server.stop());
+
+  const key = (name: string, resource = 'things'): StorageKey => ({ resource, namespace: 'default', name });
+
+  it('gives every subscription, wherever it starts, exactly what the log has', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const writer = await createPostgresStorage({ databaseUrl });
+    const watcher = await createPostgresStorage({ databaseUrl });
+    let running = true;
+    const load = Promise.all(
+      Array.from({ length: 8 }, async (_, client) => {
+        for (let i = 0; running; i++) {
+          const target = key(`n${client}-${i % 5}`, `kind${i % 3}`);
+          if ((await writer.get(target)) === undefined) await writer.create(target, 'u', `${i}`);
+          else if (i % 11 === 0) await remove(writer, target);
+          else await put(writer, target, `${i}`);
+        }
+      }),
+    );
+    const started: { from: bigint; resource: string; subscription: ChangeSubscription }[] = [];
+    const origin = await watcher.head();
+    for (let i = 0; i < 40; i++) {
+      const head = await watcher.head();
+      const back = i % 4 === 0 ? 0n : BigInt(i * 7);
+      const from = i % 9 === 0 ? origin : head - back > origin ? head - back : origin;
+      const resource = `kind${i % 3}`;
+      // Every third one leaves again, so that resources come and go.
+      const subscription = await watcher.watch({ resource }, from);
+      if (i % 3 === 2 && i < 30) subscription.close();
+      else started.push({ from, resource, subscription });
+    }
+    running = false;
+    await load;
+    const end = await watcher.head();
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    for (const { from, resource, subscription } of started) {
+      const changes = await collectUpTo(subscription, end);
+      const { rows } = await client.query<{ v: string; previous: string | null }>(
+        `select resource_version as v, previous::text as previous from plinth.changes
+         where resource = $1 and resource_version > $2 order by resource_version`,
+        [resource, from],
+      );
+      assert.deepEqual(
+        changes.map((change) => ({ v: String(change.resourceVersion), previous: change.previousJson ?? null })),
+        rows,
+      );
+      subscription.close();
+    }
+    await client.end();
+    await writer.stop();
+    await watcher.stop();
+  });
+
+  it('shares one instance of a change among subscriptions', async () => {
+    const storage = await createPostgresStorage({ databaseUrl: await server.createTestDatabase() });
+    const from = await storage.head();
+    const [a, b] = await Promise.all([
+      storage.watch({ resource: 'things' }, from),
+      storage.watch({ resource: 'things' }, from),
+    ]);
+    const { resourceVersion } = await storage.create(key('a'), 'u', '1');
+    const [first] = await collectUpTo(a, resourceVersion);
+    const [second] = await collectUpTo(b, resourceVersion);
+    assert.ok(first !== undefined && first === second);
+    await storage.stop();
+  });
+
+  it('waits a little for a version that is on its way', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl });
+    const other = await createPostgresStorage({ databaseUrl });
+    const { resourceVersion } = await storage.create(key('a'), 'u', '1');
+    const opening = storage.watch({ resource: 'things' }, resourceVersion + 2n);
+    for (const name of ['b', 'c', 'd']) await other.create(key(name), 'u', '1');
+    const subscription = await opening;
+    const changes = await collectUpTo(subscription, resourceVersion + 3n);
+    assert.deepEqual(
+      changes.map((change) => change.key.name),
+      ['d'],
+    );
+    await storage.stop();
+    await other.stop();
+  });
+
+  describe('across processes', () => {
+    const latency = async (writer: PostgresStorage, watcher: PostgresStorage, name: string): Promise<number> => {
+      const subscription = await watcher.watch({ resource: 'things' }, await watcher.head());
+      const began = performance.now();
+      const { resourceVersion } = await writer.create(key(name), 'u', '1');
+      await collectUpTo(subscription, resourceVersion);
+      subscription.close();
+      return performance.now() - began;
+    };
+
+    it('is woken by notifications, also after their connection was lost', async () => {
+      const databaseUrl = await server.createTestDatabase();
+      const writer = await createPostgresStorage({ databaseUrl });
+      // Polling would take a minute.
+      const watcher = await createPostgresStorage({ databaseUrl, notifyPollMs: MINUTE_MS, applicationName: 'w' });
+      assert.ok((await latency(writer, watcher, 'a')) < 2_000);
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      const listeners = `from pg_stat_activity where application_name = 'w listener'`;
+      const { rowCount } = await client.query(`select pg_terminate_backend(pid) ${listeners}`);
+      assert.equal(rowCount, 1);
+      // Written while nobody listens: found on reconnect.
+      assert.ok((await latency(writer, watcher, 'b')) < 5_000);
+      assert.ok((await latency(writer, watcher, 'c')) < 2_000);
+      await client.end();
+      await writer.stop();
+      await watcher.stop();
+    });
+
+    it('is not stopped by notifications of others that make no sense', async () => {
+      const databaseUrl = await server.createTestDatabase();
+      const writer = await createPostgresStorage({ databaseUrl });
+      const watcher = await createPostgresStorage({ databaseUrl, notifyPollMs: MINUTE_MS });
+      const subscription = await watcher.watch({ resource: 'x' }, 1n);
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      for (const payload of ['', 'nonsense', '-5', '9223372036854775807']) {
+        await client.query(`select pg_notify('plinth_changes', $1)`, [payload]);
+      }
+      for (const name of ['a', 'b', 'c']) assert.ok((await latency(writer, watcher, name)) < 2_000);
+      subscription.close();
+      await client.end();
+      await writer.stop();
+      await watcher.stop();
+    });
+
+    it('finds changes by polling when notifications do not arrive', async () => {
+      const databaseUrl = await server.createTestDatabase();
+      const proxy = await TcpProxy.start(server.port);
+      const writer = await createPostgresStorage({ databaseUrl });
+      const sources: string[] = [];
+      const observer: StorageObserver = {
+        ...silentObserver,
+        logRead: (changes, source) => {
+          if (changes > 0) sources.push(source);
+        },
+      };
+      const watcher = await createPostgresStorage({
+        databaseUrl,
+        listenDatabaseUrl: proxy.through(databaseUrl),
+        notifyPollMs: 50,
+        observer,
+      });
+      proxy.cut(true);
+      for (const name of ['a', 'b', 'c']) await latency(writer, watcher, name);
+      assert.deepEqual(sources, ['poll', 'poll', 'poll']);
+      await writer.stop();
+      await watcher.stop();
+      await proxy.stop();
+    });
+  });
+
+  describe('with small buffers', () => {
+    const open = async () => {
+      const databaseUrl = await server.createTestDatabase();
+      const storage = await createPostgresStorage({ databaseUrl });
+      const options = resolveOptions({ databaseUrl });
+      const pool = new SessionPool(options);
+      const slow: string[] = [];
+      const feed = new ChangeFeed(new PostgresChangeLog(pool, new Reader(pool, options.poolSize)), {
+        pollMs: 10,
+        observer: { ...silentObserver, slowConsumer: (resource) => slow.push(resource) },
+        limits: { changes: 10, characters: 1_000 },
+      });
+      feed.start();
+      return {
+        storage,
+        feed,
+        slow,
+        close: async () => {
+          await feed.stop();
+          await pool.stop();
+          await storage.stop();
+        },
+      };
+    };
+
+    it('ends only the consumer that falls behind, by count or by size', async () => {
+      const { storage, feed, slow, close } = await open();
+      try {
+        const from = await storage.head();
+        const resources = ['many', 'large', 'few'];
+        const [many, large, few] = await Promise.all(resources.map((resource) => feed.subscribe({ resource }, from)));
+        assert.ok(many !== undefined && large !== undefined && few !== undefined);
+        const attentive = await feed.subscribe({ resource: 'many' }, from);
+        const seen: string[] = [];
+        const reading = (async () => {
+          while (seen.length < 30)
+            for (const change of (await attentive.next())?.changes ?? []) seen.push(change.key.name);
+        })();
+        for (let i = 0; i < 30; i++) await storage.create(key(`n${i}`, 'many'), 'u', '1');
+        for (let i = 0; i < 3; i++) await storage.create(key(`n${i}`, 'large'), 'u', `"${'x'.repeat(600)}"`);
+        for (let i = 0; i < 5; i++) await storage.create(key(`n${i}`, 'few'), 'u', '1');
+        await reading;
+        assert.equal(seen.length, 30);
+        assert.equal((await collectUpTo(few, await storage.head())).length, 5);
+        await assert.rejects(many.next(), failsWith('SlowConsumer'));
+        await assert.rejects(many.next(), failsWith('SlowConsumer'));
+        await assert.rejects(large.next(), failsWith('SlowConsumer'));
+        assert.deepEqual(slow.sort(), ['large', 'many']);
+      } finally {
+        await close();
+      }
+    });
+
+    it('reads history at the pace of the consumer', async () => {
+      const { storage, feed, close } = await open();
+      try {
+        const from = await storage.head();
+        await Promise.all(Array.from({ length: 5_000 }, (_, i) => storage.create(key(`n${i}`), 'u', '1')));
+        const head = await storage.head();
+        const subscription = await feed.subscribe({ resource: 'things' }, from);
+        let batches = 0;
+        let changes = 0;
+        for (let position = from; position < head; batches++) {
+          const batch = await subscription.next();
+          assert.ok(batch !== undefined);
+          changes += batch.changes.length;
+          position = batch.position;
+        }
+        assert.equal(changes, 5_000);
+        assert.ok(batches >= 3, `${batches} batches`);
+      } finally {
+        await close();
+      }
+    });
+  });
+
+  it('ends watches with Expired when versions went back', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl });
+    await storage.create(key('a'), 'u', '1');
+    const { resourceVersion } = await storage.create(key('b'), 'u', '1');
+    const subscription = await storage.watch({ resource: 'things' }, resourceVersion);
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query('delete from plinth.changes where resource_version = $1', [resourceVersion]);
+    await client.end();
+    const ended = (async () => {
+      for (;;) await subscription.next();
+    })();
+    await assert.rejects(ended, failsWith('Expired'));
+    await storage.stop();
+  });
+});
