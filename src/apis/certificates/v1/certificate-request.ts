@@ -28,6 +28,7 @@ interface Asn1Library extends Omit<typeof forge.asn1, 'fromDer'> {
 }
 
 const pemLabel = 'CERTIFICATE REQUEST';
+const sequenceTag = 0x30;
 const require = createRequire(import.meta.url);
 let library: Asn1Library | undefined;
 
@@ -81,6 +82,7 @@ function structureError(): CertificateRequestError {
 }
 
 function decode(der: Buffer): Asn1 {
+  if (der[0] !== sequenceTag) throw structureError();
   try {
     return asn1().fromDer(der.toString('latin1'), { strict: true, parseAllBytes: true, decodeBitStrings: false });
   } catch (error) {

@@ -10,13 +10,7 @@ import {
   required,
   tooMany,
 } from '../../../machinery/field-error.js';
-import {
-  isDns1123Label,
-  isDns1123Subdomain,
-  isPortNumber,
-  isQualifiedName,
-  isValidLabelValue,
-} from '../../../machinery/names.js';
+import { isDns1123Label, isDns1123Subdomain, isQualifiedName, isValidLabelValue } from '../../../machinery/names.js';
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 const protocols = ['SCTP', 'TCP', 'UDP'];
@@ -132,13 +126,12 @@ function addressErrors(address: string, addressType: string): string[] {
 }
 
 function validatePort(port: EndpointPort, seen: Set<string>, path: FieldPath, errors: FieldError[]): void {
-  const { name = '', protocol, port: number, appProtocol } = port;
+  const { name = '', protocol, appProtocol } = port;
   if (name !== '') for (const m of isDns1123Label(name)) errors.push(invalid(path.child('name'), name, m));
   if (seen.has(name)) errors.push(duplicate(path.child('name'), name));
   seen.add(name);
   if (protocol === undefined) errors.push(required(path.child('protocol')));
   else if (!protocols.includes(protocol)) errors.push(notSupported(path.child('protocol'), protocol, protocols));
-  if (number !== undefined) for (const m of isPortNumber(number)) errors.push(invalid(path.child('port'), number, m));
   if (appProtocol !== undefined) {
     for (const m of isQualifiedName(appProtocol)) errors.push(invalid(path.child('appProtocol'), appProtocol, m));
   }

@@ -3,8 +3,6 @@ import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 const maxHosts = 3;
-/** Addresses longer than this are cut, unless the client asked for the wide form (which is not known here). */
-const maxAddressLength = 16;
 
 export const ingressColumns: readonly TableColumn<Ingress>[] = [
   nameColumn,
@@ -26,14 +24,18 @@ export const ingressColumns: readonly TableColumn<Ingress>[] = [
 ];
 
 function hostsCell(ingress: Ingress): string {
-  const hosts = (ingress.spec.rules ?? []).map((rule) => rule.host ?? '*');
+  const rules = ingress.spec.rules ?? [];
+  const hosts: string[] = [];
+  let hasMore = false;
+  for (const { host = '' } of rules) {
+    if (hosts.length === maxHosts) hasMore = true;
+    else if (host !== '') hosts.push(host);
+  }
   if (hosts.length === 0) return '*';
-  const shown = hosts.slice(0, maxHosts).join(',');
-  return hosts.length > maxHosts ? `${shown} + ${hosts.length - maxHosts} more...` : shown;
+  return hasMore ? `${hosts.join(',')} + ${rules.length - maxHosts} more...` : hosts.join(',');
 }
 
 function addressCell(ingress: Ingress): string {
   const points = (ingress.status.loadBalancer.ingress ?? []).map((p) => p.ip ?? p.hostname ?? '');
-  const shown = [...new Set(points.filter((p) => p !== ''))].join(',');
-  return shown.length > maxAddressLength ? `${shown.slice(0, maxAddressLength - 3)}...` : shown;
+  return [...new Set(points.filter((p) => p !== ''))].sort().join(',');
 }

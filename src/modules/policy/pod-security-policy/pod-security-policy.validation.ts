@@ -21,7 +21,6 @@ const runAsUserRules = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'];
 const runAsGroupRules = ['MustRunAs', 'RunAsAny', 'MayRunAs'];
 const seLinuxRules = ['MustRunAs', 'RunAsAny'];
 const groupRules = ['MayRunAs', 'MustRunAs', 'RunAsAny'];
-const procMountTypes = ['Default', 'Unmasked'];
 const maxDriverNameLength = 63;
 
 /** Broken rules of a PodSecurityPolicy, new or changed. */
@@ -36,7 +35,6 @@ export function validatePodSecurityPolicy(policy: PodSecurityPolicy, names: Vend
   }
   validateCapabilities(spec, errors);
   validatePrivilegeEscalation(spec, errors);
-  validateProcMounts(spec, errors);
   const allowedSysctls = specPath.child('allowedUnsafeSysctls');
   const forbiddenSysctls = specPath.child('forbiddenSysctls');
   const allowed = spec.allowedUnsafeSysctls ?? [];
@@ -102,20 +100,10 @@ function validatePrivilegeEscalation(spec: PodSecurityPolicySpec, errors: FieldE
   }
 }
 
-function validateProcMounts(spec: PodSecurityPolicySpec, errors: FieldError[]): void {
-  const path = specPath.child('allowedProcMountTypes');
-  for (const [i, type] of (spec.allowedProcMountTypes ?? []).entries()) {
-    if (!procMountTypes.includes(type)) errors.push(notSupported(path.index(i), type, procMountTypes));
-  }
-}
-
 function validateAllowedThings(spec: PodSecurityPolicySpec, errors: FieldError[]): void {
   for (const [i, { pathPrefix }] of (spec.allowedHostPaths ?? []).entries()) {
     const at = specPath.child('allowedHostPaths').index(i);
     if ((pathPrefix ?? '') === '') errors.push(required(at, 'is required'));
-    else if ((pathPrefix as string).split('/').includes('..')) {
-      errors.push(invalid(at.child('pathPrefix'), pathPrefix, "must not contain '..'"));
-    }
   }
   const flexPath = specPath.child('allowedFlexVolumes').child('allowedFlexVolumes');
   for (const [i, { driver }] of (spec.allowedFlexVolumes ?? []).entries()) {

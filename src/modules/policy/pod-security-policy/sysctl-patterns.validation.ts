@@ -32,10 +32,9 @@ export function validateSysctlOverlaps(
   const errors: FieldError[] = [];
   for (const [i, pattern] of allowed.entries()) {
     for (const [j, other] of denied.entries()) {
-      if (covers(pattern, other))
+      if (covers(other, pattern)) errors.push(invalid(allowedPath.index(i), pattern, `sysctl overlaps with ${other}`));
+      else if (covers(pattern, other)) {
         errors.push(invalid(forbiddenPath.index(j), other, `sysctl overlaps with ${pattern}`));
-      else if (covers(other, pattern)) {
-        errors.push(invalid(allowedPath.index(i), pattern, `sysctl overlaps with ${other}`));
       }
     }
   }

@@ -8,7 +8,6 @@ import {
   notSupported,
   required,
 } from '../../../machinery/field-error.js';
-import { validateCsiDriverName } from './csi-driver-name.validation.js';
 
 const specPath = FieldPath.of('spec');
 const lifecycleModes = ['Persistent', 'Ephemeral'];
@@ -33,9 +32,7 @@ export function applyCsiDriverDefaults({ spec }: CSIDriver): void {
 
 /** Broken rules of a new CSIDriver. */
 export function validateCsiDriver(object: CSIDriver): FieldError[] {
-  const errors = validateCsiDriverName(object.metadata.name ?? '', FieldPath.of('metadata', 'name'));
-  errors.push(...validateSpec(object.spec));
-  return errors;
+  return validateSpec(object.spec);
 }
 
 /** Broken rules of a changed CSIDriver. */

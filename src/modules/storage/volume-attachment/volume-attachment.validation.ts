@@ -4,7 +4,15 @@ import type {
   VolumeAttachmentSource,
   VolumeAttachmentStatus,
 } from '../../../apis/storage/v1/volume-attachment.types.js';
-import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../../../machinery/field-error.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../machinery/names.js';
 import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 
@@ -13,6 +21,7 @@ const sourcePath = specPath.child('source');
 const statusPath = FieldPath.of('status');
 const maxMetadataBytes = 256 * 1024;
 const maxErrorBytes = 1024;
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
 /** Broken rules of a new VolumeAttachment. */
 export function validateVolumeAttachment({ spec }: VolumeAttachment): FieldError[] {
@@ -58,11 +67,48 @@ export function validateVolumeAttachmentStatus(status: VolumeAttachmentStatus): 
 function validateSource(source: VolumeAttachmentSource, errors: FieldError[]): void {
   const { persistentVolumeName, inlineVolumeSpec } = source;
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+  if (inlineVolumeSpec !== undefined) validateInline(inlineVolumeSpec, errors);
   if (inlineVolumeSpec === undefined && persistentVolumeName === undefined) {
     errors.push(required(sourcePath, exactlyOne));
   } else if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined) {
     errors.push(forbidden(sourcePath, exactlyOne));
   } else if (persistentVolumeName === '') {
     errors.push(required(sourcePath.child('persistentVolumeName'), 'must specify non empty persistentVolumeName'));
+  }
+}
+
+type InlineSpec = NonNullable<VolumeAttachmentSource['inlineVolumeSpec']>;
+
+const notInline = [
+  'claimRef',
+  'capacity',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+] as const;
+
+/** A volume that stands in a pod has no claim, class or capacity: only its CSI source and access modes count. */
+function validateInline(spec: InlineSpec, errors: FieldError[]): void {
+  const path = sourcePath.child('inlineVolumeSpec');
+  for (const field of notInline) {
+    if (spec[field] !== undefined) {
+      errors.push(forbidden(path.child(field), 'may not be specified in the context of inline volumes'));
+    }
+  }
+  if (spec.csi === undefined) {
+    errors.push(required(path.child('csi'), 'has to be specified in the context of inline volumes'));
+  } else {
+    errors.push(...validateCsiDriverName(spec.csi.driver, path.child('csi').child('driver')));
+    if (spec.csi.volumeHandle === '') errors.push(required(path.child('csi').child('volumeHandle')));
+  }
+  const modesPath = path.child('accessModes');
+  if ((spec.accessModes ?? []).length === 0) errors.push(required(modesPath));
+  for (const mode of spec.accessModes ?? []) {
+    if (!accessModes.includes(mode)) errors.push(notSupported(modesPath, mode, accessModes));
+  }
+  if (spec.volumeMode !== undefined && spec.volumeMode !== 'Filesystem') {
+    const detail = 'may not specify volumeMode other than Filesystem in the context of inline volumes';
+    errors.push(forbidden(path.child('volumeMode'), detail));
   }
 }

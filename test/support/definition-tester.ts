@@ -1,0 +1,111 @@
+import type { ApiObject } from '../../src/machinery/api-object.js';
+import { type Clock, formatTime } from '../../src/machinery/clock.js';
+import { applyMergePatch } from '../../src/machinery/patch/index.js';
+import type { RequestContext, UserInfo } from '../../src/machinery/request-context.js';
+import { decode } from '../../src/machinery/schema/index.js';
+import { StatusError } from '../../src/machinery/status-error.js';
+import { type VendorNames, vendorNames } from '../../src/machinery/vendor.js';
+import { beforeCreate } from '../../src/registry/before-create.js';
+import { beforeUpdate } from '../../src/registry/before-update.js';
+import type { GroupContext } from '../../src/registry/group-context.js';
+import { toServed, toStored } from '../../src/registry/object-codec.js';
+import type { ResourceDefinition, TableColumn } from '../../src/registry/resource-definition.js';
+import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
+import type { Storage } from '../../src/storage/storage.interface.js';
+
+/** When everything in these tests happens. */
+export const testTime = '2030-01-01T00:00:00Z';
+export const testClock: Clock = { now: () => Date.parse(testTime) };
+export const testNames: VendorNames = vendorNames('k8s.io');
+
+/** What a group needs to make its definitions, without a store behind it. */
+export function testGroupContext(names: VendorNames = testNames): GroupContext {
+  return {
+    registry: new ResourceRegistry(),
+    storage: undefined as unknown as Storage,
+    clock: testClock,
+    names,
+    serviceClusterIpRange: '10.0.0.0/16',
+    serviceNodePortRange: '30000-32767',
+  };
+}
+
+/** The outcome of a write: the object as served, or the broken rules as `reason | field | message`. */
+export interface TestOutcome {
+  readonly object: ApiObject;
+  readonly causes: readonly string[];
+}
+
+/** Sends bodies through the pure part of a write: decoding, defaults, conversion, preparation, validation. */
+export class DefinitionTester {
+  private readonly resource: ServedResource;
+
+  constructor(
+    private readonly definition: ResourceDefinition,
+    version: string = definition.versions[0].version,
+    private readonly user?: UserInfo,
+  ) {
+    const registry = new ResourceRegistry();
+    registry.register(definition);
+    const resource = registry.find(definition.group, version, definition.resource);
+    if (resource === undefined) throw new Error(`${definition.resource} has no version ${version}`);
+    this.resource = resource;
+  }
+
+  /** A body with a name (and a namespace where one is needed) unless it brings its own. */
+  create(body: Record<string, unknown>): TestOutcome {
+    const namespace = this.definition.namespaced ? { namespace: 'default' } : {};
+    const metadata = { name: 'a', ...namespace, ...(body['metadata'] as object | undefined) };
+    const object = this.decode({ ...body, metadata });
+    return this.outcome(object, () => beforeCreate(this.context(), this.definition, object, testClock));
+  }
+
+  /** A merge patch on a stored object, or on one of its subresources. */
+  patch(old: ApiObject, patch: Record<string, unknown>, subresource?: string): TestOutcome {
+    const served = toServed(this.resource, structuredClone(old));
+    const object = this.decode(applyMergePatch(served, patch) as Record<string, unknown>);
+    const target = this.definition.subresources?.find((s) => s.name === subresource);
+    if (subresource !== undefined && target === undefined) throw new Error(`no subresource ${subresource}`);
+    const live = toStored(this.resource, toServed(this.resource, structuredClone(old)));
+    return this.outcome(object, () => beforeUpdate(this.context(), this.definition, object, live, target));
+  }
+
+  /** Cells of a stored object's table row; everything was created `seconds` ago. */
+  cells(object: ApiObject, seconds = 0): unknown[] {
+    const now = Date.parse(testTime) + seconds * 1000;
+    return (this.definition.columns as readonly TableColumn[]).map((column) => column.cell(object, now));
+  }
+
+  private decode(body: Record<string, unknown>): ApiObject {
+    const object = decode(this.resource.served.type, body).value as ApiObject;
+    this.resource.served.applyDefaults?.(object);
+    if (this.resource.isStored) this.definition.strategy.applyDefaults?.(object);
+    return toStored(this.resource, object);
+  }
+
+  private context(): RequestContext {
+    return {
+      requestInfo: { apiVersion: this.resource.served.version },
+      user: this.user,
+      warnings: [],
+    } as unknown as RequestContext;
+  }
+
+  private outcome(object: ApiObject, check: () => void): TestOutcome {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      const causes = error.details?.causes?.map((c) => `${c.reason} | ${c.field} | ${c.message}`);
+      return { object, causes: causes ?? [error.message] };
+    }
+    return { object, causes: [] };
+  }
+}
+
+/** The object without what the server puts into metadata, for comparison. */
+export function withoutServerFields({ metadata, ...rest }: ApiObject): Record<string, unknown> {
+  const { uid: _uid, creationTimestamp, ...own } = metadata;
+  if (creationTimestamp !== formatTime(testClock.now())) throw new Error(`unexpected time ${creationTimestamp}`);
+  return { ...rest, metadata: own };
+}
