@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -29,6 +29,8 @@ export interface TestPostgresOptions {
   /** Real durability, for tests that crash the server and for measurements. Default: off. */
   readonly fsync?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
+  /** PEM texts; the server then offers TLS. */
+  readonly tls?: { readonly certificate: string; readonly privateKey: string };
 }
 
 const NOBODY = 65_534;
@@ -70,6 +72,16 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
     shared_buffers: '128MB',
     ...options.settings,
   };
+  if (options.tls !== undefined) {
+    settings.ssl = 'on';
+    for (const [name, pem] of [
+      ['server.crt', options.tls.certificate],
+      ['server.key', options.tls.privateKey],
+    ] as const) {
+      writeFileSync(join(data, name), pem, { mode: 0o600 });
+      if (identity.uid !== undefined) chownSync(join(data, name), NOBODY, NOBODY);
+    }
+  }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
   let server: ChildProcess | undefined;

@@ -50,19 +50,18 @@ export class Session {
   static async open(options: SessionOptions): Promise<Session> {
     const target = connectionTarget(options.url);
     try {
-      return await Session.#connect(options, target.connectionString, undefined);
+      return await Session.#connect(options, target.connectionString);
     } catch (error) {
-      if (target.plainAllowed && error instanceof Error && error.message.includes('does not support SSL')) {
-        return await Session.#connect(options, target.connectionString, false);
+      if (target.inTheClear !== undefined && error instanceof Error && error.message.includes('does not support SSL')) {
+        return await Session.#connect(options, target.inTheClear);
       }
       throw error;
     }
   }
 
-  static async #connect(options: SessionOptions, connectionString: string, ssl: false | undefined): Promise<Session> {
+  static async #connect(options: SessionOptions, connectionString: string): Promise<Session> {
     const client = new pg.Client({
       connectionString,
-      ...(ssl === false ? { ssl } : {}),
       types: rawTypes as unknown as pg.CustomTypesConfig,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
@@ -164,12 +163,14 @@ const SSL_MODES = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca',
 /**
  * Makes TLS parameters of a connection URL mean what they mean to libpq. The driver's own reading differs: it treats
  * `require` as `verify-full`, so that the URLs of managed databases fail, and does not know `sslrootcert=system`.
- * Throws `Unavailable` for a value that nobody knows rather than connecting in the clear.
+ * `inTheClear` is for a server without TLS, where the URL allows that. Throws `Unavailable` for a mode that nobody
+ * knows rather than connecting in the clear.
  */
-export function connectionTarget(url: string): { connectionString: string; plainAllowed: boolean } {
+export function connectionTarget(url: string): { connectionString: string; inTheClear: string | undefined } {
   const question = url.indexOf('?');
-  if (question < 0) return { connectionString: url, plainAllowed: false };
+  if (question < 0) return { connectionString: url, inTheClear: undefined };
   const parameters = new URLSearchParams(url.slice(question + 1));
+  const build = (): string => `${url.slice(0, question)}?${parameters.toString()}`;
   let mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.has(mode)) {
     throw new StorageError('Unavailable', `database URL: sslmode must be one of ${[...SSL_MODES].join(', ')}`);
@@ -181,9 +182,9 @@ export function connectionTarget(url: string): { connectionString: string; plain
   }
   if (mode === 'no-verify') parameters.delete('uselibpqcompat');
   else if (mode !== null && !parameters.has('uselibpqcompat')) parameters.set('uselibpqcompat', 'true');
-  if (mode === 'allow') parameters.set('sslmode', 'prefer');
-  return {
-    connectionString: `${url.slice(0, question)}?${parameters.toString()}`,
-    plainAllowed: mode === 'allow' || mode === 'prefer',
-  };
+  if (mode !== 'allow' && mode !== 'prefer') return { connectionString: build(), inTheClear: undefined };
+  parameters.set('sslmode', 'prefer');
+  const connectionString = build();
+  parameters.set('sslmode', 'disable');
+  return { connectionString, inTheClear: build() };
 }

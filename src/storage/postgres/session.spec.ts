@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import forge from 'node-forge';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { bigintArray, smallintArray, textArray } from './binary-array.js';
+import { silentObserver } from './options.js';
+import { failureKind } from './postgres-errors.js';
+import { Session } from './session.js';
+
+const open = (url: string): Promise<Session> =>
+  Session.open({ url, applicationName: 'test', connectTimeoutMs: 5_000, role: 'reader', observer: silentObserver });
+
+describe('Session', () => {
+  let server: TestPostgres;
+  let session: Session;
+  before(async () => {
+    server = await startTestPostgres();
+    session = await open(server.adminUrl);
+  });
+  after(async () => {
+    await session.close();
+    await server.stop();
+  });
+
+  it('passes every value as text', async () => {
+    const rows = await session.execute(
+      'types',
+      `select 9007199254740993::int8, '{"a":1.0}'::json, true, null, '{1}'::int[]`,
+      5_000,
+    );
+    assert.deepEqual(rows, [['9007199254740993', '{"a":1.0}', 't', null, '{1}']]);
+  });
+
+  it('sends arrays in binary form', async () => {
+    const words = ['', 'plain', 'q"u\\o{t},e', 'é漢😀', null, 'NULL', '\n'];
+    const numbers = [0n, -1n, 9_223_372_036_854_775_807n, null];
+    const statement = { name: 'arrays', text: 'select to_json($1::text[]), $2::int8[], $3::int2[]' };
+    const [row] = await session.run(statement, [textArray(words), bigintArray(numbers), smallintArray([1, -2])], 5_000);
+    assert.deepEqual(JSON.parse(row?.[0] ?? ''), words);
+    assert.equal(row?.[1], '{0,-1,9223372036854775807,NULL}');
+    assert.equal(row?.[2], '{1,-2}');
+    const [empty] = await session.run(statement, [textArray([]), bigintArray([]), smallintArray([])], 5_000);
+    assert.equal(empty?.[1], '{}');
+  });
+
+  it('survives an error and is given up after a timeout', async () => {
+    const own = await open(server.adminUrl);
+    let told = 0;
+    own.onBroken(() => {
+      told += 1;
+    });
+    await assert.rejects(own.execute('bad', 'select 1 / 0', 5_000), (error) => failureKind(error) === 'data');
+    assert.deepEqual(await own.execute('good', 'select 1', 5_000), [['1']]);
+    await assert.rejects(own.execute('slow', 'select pg_sleep(60)', 50), (error) => failureKind(error) === 'lost');
+    assert.equal(own.broken, true);
+    assert.equal(told, 1);
+    await own.close();
+  });
+
+  it('knows a lost connection from a refused statement', async () => {
+    const own = await open(server.adminUrl);
+    const lost = assert.rejects(
+      own.execute('wait', 'select pg_sleep(60)', 10_000),
+      (error) => failureKind(error) === 'lost',
+    );
+    await session.execute('kill', `select pg_terminate_backend(${own.backendPid})`, 5_000);
+    await lost;
+    await assert.rejects(
+      session.execute('missing', 'select * from nowhere', 5_000),
+      (error) => failureKind(error) === 'fatal',
+    );
+    await assert.rejects(open('postgres://127.0.0.1:1/none'), (error) => failureKind(error) === 'lost');
+  });
+});
+
+describe('TLS parameters of a database URL', () => {
+  let server: TestPostgres;
+  let directory: string;
+  let rightCa: string;
+  let wrongCa: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'plinth-tls-'));
+    const ca = makeCertificate('Test CA', undefined);
+    const other = makeCertificate('Other CA', undefined);
+    const leaf = makeCertificate('database', ca);
+    rightCa = join(directory, 'ca.pem');
+    wrongCa = join(directory, 'other.pem');
+    await writeFile(rightCa, ca.pem);
+    await writeFile(wrongCa, other.pem);
+    server = await startTestPostgres({ tls: { certificate: leaf.pem, privateKey: leaf.keyPem } });
+  });
+  after(async () => {
+    await server.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const encrypted = async (parameters: string, host = 'localhost'): Promise<boolean> => {
+    const url = `${server.adminUrl.replace('127.0.0.1', host)}${parameters}`;
+    const session = await open(url);
+    try {
+      const rows = await session.execute('ssl', 'select ssl from pg_stat_ssl where pid = pg_backend_pid()', 5_000);
+      return rows[0]?.[0] === 't';
+    } finally {
+      await session.close();
+    }
+  };
+
+  it('mean what they mean to libpq', async () => {
+    assert.equal(await encrypted(''), false);
+    assert.equal(await encrypted('?sslmode=disable'), false);
+    assert.equal(await encrypted('?sslmode=prefer'), true);
+    assert.equal(await encrypted('?sslmode=require'), true);
+    assert.equal(await encrypted('?sslmode=no-verify'), true);
+    assert.equal(await encrypted(`?sslmode=require&sslrootcert=${rightCa}`), true);
+    assert.equal(await encrypted(`?sslmode=verify-ca&sslrootcert=${rightCa}`, '127.0.0.1'), true);
+    assert.equal(await encrypted(`?sslmode=verify-full&sslrootcert=${rightCa}`), true);
+  });
+
+  it('refuse a server that is not the right one', async () => {
+    await assert.rejects(encrypted('?sslmode=verify-full'));
+    await assert.rejects(encrypted('?sslmode=verify-full&sslrootcert=system'));
+    await assert.rejects(encrypted(`?sslmode=verify-full&sslrootcert=${wrongCa}`));
+    await assert.rejects(encrypted(`?sslmode=verify-ca&sslrootcert=${wrongCa}`));
+    await assert.rejects(encrypted(`?sslmode=require&sslrootcert=${wrongCa}`));
+    await assert.rejects(encrypted(`?sslmode=verify-full&sslrootcert=${rightCa}`, '127.0.0.1'), /altnames|IP/);
+    await assert.rejects(encrypted('?sslmode=nonsense'), /sslmode must be one of/);
+  });
+
+  it('fall back to the clear only for prefer and allow', async () => {
+    const plain = await startTestPostgres();
+    try {
+      const connect = async (mode: string): Promise<void> => (await open(`${plain.adminUrl}?sslmode=${mode}`)).close();
+      await connect('prefer');
+      await connect('allow');
+      await assert.rejects(connect('require'), /SSL/);
+    } finally {
+      await plain.stop();
+    }
+  });
+});
+
+interface Certificate {
+  readonly pem: string;
+  readonly keyPem: string;
+  readonly name: string;
+  readonly key: forge.pki.rsa.PrivateKey;
+}
+
+function makeCertificate(name: string, issuer: Certificate | undefined): Certificate {
+  const keys = forge.pki.rsa.generateKeyPair(2048);
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = keys.publicKey;
+  certificate.serialNumber = `0${forge.util.bytesToHex(forge.random.getBytesSync(8))}`;
+  certificate.validity.notBefore = new Date(Date.now() - 3_600_000);
+  certificate.validity.notAfter = new Date(Date.now() + 3_600_000);
+  certificate.setSubject([{ name: 'commonName', value: name }]);
+  certificate.setIssuer([{ name: 'commonName', value: issuer?.name ?? name }]);
+  certificate.setExtensions([
+    { name: 'basicConstraints', cA: issuer === undefined },
+    ...(issuer === undefined ? [] : [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }]),
+  ]);
+  certificate.sign(issuer?.key ?? keys.privateKey, forge.md.sha256.create());
+  return {
+    pem: forge.pki.certificateToPem(certificate),
+    keyPem: forge.pki.privateKeyToPem(keys.privateKey),
+    name,
+    key: keys.privateKey,
+  };
+}
