@@ -2,6 +2,7 @@ import { environment } from '../config/environment.js';
 import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import type { Command } from './command.js';
+import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { pkiCommand } from './commands/pki.command.js';
@@ -10,7 +11,7 @@ import { StopSignals } from './lifecycle.js';
 import { errorText } from './startup-error.js';
 import { readVersion } from './version.js';
 
-const commands: readonly Command[] = [devCommand, serveCommand, migrateCommand, pkiCommand];
+const commands: readonly Command[] = [devCommand, serveCommand, controllersCommand, migrateCommand, pkiCommand];
 
 /** Exit codes: 1 when something fails, 2 for a wrong command line; a forced end is 128 and the signal's number. */
 const failed = 1;

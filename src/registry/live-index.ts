@@ -14,6 +14,7 @@ export class LiveIndex<V> {
   private values = new Map<string, V>();
   private subscription: ChangeSubscription | undefined;
   private loop: Promise<void> | undefined;
+  private isStopped = false;
 
   constructor(
     private readonly storage: Storage,
@@ -24,7 +25,11 @@ export class LiveIndex<V> {
 
   /** Resolves when the index has been filled once; it goes on by itself until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.subscription?.close(), { once: true });
+    const stop = () => {
+      this.isStopped = true;
+      this.subscription?.close();
+    };
+    signal.addEventListener('abort', stop, { once: true });
     await this.fill();
     this.loop = this.run(signal);
   }
@@ -54,7 +59,9 @@ export class LiveIndex<V> {
       const after = { namespace: last.key.namespace, name: last.key.name };
       page = await this.storage.list({ resource: this.resource, limit: pageSize, at, after });
     }
-    this.subscription = await this.storage.watch({ resource: this.resource }, at);
+    const subscription = await this.storage.watch({ resource: this.resource }, at);
+    if (this.isStopped) subscription.close();
+    this.subscription = subscription;
     this.values = values;
   }
 

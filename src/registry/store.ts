@@ -27,7 +27,7 @@ import { beforeCreate } from './before-create.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
 import { beforeUpdate } from './before-update.js';
 import { toStatusError } from './errors.js';
-import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
+import { encodeForStorage, parseResourceVersion, parseStored, type VersionedText } from './object-codec.js';
 import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
 import type { ServedResource } from './resource-registry.js';
 import type { DeleteOptions, Reservation } from './strategy.js';
@@ -255,7 +255,7 @@ export class Store {
         const path = FieldPath.of('metadata', 'resourceVersion');
         throw invalidError(this.definition, name, [invalid(path, 0, 'must be specified for an update')]);
       }
-    } else if (asked !== live.metadata.resourceVersion) {
+    } else if (parseResourceVersion(asked) === undefined || asked !== live.metadata.resourceVersion) {
       throw conflictError(this.groupResource, name, modifiedMessage);
     }
   }

@@ -80,6 +80,8 @@ async function start(
   if (context.signals.signal.aborted) return;
   const server = await startServing(options);
   started.push(server);
+  const { startControllers } = await import('../../controllers/controllers.js');
+  started.push(startControllers({ ...server.context, logger: server.logger }));
   announce(context, server.url, kubeconfig);
 }
 

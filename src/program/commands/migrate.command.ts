@@ -1,10 +1,12 @@
+import { ApiOptions } from '../../config/api.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
+import type { ServerOptions } from '../../config/options.js';
 import { OptionsError, parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
 import { type Command, parseRequest } from '../command.js';
 
-const groups = { storage: StorageOptions, logging: LoggingOptions } as const;
+const groups = { storage: StorageOptions, api: ApiOptions, logging: LoggingOptions } as const;
 
 export const migrateCommand: Command = {
   name: 'migrate',
@@ -12,8 +14,11 @@ export const migrateCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const { storage, logging } = parseOptions(parseRequest(groups, {}, context));
-    await migrateDatabase(requireDatabaseUrl(storage.databaseUrl), new Logger(logging.logLevel, logging.logFormat));
+    const { storage, api, logging } = parseOptions(parseRequest(groups, {}, context));
+    const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
+    const logger = new Logger(logging.logLevel, logging.logFormat);
+    await migrateDatabase(databaseUrl, logger);
+    await updateViews({ storage: { ...storage, databaseUrl }, api }, logger);
   },
 };
 
@@ -24,6 +29,19 @@ export async function migrateDatabase(databaseUrl: string, logger: Logger): Prom
   const fields = { version, applied: applied.length };
   if (applied.length > 0) logger.info('database schema migrated', fields);
   else logger.debug('database schema is up to date', fields);
+}
+
+/** Brings the SQL views in line with the resources of this program. */
+async function updateViews(options: Pick<ServerOptions, 'storage' | 'api'>, logger: Logger): Promise<void> {
+  const { openServedResources } = await import('../served-resources.js');
+  const { syncViews } = await import('../sql-views.js');
+  const resources = await openServedResources(options, logger);
+  try {
+    const { registry, names } = resources.context;
+    await syncViews(options.storage.databaseUrl, registry.definitions(), names.suffix, logger);
+  } finally {
+    await resources.stop();
+  }
 }
 
 /** @throws OptionsError when no database is named. */
