@@ -1,0 +1,35 @@
+import {
+  type HorizontalPodAutoscaler,
+  horizontalPodAutoscaler,
+} from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { statusPath } from '../../../registry/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler.columns.js';
+import { applyHpaDefaults, horizontalPodAutoscalerStrategy } from './horizontal-pod-autoscaler.strategy.js';
+import { validateHorizontalPodAutoscalerStatus } from './horizontal-pod-autoscaler.validation.js';
+import { servedV1, servedV2beta1, servedV2beta2 } from './hpa-conversion.js';
+
+/** Autoscalers: they set the number of replicas by what metrics say. */
+export function horizontalPodAutoscalerResource(names: VendorNames): ResourceDefinition {
+  return defineResource<HorizontalPodAutoscaler>({
+    group: groupName('autoscaling', names),
+    resource: 'horizontalpodautoscalers',
+    singular: 'horizontalpodautoscaler',
+    kind: 'HorizontalPodAutoscaler',
+    namespaced: true,
+    shortNames: ['hpa'],
+    categories: ['all'],
+    versions: [
+      { version: 'v2', type: horizontalPodAutoscaler },
+      servedV1(names),
+      servedV2beta2((object) => applyHpaDefaults(object as unknown as HorizontalPodAutoscaler)),
+      servedV2beta1(names),
+    ],
+    strategy: horizontalPodAutoscalerStrategy,
+    columns: horizontalPodAutoscalerColumns,
+    subresources: [
+      statusPath<HorizontalPodAutoscaler>({ validate: (object) => validateHorizontalPodAutoscalerStatus(object) }),
+    ],
+  });
+}

@@ -1,0 +1,82 @@
+import type {
+  HorizontalPodAutoscaler,
+  HPAScalingRules,
+} from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import { checkNonNegative, checkOneOf } from '../../../apis/core/v1/validation/common.validation.js';
+import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
+import { quantitySign } from '../../../machinery/values/quantity.js';
+import { validateMetrics, validateTargetRef } from './metric.validation.js';
+
+const specPath = FieldPath.of('spec');
+const maxStabilizationSeconds = 3600;
+const maxPeriodSeconds = 1800;
+
+/** Broken rules of an autoscaler, metadata aside. */
+export function validateHorizontalPodAutoscaler({ spec }: HorizontalPodAutoscaler): FieldError[] {
+  const errors: FieldError[] = [];
+  const metrics = spec.metrics ?? [];
+  const min = spec.minReplicas;
+  // Without any pod only metrics from elsewhere can tell that pods are wanted again.
+  const canWake = metrics.some(({ type }) => type === 'Object' || type === 'External');
+  const lowest = canWake ? 0 : 1;
+  if (min !== undefined && min < lowest) {
+    errors.push(invalid(specPath.child('minReplicas'), min, `must be greater than or equal to ${lowest}`));
+  }
+  const maxPath = specPath.child('maxReplicas');
+  if (spec.maxReplicas < 1) errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than 0'));
+  if (min !== undefined && spec.maxReplicas < min) {
+    errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than or equal to `minReplicas`'));
+  }
+  validateTargetRef(spec.scaleTargetRef, specPath.child('scaleTargetRef'), errors);
+  validateMetrics(metrics, specPath.child('metrics'), errors);
+  if (min === 0 && !canWake) {
+    const detail = 'must specify at least one Object or External metric to support scaling to zero replicas';
+    errors.push(forbidden(specPath.child('metrics'), detail));
+  }
+  if (spec.behavior !== undefined) {
+    const path = specPath.child('behavior');
+    validateRules(spec.behavior.scaleUp, path.child('scaleUp'), errors);
+    validateRules(spec.behavior.scaleDown, path.child('scaleDown'), errors);
+  }
+  return errors;
+}
+
+function validateRules(rules: HPAScalingRules | undefined, path: FieldPath, errors: FieldError[]): void {
+  if (rules === undefined) return;
+  const window = rules.stabilizationWindowSeconds;
+  if (window !== undefined) {
+    const at = path.child('stabilizationWindowSeconds');
+    if (window < 0) errors.push(invalid(at, window, 'must be greater than or equal to zero'));
+    if (window > maxStabilizationSeconds) {
+      errors.push(invalid(at, window, `must be less than or equal to ${maxStabilizationSeconds}`));
+    }
+  }
+  if (rules.selectPolicy !== undefined) {
+    checkOneOf(rules.selectPolicy, ['Disabled', 'Max', 'Min'], path.child('selectPolicy'), errors);
+  }
+  if (rules.tolerance !== undefined && quantitySign(rules.tolerance) < 0) {
+    errors.push(invalid(path.child('tolerance'), rules.tolerance, 'must be greater or equal to zero'));
+  }
+  const policies = rules.policies ?? [];
+  const at = path.child('policies');
+  if (policies.length === 0) errors.push(required(at, 'must specify at least one Policy'));
+  policies.forEach(({ type, value, periodSeconds }, i) => {
+    const policyPath = at.index(i);
+    checkOneOf(type, ['Percent', 'Pods'], policyPath.child('type'), errors);
+    if (value <= 0) errors.push(invalid(policyPath.child('value'), value, 'must be greater than zero'));
+    const periodPath = policyPath.child('periodSeconds');
+    if (periodSeconds <= 0) errors.push(invalid(periodPath, periodSeconds, 'must be greater than zero'));
+    if (periodSeconds > maxPeriodSeconds) {
+      errors.push(invalid(periodPath, periodSeconds, `must be less than or equal to ${maxPeriodSeconds}`));
+    }
+  });
+}
+
+/** Broken rules of the status of an autoscaler. */
+export function validateHorizontalPodAutoscalerStatus({ status }: HorizontalPodAutoscaler): FieldError[] {
+  const errors: FieldError[] = [];
+  const path = FieldPath.of('status');
+  checkNonNegative(status.currentReplicas, path.child('currentReplicas'), errors);
+  checkNonNegative(status.desiredReplicas, path.child('desiredReplicas'), errors);
+  return errors;
+}
