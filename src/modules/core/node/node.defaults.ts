@@ -6,6 +6,8 @@ export function applyNodeDefaults(object: Node): void {
   if (status.allocatable === undefined && status.capacity !== undefined) {
     status.allocatable = { ...status.capacity };
   }
-  if (spec.podCIDRs === undefined && spec.podCIDR !== undefined) spec.podCIDRs = [spec.podCIDR];
-  else if (spec.podCIDR === undefined && spec.podCIDRs?.[0] !== undefined) spec.podCIDR = spec.podCIDRs[0];
+  // Clients that know only `podCIDR` change that alone: it wins.
+  if (spec.podCIDR) {
+    if (spec.podCIDRs?.[0] !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
+  } else if (spec.podCIDRs?.[0] !== undefined) spec.podCIDR = spec.podCIDRs[0];
 }

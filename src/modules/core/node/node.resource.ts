@@ -4,7 +4,7 @@ import { defineResource, type ResourceDefinition } from '../../../registry/resou
 import { statusSubresource } from '../status-subresource.js';
 import { nodeColumns } from './node.columns.js';
 import { applyNodeDefaults } from './node.defaults.js';
-import { validateNode, validateNodeUpdate } from './node.validation.js';
+import { validateNode, validateNodeChange, validateNodeUpdate } from './node.validation.js';
 
 /** Nodes: machines that run pods. Their agents create them, status included. */
 export function nodeResource(names: VendorNames): ResourceDefinition {
@@ -18,17 +18,17 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
     versions: [{ version: 'v1', type: node }],
     strategy: {
       applyDefaults: applyNodeDefaults,
-      validate: (_context, object) => validateNode(object),
+      validate: (_context, object) => validateNode(object, names),
       prepareForUpdate(_context, object, old) {
         object.status = old.status;
       },
-      validateUpdate: (_context, object, old) => validateNodeUpdate(object, old),
+      validateUpdate: (_context, object, old) => validateNodeUpdate(object, old, names),
     },
     // A new node brings its status along; later on only the status path changes it.
     facts: { statusIsolated: false },
     selectableFieldNames: ['spec.unschedulable'],
     selectableFields: (object) => ({ 'spec.unschedulable': String(object.spec.unschedulable ?? false) }),
     columns: nodeColumns(names),
-    subresources: [statusSubresource<Node>({ validate: validateNodeUpdate })],
+    subresources: [statusSubresource<Node>({ validate: (object, old) => validateNodeChange(object, old, names) })],
   });
 }

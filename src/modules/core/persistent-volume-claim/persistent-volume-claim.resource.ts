@@ -31,6 +31,7 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
       },
       prepareForCreate(_context, object) {
         object.status = { phase: 'Pending' };
+        normalizeDataSource(object.spec);
       },
       validate: (_context, object) => validatePersistentVolumeClaim(object),
       validateUpdate: (_context, object, old) => validatePersistentVolumeClaimUpdate(object, old, names),
@@ -55,7 +56,7 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
         name: 'Capacity',
         type: 'string',
         description: 'Size of that volume.',
-        cell: ({ spec, status }) => (spec.volumeName ? (status.capacity?.['storage'] ?? '0') : ''),
+        cell: ({ spec, status }) => (spec.volumeName ? (status.capacity?.storage ?? '0') : ''),
       },
       {
         name: 'Access Modes',
@@ -80,4 +81,22 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
     ],
     subresources: [statusSubresource<PersistentVolumeClaim>({ validate: validatePersistentVolumeClaimStatus })],
   });
+}
+
+/**
+ * The source of a claim's data has two names. The older one takes only claims and snapshots, and drops others silently
+ * when it is alone; each fills in for the other.
+ */
+function normalizeDataSource(spec: PersistentVolumeClaim['spec']): void {
+  const { dataSource, dataSourceRef } = spec;
+  if (dataSource !== undefined && dataSourceRef === undefined) {
+    const group = dataSource.apiGroup ?? '';
+    const isClaim = group === '' && dataSource.kind === 'PersistentVolumeClaim';
+    const isSnapshot = group.startsWith('snapshot.storage.') && dataSource.kind === 'VolumeSnapshot';
+    if (isClaim || isSnapshot) spec.dataSourceRef = { ...dataSource };
+    else delete spec.dataSource;
+  } else if (dataSource === undefined && dataSourceRef !== undefined && !dataSourceRef.namespace) {
+    const { apiGroup, kind, name } = dataSourceRef;
+    spec.dataSource = { apiGroup, kind, name };
+  }
 }

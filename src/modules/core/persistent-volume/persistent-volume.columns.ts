@@ -13,7 +13,7 @@ export function persistentVolumeColumns(names: VendorNames): readonly TableColum
       name: 'Capacity',
       type: 'string',
       description: 'Its size.',
-      cell: ({ spec }) => spec.capacity?.['storage'] ?? '0',
+      cell: ({ spec }) => spec.capacity?.storage ?? '0',
     },
     {
       name: 'Access Modes',

@@ -21,8 +21,8 @@ export function persistentVolumeResource(names: VendorNames): ResourceDefinition
       prepareForCreate(_context, object) {
         object.status = { phase: 'Pending' };
       },
-      validate: (_context, object) => validatePersistentVolume(object),
-      validateUpdate: (_context, object, old) => validatePersistentVolumeUpdate(object, old),
+      validate: (_context, object) => validatePersistentVolume(object, names),
+      validateUpdate: (_context, object, old) => validatePersistentVolumeUpdate(object, old, names),
     },
     facts: { returnsDeletedObject: true },
     columns: persistentVolumeColumns(names),

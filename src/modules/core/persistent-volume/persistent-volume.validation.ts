@@ -1,12 +1,124 @@
-import type { PersistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
-import type { FieldError } from '../../../machinery/field-error.js';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type PersistentVolume,
+  type PersistentVolumeSpec,
+  persistentVolumeSource,
+} from '../../../apis/core/v1/persistent-volume.types.js';
+import { checkImmutable, checkOneOf, checkText } from '../../../apis/core/v1/validation/common.validation.js';
+import { validateNodeSelector } from '../../../apis/core/v1/validation/scheduling.validation.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../machinery/names.js';
+import { quantitySign } from '../../../machinery/values/quantity.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { checkAccessModes } from '../access-modes.validation.js';
+import { validateSource } from './volume-source.validation.js';
+
+const specPath = FieldPath.of('spec');
+const reclaimPath = specPath.child('persistentVolumeReclaimPolicy');
+
+/** Every kind of storage a volume can be on; it is on exactly one. */
+const sourceNames = persistentVolumeSource.fields.map(({ name }) => name) as (keyof PersistentVolumeSpec)[];
 
 /** Broken rules of a new volume. */
-export function validatePersistentVolume(_object: PersistentVolume): FieldError[] {
-  return [];
+export function validatePersistentVolume(object: PersistentVolume, names: VendorNames): FieldError[] {
+  const errors: FieldError[] = [];
+  const { spec } = object;
+  const modes = spec.accessModes ?? [];
+  if (modes.length === 0) errors.push(required(specPath.child('accessModes')));
+  checkAccessModes(modes, specPath.child('accessModes'), errors);
+  validateCapacity(spec, errors);
+  if (spec.persistentVolumeReclaimPolicy) {
+    checkOneOf(spec.persistentVolumeReclaimPolicy, ['Delete', 'Recycle', 'Retain'], reclaimPath, errors);
+  }
+  if (spec.nodeAffinity !== undefined) {
+    const path = specPath.child('nodeAffinity').child('required');
+    if (spec.nodeAffinity.required === undefined) errors.push(required(path, 'must specify required node constraints'));
+    else validateNodeSelector(spec.nodeAffinity.required, path, errors);
+  }
+  validateSources(spec, names, errors);
+  if (spec.hostPath !== undefined && spec.persistentVolumeReclaimPolicy === 'Recycle' && isRoot(spec.hostPath.path)) {
+    errors.push(forbidden(reclaimPath, "may not be 'recycle' for a hostPath mount of '/'"));
+  }
+  if (spec.storageClassName) {
+    checkText(spec.storageClassName, isDns1123Subdomain, specPath.child('storageClassName'), errors);
+  }
+  if (spec.volumeMode !== undefined) {
+    checkOneOf(spec.volumeMode, ['Block', 'Filesystem'], specPath.child('volumeMode'), errors);
+  }
+  if (spec.volumeAttributesClassName !== undefined) {
+    const path = specPath.child('volumeAttributesClassName');
+    if (spec.volumeAttributesClassName === '') errors.push(required(path, 'an empty string is disallowed'));
+    else checkText(spec.volumeAttributesClassName, isDns1123Subdomain, path, errors);
+    if (spec.csi === undefined)
+      errors.push(required(specPath.child('csi'), 'has to be specified when using volumeAttributesClassName'));
+  }
+  return errors;
 }
 
-/** Broken rules of a changed volume. */
-export function validatePersistentVolumeUpdate(object: PersistentVolume, _old: PersistentVolume): FieldError[] {
-  return validatePersistentVolume(object);
+function validateCapacity(spec: PersistentVolumeSpec, errors: FieldError[]): void {
+  const path = specPath.child('capacity');
+  const capacity = spec.capacity ?? {};
+  const names = Object.keys(capacity);
+  if (names.length === 0) errors.push(required(path));
+  if (names.length !== 1 || names[0] !== 'storage') errors.push(notSupported(path, spec.capacity, ['storage']));
+  for (const [name, value] of Object.entries(capacity)) {
+    if (quantitySign(value) <= 0) errors.push(invalid(path.key(name), value, 'must be greater than zero'));
+  }
+}
+
+function validateSources(spec: PersistentVolumeSpec, names: VendorNames, errors: FieldError[]): void {
+  let isFirst = true;
+  for (const name of sourceOrder) {
+    if (spec[name] === undefined) continue;
+    if (isFirst) validateSource(spec, name, names, errors);
+    else errors.push(forbidden(specPath.child(name), 'may not specify more than 1 volume type'));
+    isFirst = false;
+  }
+  if (isFirst) errors.push(required(specPath, 'must specify a volume type'));
+}
+
+/** A path of the node comes first, since messages name what comes after the first. */
+const sourceOrder = ['hostPath' as const, ...sourceNames.filter((name) => name !== 'hostPath')];
+
+function isRoot(path: string): boolean {
+  const kept: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') kept.pop();
+    else if (part !== '' && part !== '.') kept.push(part);
+  }
+  return kept.length === 0;
+}
+
+/** Broken rules of a changed volume: where the storage is and how it looks stays. */
+export function validatePersistentVolumeUpdate(
+  object: PersistentVolume,
+  old: PersistentVolume,
+  names: VendorNames,
+): FieldError[] {
+  const errors = validatePersistentVolume(object, names);
+  if (!isDeepStrictEqual(sourcesOf(object.spec, old.spec), sourcesOf(old.spec, old.spec))) {
+    const path = specPath.child('persistentvolumesource');
+    errors.push(forbidden(path, 'spec.persistentvolumesource is immutable after creation'));
+  }
+  checkImmutable(object.spec.volumeMode, old.spec.volumeMode, FieldPath.of('volumeMode'), errors);
+  if (old.spec.nodeAffinity !== undefined) {
+    checkImmutable(object.spec.nodeAffinity, old.spec.nodeAffinity, FieldPath.of('nodeAffinity'), errors);
+  }
+  return errors;
+}
+
+/** The sources of a volume, without the secret for growing it, which may be given later. */
+function sourcesOf(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): unknown[] {
+  return sourceNames.map((name) => {
+    if (name !== 'csi' || spec.csi === undefined || old.csi?.controllerExpandSecretRef !== undefined) return spec[name];
+    const { controllerExpandSecretRef: _later, ...csi } = spec.csi;
+    return csi;
+  });
 }

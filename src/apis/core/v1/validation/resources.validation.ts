@@ -80,7 +80,13 @@ export function checkResourceName(name: string, path: FieldPath, errors: FieldEr
   }
 }
 
-function checkContainerResourceName(name: string, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
+/** Broken rules of the name of something a container can ask for. */
+export function checkContainerResourceName(
+  name: string,
+  path: FieldPath,
+  names: VendorNames,
+  errors: FieldError[],
+): void {
   checkResourceName(name, path, errors);
   if (!name.includes('/')) {
     if (!containerResources.has(name) && !isHugePages(name)) {

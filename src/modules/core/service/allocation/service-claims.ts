@@ -25,9 +25,9 @@ export function addressClaims(names: VendorNames): ClaimKind {
       spec: { parentRef: { resource: 'services', namespace: owner.namespace, name: owner.name } },
     }),
     ownerOf(claim) {
-      const { parentRef } = (claim['spec'] ?? {}) as { parentRef?: Record<string, string> };
-      if (parentRef?.['resource'] !== 'services' || parentRef['group']) return undefined;
-      return serviceKey({ namespace: parentRef['namespace'] ?? '', name: parentRef['name'] ?? '' });
+      const { parentRef } = (claim.spec ?? {}) as { parentRef?: Record<string, string> };
+      if (parentRef?.resource !== 'services' || parentRef.group) return undefined;
+      return serviceKey({ namespace: parentRef.namespace ?? '', name: parentRef.name ?? '' });
     },
     holds: (service, name) => addressesOf(service as unknown as Service).includes(name),
   };
@@ -42,7 +42,7 @@ export const nodePortClaims: ClaimKind = {
     metadata,
     service: { namespace: owner.namespace, name: owner.name },
   }),
-  ownerOf: (claim: ApiObject) => serviceKey(claim['service'] as { namespace: string; name: string }),
+  ownerOf: (claim: ApiObject) => serviceKey(claim.service as { namespace: string; name: string }),
   holds: (service, name) => nodePortsOf(service as unknown as Service).has(Number(name)),
 };
 

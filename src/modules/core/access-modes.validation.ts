@@ -1,0 +1,11 @@
+import { type FieldError, type FieldPath, forbidden, notSupported } from '../../machinery/field-error.js';
+
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+
+/** Broken rules of the ways a volume may be mounted. */
+export function checkAccessModes(modes: readonly string[], path: FieldPath, errors: FieldError[]): void {
+  for (const mode of modes) if (!accessModes.includes(mode)) errors.push(notSupported(path, mode, accessModes));
+  if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod')) {
+    errors.push(forbidden(path, 'may not use ReadWriteOncePod with other access modes'));
+  }
+}

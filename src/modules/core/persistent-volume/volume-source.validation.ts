@@ -1,0 +1,115 @@
+import type { PersistentVolumeSpec } from '../../../apis/core/v1/persistent-volume.types.js';
+import { checkNoBacksteps, checkText } from '../../../apis/core/v1/validation/common.validation.js';
+import { validateStorageVolume } from '../../../apis/core/v1/validation/storage-volume.validation.js';
+import type { Volume } from '../../../apis/core/v1/volume.types.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../machinery/names.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+
+const specPath = FieldPath.of('spec');
+
+/** Names in messages where they are not the field's. */
+const shownNames: Readonly<Record<string, string>> = { gcePersistentDisk: 'persistentDisk' };
+
+const longestDriverName = 63;
+const blobDisk = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
+const managedDisk = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}';
+
+/** Broken rules of the storage a volume is on. Beyond those of a pod's own volumes: secrets name their namespace. */
+export function validateSource(
+  spec: PersistentVolumeSpec,
+  name: keyof PersistentVolumeSpec,
+  names: VendorNames,
+  errors: FieldError[],
+): void {
+  const path = specPath.child(shownNames[name] ?? name);
+  switch (name) {
+    case 'local':
+      validateLocal(spec, path, errors);
+      return;
+    case 'csi':
+      validateCsi(spec, path, errors);
+      return;
+    case 'storageos':
+      validateStorageOs(spec, path, errors);
+      return;
+    default:
+      // The same fields as in a pod, but for the references to secrets.
+      validateStorageVolume({ name: '', [name]: spec[name] } as unknown as Volume, path, errors);
+  }
+  validateMore(spec, path, names, errors);
+}
+
+function validateMore(spec: PersistentVolumeSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
+  const { glusterfs, azureFile, azureDisk, cinder, flexVolume } = spec;
+  if (glusterfs?.endpointsNamespace !== undefined && isDns1123Label(glusterfs.endpointsNamespace).length > 0) {
+    const detail = 'if the endpointnamespace is set, it must be a valid namespace name';
+    errors.push(invalid(path.child('endpointsNamespace'), glusterfs.endpointsNamespace, detail));
+  }
+  if (azureFile?.secretNamespace === '') errors.push(required(path.child('secretNamespace')));
+  if (cinder?.secretRef !== undefined) requireReference(cinder.secretRef, path.child('secretRef'), errors);
+  if (azureDisk !== undefined) {
+    const isManaged = azureDisk.kind === 'Managed';
+    const prefix = isManaged ? '/subscriptions' : 'https://';
+    if (azureDisk.diskURI !== '' && !azureDisk.diskURI.startsWith(prefix)) {
+      errors.push(notSupported(path.child('diskURI'), azureDisk.diskURI, [isManaged ? managedDisk : blobDisk]));
+    }
+  }
+  for (const key of Object.keys(flexVolume?.options ?? {})) {
+    const domain = key.slice(0, Math.max(0, key.indexOf('/')));
+    const reserved = [names.labelPrefix, names.suffix];
+    if (reserved.some((own) => domain === own || domain.endsWith(`.${own}`))) {
+      const detail = `${names.labelPrefix} and ${names.suffix} namespaces are reserved`;
+      errors.push(invalid(path.child('options').key(key), key, detail));
+    }
+  }
+}
+
+function validateLocal({ local, nodeAffinity }: PersistentVolumeSpec, path: FieldPath, errors: FieldError[]): void {
+  if (local === undefined) return;
+  if (local.path === '') errors.push(required(path.child('path')));
+  else checkNoBacksteps(local.path, path.child('path'), errors);
+  if (nodeAffinity === undefined) {
+    errors.push(required(specPath.child('nodeAffinity'), 'Local volume requires node affinity'));
+  }
+}
+
+function validateCsi({ csi }: PersistentVolumeSpec, path: FieldPath, errors: FieldError[]): void {
+  if (csi === undefined) return;
+  const driverPath = path.child('driver');
+  if (csi.driver === '') errors.push(required(driverPath));
+  if (csi.driver.length > longestDriverName) {
+    errors.push(invalid(driverPath, csi.driver, `must be no more than ${longestDriverName} characters`));
+  }
+  checkText(csi.driver.toLowerCase(), isDns1123Subdomain, driverPath, errors);
+  if (csi.volumeHandle === '') errors.push(required(path.child('volumeHandle')));
+  const references = [
+    'controllerPublishSecretRef',
+    'controllerExpandSecretRef',
+    'nodePublishSecretRef',
+    'nodeStageSecretRef',
+    'nodeExpandSecretRef',
+  ] as const;
+  for (const field of references) {
+    const reference = csi[field];
+    if (reference !== undefined) requireReference(reference, path.child(field), errors);
+  }
+}
+
+function validateStorageOs({ storageos }: PersistentVolumeSpec, path: FieldPath, errors: FieldError[]): void {
+  if (storageos === undefined) return;
+  const { volumeName, volumeNamespace, secretRef } = storageos;
+  if (!volumeName) errors.push(required(path.child('volumeName')));
+  else checkText(volumeName, isDns1123Label, path.child('volumeName'), errors);
+  if (volumeNamespace) checkText(volumeNamespace, isDns1123Label, path.child('volumeNamespace'), errors);
+  if (secretRef !== undefined) requireReference(secretRef, path.child('secretRef'), errors);
+}
+
+function requireReference(
+  reference: { readonly name?: string; readonly namespace?: string },
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  if (!reference.name) errors.push(required(path.child('name')));
+  if (!reference.namespace) errors.push(required(path.child('namespace')));
+}
