@@ -55,7 +55,7 @@ export class DefinitionTester {
   /** A body with a name (and a namespace where one is needed) unless it brings its own. */
   create(body: Record<string, unknown>): TestOutcome {
     const namespace = this.definition.namespaced ? { namespace: 'default' } : {};
-    const metadata = { name: 'a', ...namespace, ...(body['metadata'] as object | undefined) };
+    const metadata = { name: 'a', ...namespace, ...(body.metadata as object | undefined) };
     const object = this.decode({ ...body, metadata });
     return this.outcome(object, () => beforeCreate(this.context(), this.definition, object, testClock));
   }

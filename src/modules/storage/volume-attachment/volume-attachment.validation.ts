@@ -67,11 +67,12 @@ export function validateVolumeAttachmentStatus(status: VolumeAttachmentStatus): 
 function validateSource(source: VolumeAttachmentSource, errors: FieldError[]): void {
   const { persistentVolumeName, inlineVolumeSpec } = source;
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
-  if (inlineVolumeSpec !== undefined) validateInline(inlineVolumeSpec, errors);
   if (inlineVolumeSpec === undefined && persistentVolumeName === undefined) {
     errors.push(required(sourcePath, exactlyOne));
   } else if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined) {
     errors.push(forbidden(sourcePath, exactlyOne));
+  } else if (inlineVolumeSpec !== undefined) {
+    validateInline(inlineVolumeSpec, errors);
   } else if (persistentVolumeName === '') {
     errors.push(required(sourcePath.child('persistentVolumeName'), 'must specify non empty persistentVolumeName'));
   }
