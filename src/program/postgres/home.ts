@@ -42,7 +42,8 @@ export async function preparePostgresHome(options: PostgresHomeOptions): Promise
   await own(dataDirectory, user, 0o700);
   const logDirectory = join(place, 'log');
   await own(logDirectory, user, 0o700);
-  const binaries = await usableBinaries(options);
+  const copyRoot = user.uid === undefined ? directory : options.fallbackRoot;
+  const binaries = await usableBinaries(options.binaries, user, copyRoot);
   return { binaries, dataDirectory, socketDirectory, logFile: join(logDirectory, 'postgres.log') };
 }
 
@@ -117,8 +118,17 @@ async function adopt(path: string, uid: number, gid: number): Promise<void> {
   }
 }
 
-async function usableBinaries(options: PostgresHomeOptions): Promise<PostgresBinaries> {
-  const { binaries, user, fallbackRoot, directory } = options;
+/**
+ * The programs as the user can run them: where they are, or a copy below `copyRoot` when the user cannot reach them or
+ * their library links are missing and cannot be made.
+ *
+ * @throws StartupError when they do not run on this system at all.
+ */
+export async function usableBinaries(
+  binaries: PostgresBinaries,
+  user: ServiceUser,
+  copyRoot: string,
+): Promise<PostgresBinaries> {
   const linked = await ensureLibraryLinks(binaries);
   const probe = runAs(user, binaries.postgres, ['--version']);
   if (linked && probe.ok) return binaries;
@@ -127,8 +137,7 @@ async function usableBinaries(options: PostgresHomeOptions): Promise<PostgresBin
     .update(binaries.root)
     .update(await packageVersion(binaries))
     .digest('hex');
-  const root = user.uid === undefined ? directory : fallbackRoot;
-  const copy = await copyBinaries(binaries, join(root, `postgres-programs-${version.slice(0, 12)}`));
+  const copy = await copyBinaries(binaries, join(copyRoot, `postgres-programs-${version.slice(0, 12)}`));
   const second = runAs(user, copy.postgres, ['--version']);
   if (!second.ok) throw unusable(copy, second.output);
   return copy;
