@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
+import { leaseResource } from './lease.resource.js';
+
+describe('Lease', () => {
+  const tester = new DefinitionTester(leaseResource(testNames));
+
+  const cases: readonly (readonly [object, readonly string[]])[] = [
+    [{}, []],
+    [{ holderIdentity: 'me', leaseDurationSeconds: 15, leaseTransitions: 0 }, []],
+    [
+      { leaseDurationSeconds: 0, leaseTransitions: -1 },
+      [
+        'FieldValueInvalid | spec.leaseDurationSeconds | Invalid value: 0: must be greater than 0',
+        'FieldValueInvalid | spec.leaseTransitions | Invalid value: -1: must to greater or equal than 0',
+      ],
+    ],
+    [
+      { strategy: 'Youngest' },
+      [
+        'FieldValueNotSupported | spec.strategy | Unsupported value: "Youngest": supported values: "OldestEmulationVersion"',
+      ],
+    ],
+    [
+      { preferredHolder: 'you' },
+      ['FieldValueForbidden | spec.preferredHolder | Forbidden: may only be specified if `strategy` is defined'],
+    ],
+  ];
+  for (const [spec, expected] of cases) {
+    it(`judges ${JSON.stringify(spec)}`, () => {
+      assert.deepEqual(tester.create({ spec }).causes, expected);
+      const { object } = tester.create({});
+      assert.deepEqual(tester.patch(object, { spec }).causes, expected);
+    });
+  }
+
+  it('shows its holder', () => {
+    const { object } = tester.create({ spec: { holderIdentity: 'me' } });
+    assert.deepEqual(tester.cells(object, 3), ['a', 'me', '3s']);
+    assert.equal(object.metadata.generation, undefined);
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
+import { endpointSliceResource } from './endpoint-slice.resource.js';
+
+describe('EndpointSlice', () => {
+  const tester = new DefinitionTester(endpointSliceResource(testNames));
+  const endpoint = { addresses: ['1.2.3.4'] };
+
+  it('fills names and protocols of ports', () => {
+    const { object, causes } = tester.create({ addressType: 'IPv4', endpoints: [endpoint], ports: [{ port: 80 }] });
+    assert.deepEqual(causes, []);
+    assert.deepEqual(object.ports, [{ name: '', protocol: 'TCP', port: 80 }]);
+    assert.deepEqual(object.endpoints, [{ addresses: ['1.2.3.4'], conditions: {} }]);
+    assert.equal(object.metadata.generation, 1);
+  });
+
+  const cases: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
+    ['no type', { endpoints: [] }, ['FieldValueRequired | addressType | Required value']],
+    [
+      'unknown type',
+      { addressType: 'IPv9' },
+      ['FieldValueNotSupported | addressType | Unsupported value: "IPv9": supported values: "FQDN", "IPv4", "IPv6"'],
+    ],
+    [
+      'addresses of the wrong type',
+      { addressType: 'IPv4', endpoints: [{ addresses: ['::1', '01.2.3.4'] }] },
+      [
+        'FieldValueInvalid | endpoints[0].addresses[0] | Invalid value: "::1": must be a valid IPv4 address',
+        'FieldValueInvalid | endpoints[0].addresses[1] | Invalid value: "01.2.3.4": must be a valid IPv4 address',
+      ],
+    ],
+    [
+      'IPv6 with zone',
+      { addressType: 'IPv6', endpoints: [{ addresses: ['fe80::1%eth0', 'fe80::1'] }] },
+      ['FieldValueInvalid | endpoints[0].addresses[0] | Invalid value: "fe80::1%eth0": must be a valid IPv6 address'],
+    ],
+    [
+      'short names',
+      { addressType: 'FQDN', endpoints: [{ addresses: ['a.b', 'x'] }] },
+      [
+        'FieldValueInvalid | endpoints[0].addresses[1] | Invalid value: "x": should be a domain with at least two segments separated by dots',
+      ],
+    ],
+    [
+      'no addresses, too many addresses',
+      { addressType: 'IPv4', endpoints: [{}, { addresses: Array.from({ length: 101 }, (_, i) => `1.1.1.${i}`) }] },
+      [
+        'FieldValueRequired | endpoints[0].addresses | Required value: must contain at least 1 address',
+        'FieldValueTooMany | endpoints[1].addresses | Too many: 101: must have at most 100 items',
+      ],
+    ],
+    [
+      'too many endpoints and ports',
+      {
+        addressType: 'IPv4',
+        endpoints: Array.from({ length: 1001 }, () => endpoint),
+        ports: Array.from({ length: 101 }, (_, i) => ({ name: `p${i}` })),
+      },
+      [
+        'FieldValueTooMany | endpoints | Too many: 1001: must have at most 1000 items',
+        'FieldValueTooMany | ports | Too many: 101: must have at most 100 items',
+      ],
+    ],
+    [
+      'ports that share a name',
+      { addressType: 'IPv4', ports: [{}, { protocol: 'X' }] },
+      [
+        'FieldValueDuplicate | ports[1].name | Duplicate value: ""',
+        'FieldValueNotSupported | ports[1].protocol | Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"',
+      ],
+    ],
+    [
+      'hints',
+      {
+        addressType: 'IPv4',
+        endpoints: [
+          { ...endpoint, hints: { forZones: [{ name: 'a' }, { name: 'a' }], forNodes: Array(9).fill({ name: 'n' }) } },
+        ],
+      },
+      [
+        'FieldValueDuplicate | endpoints[0].hints.forZones[1].name | Duplicate value: "a"',
+        'FieldValueTooMany | endpoints[0].hints.forNodes | Too many: 9: must have at most 8 items',
+      ],
+    ],
+  ];
+  for (const [name, body, expected] of cases) {
+    it(`judges ${name}`, () => assert.deepEqual(tester.create(body).causes, expected));
+  }
+
+  it('keeps its type and counts changes of its content', () => {
+    const { object } = tester.create({ addressType: 'IPv4', endpoints: [endpoint] });
+    assert.deepEqual(tester.patch(object, { addressType: 'FQDN', endpoints: null }).causes, [
+      'FieldValueInvalid | addressType | Invalid value: "FQDN": field is immutable',
+    ]);
+    assert.equal(tester.patch(object, { metadata: { labels: { a: 'b' } } }).object.metadata.generation, 1);
+    assert.equal(tester.patch(object, { endpoints: [] }).object.metadata.generation, 2);
+  });
+
+  it('shortens long cells', () => {
+    const ports = ['a', 'b', 'c', 'd'].map((name, i) => ({ name, port: i + 1 }));
+    const { object } = tester.create({
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['1.1.1.1', '1.1.1.2', '1.1.1.3'] }, { addresses: ['1.1.1.4'] }],
+      ports,
+    });
+    assert.deepEqual(tester.cells(object), [
+      'a',
+      'IPv4',
+      '1,2,3 + 1 more...',
+      '1.1.1.1,1.1.1.2,1.1.1.3 + 1 more...',
+      '0s',
+    ]);
+    const empty = tester.create({ addressType: 'IPv4' }).object;
+    assert.deepEqual(tester.cells(empty), ['a', 'IPv4', '<unset>', '<unset>', '0s']);
+  });
+});
