@@ -16,3 +16,15 @@ export function validateOwnSelector(
   errors.push(...validateLabelSelector(selector, path));
   if (isEmptySelector(selector)) errors.push(invalid(path, selector, `empty selector is invalid for ${kind}`));
 }
+
+/** Whether a selector can be used at all; reports one that can't be. A missing one can: it selects nothing. */
+export function checkUsable(
+  selector: LabelSelector | null,
+  detail: string,
+  path: FieldPath,
+  errors: FieldError[],
+): boolean {
+  if (validateLabelSelector(selector, path).length === 0) return true;
+  errors.push(invalid(path, selector, detail));
+  return false;
+}

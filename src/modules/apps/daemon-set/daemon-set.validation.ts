@@ -17,7 +17,8 @@ const statusPath = FieldPath.of('status');
 /** Broken rules of a daemon set, metadata aside. */
 export function validateDaemonSet({ spec }: DaemonSet, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
-  validateOwnSelector(spec.selector, 'daemonset', specPath.child('selector'), errors);
+  // A missing one selects nothing, which is reported at the template.
+  if (spec.selector !== null) validateOwnSelector(spec.selector, 'daemonset', specPath.child('selector'), errors);
   // Every node runs one: disks are shared.
   const rules = { matches: matcherOf(spec.selector), replicas: 2, kind: 'DaemonSet' };
   errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
@@ -30,7 +31,7 @@ export function validateDaemonSet({ spec }: DaemonSet, options: PodValidationOpt
 function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: FieldPath, errors: FieldError[]): void {
   if (strategy.type === 'OnDelete') return;
   if (strategy.type !== 'RollingUpdate') {
-    errors.push(notSupported(path.child('type'), strategy.type ?? '', ['RollingUpdate', 'OnDelete']));
+    errors.push(notSupported(path, strategy, ['RollingUpdate', 'OnDelete']));
     return;
   }
   const rollingPath = path.child('rollingUpdate');

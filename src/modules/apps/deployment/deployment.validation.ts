@@ -16,7 +16,7 @@ import {
   required,
 } from '../../../machinery/field-error.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
-import { validateOwnSelector } from '../selector.validation.js';
+import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
@@ -26,8 +26,10 @@ export function validateDeployment({ spec }: Deployment, options: PodValidationO
   const errors: FieldError[] = [];
   checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
   validateOwnSelector(spec.selector, 'deployment', specPath.child('selector'), errors);
-  const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
-  errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  if (checkUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
+    const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
+    errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  }
   validateStrategy(spec.strategy, specPath.child('strategy'), errors);
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
   checkNonNegative(spec.revisionHistoryLimit, specPath.child('revisionHistoryLimit'), errors);

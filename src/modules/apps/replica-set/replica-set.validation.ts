@@ -8,7 +8,7 @@ import { checkReplicaCounts } from '../../../apis/core/v1/validation/replicas.va
 import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
 import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import { type FieldError, FieldPath } from '../../../machinery/field-error.js';
-import { validateOwnSelector } from '../selector.validation.js';
+import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');
 
@@ -19,8 +19,10 @@ export function validateReplicaSet({ spec }: ReplicaSet, options: PodValidationO
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
   // Clients know this text with the word `deployment`.
   validateOwnSelector(spec.selector, 'deployment', specPath.child('selector'), errors);
-  const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
-  errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  if (checkUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
+    const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
+    errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  }
   return errors;
 }
 

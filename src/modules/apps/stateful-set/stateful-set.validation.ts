@@ -14,7 +14,7 @@ import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/rep
 import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
-import { validateOwnSelector } from '../selector.validation.js';
+import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
@@ -30,9 +30,11 @@ export function validateStatefulSet({ spec }: StatefulSet, options: PodValidatio
   checkNonNegative(spec.ordinals?.start, specPath.child('ordinals').child('start'), errors);
   checkNonNegative(spec.revisionHistoryLimit, specPath.child('revisionHistoryLimit'), errors);
   validateOwnSelector(spec.selector, 'statefulset', specPath.child('selector'), errors);
-  // Each pod has a disk of its own, so sharing is no question.
-  const rules = { matches: matcherOf(spec.selector), replicas: 0, kind: 'StatefulSet' };
-  errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  if (checkUsable(spec.selector, '', specPath.child('selector'), errors)) {
+    // Each pod has a disk of its own, so sharing is no question.
+    const rules = { matches: matcherOf(spec.selector), replicas: 0, kind: 'StatefulSet' };
+    errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+  }
   return errors;
 }
 

@@ -18,10 +18,10 @@ import { quantitySign } from '../../../machinery/values/quantity.js';
 
 const sources = [
   ['Object', 'object'],
+  ['External', 'external'],
   ['Pods', 'pods'],
   ['Resource', 'resource'],
   ['ContainerResource', 'containerResource'],
-  ['External', 'external'],
 ] as const;
 const metricTypes: readonly string[] = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 const targetTypes: readonly string[] = ['Utilization', 'Value', 'AverageValue'];
@@ -53,12 +53,16 @@ function validateMetric(metric: MetricSpec, path: FieldPath, errors: FieldError[
   if (metric.type === '') errors.push(required(typePath, 'must specify a metric source type'));
   const own = sources.find(([type]) => type === metric.type)?.[1];
   if (own === undefined) {
-    errors.push(notSupported(typePath, metric.type, metricTypes));
+    // Reported for the type itself, and for having no source to go with it.
+    const error = notSupported(typePath, metric.type, metricTypes);
+    errors.push(error, error);
     return;
   }
+  let hasSource = false;
   for (const [, name] of sources) {
     if (metric[name] === undefined) continue;
-    validateSource(metric, name, path.child(name), errors);
+    if (!hasSource) validateSource(metric, name, path.child(name), errors);
+    hasSource = true;
     if (name !== own) errors.push(forbidden(path.child(name), 'must populate the given metric source only'));
   }
   if (metric[own] === undefined) {
@@ -83,7 +87,7 @@ function validateSource(
   } else if (name === 'pods' && pods !== undefined) {
     validateIdentifier(pods.metric, path.child('metric'), errors);
     validateTarget(pods.target, target, errors);
-    if (pods.target.averageValue === undefined || quantitySign(pods.target.averageValue) !== 1) {
+    if (pods.target.averageValue === undefined) {
       errors.push(required(target.child('averageValue'), 'must specify a positive target averageValue'));
     }
   } else if (name === 'resource' && resource !== undefined) {

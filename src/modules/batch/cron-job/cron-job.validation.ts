@@ -4,8 +4,7 @@ import {
   checkOneOf,
   type PodValidationOptions,
 } from '../../../apis/core/v1/validation/common.validation.js';
-import { validateAnnotations, validateLabels } from '../../../apis/meta/v1/validation/labels.validation.js';
-import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
 import { validateJobSpec } from '../job/job.validation.js';
 import { scheduleError } from './cron-schedule.js';
 
@@ -51,10 +50,15 @@ function validateSpec(
   if (policy === '') errors.push(required(policyPath));
   else checkOneOf(policy, ['Allow', 'Forbid', 'Replace'], policyPath, errors);
   const templatePath = specPath.child('jobTemplate');
-  const { metadata } = spec.jobTemplate;
-  errors.push(...validateLabels(metadata.labels, templatePath.child('metadata').child('labels')));
-  errors.push(...validateAnnotations(metadata.annotations, templatePath.child('metadata').child('annotations')));
-  errors.push(...validateJobSpec(spec.jobTemplate.spec, templatePath.child('spec'), options));
+  const jobSpec = spec.jobTemplate.spec;
+  const jobSpecPath = templatePath.child('spec');
+  errors.push(...validateJobSpec(jobSpec, jobSpecPath, options));
+  if (jobSpec.selector !== undefined) {
+    errors.push(invalid(jobSpecPath.child('selector'), jobSpec.selector, '`selector` will be auto-generated'));
+  }
+  if (jobSpec.manualSelector === true) {
+    errors.push(notSupported(jobSpecPath.child('manualSelector'), true, ['nil', 'false']));
+  }
   checkNonNegative(spec.successfulJobsHistoryLimit, specPath.child('successfulJobsHistoryLimit'), errors);
   checkNonNegative(spec.failedJobsHistoryLimit, specPath.child('failedJobsHistoryLimit'), errors);
 }

@@ -90,7 +90,7 @@ function rangeError(expression: string, bounds: Bounds): string | undefined {
 function parseNumber(text: string, { min, names }: Bounds): number | string {
   const name = names.indexOf(text.toLowerCase());
   if (name >= 0) return name + min;
-  if (/^\+?\d{1,9}$/.test(text)) return Number(text);
-  if (/^-\d{1,9}$/.test(text)) return `Negative number (${text}) not allowed: ${text}`;
+  if (/^\+?\d{1,15}$/.test(text)) return Number(text);
+  if (/^-\d{1,15}$/.test(text)) return `Negative number (${text}) not allowed: ${text}`;
   return `Failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
 }

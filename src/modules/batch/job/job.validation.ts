@@ -46,13 +46,10 @@ function checkGeneratedSelector({ metadata, spec }: Job, errors: FieldError[]): 
 
 function validateSelector(spec: JobSpec, errors: FieldError[]): void {
   const path = specPath.child('selector');
-  if (spec.selector === undefined) {
-    errors.push(required(path));
-    return;
-  }
-  errors.push(...validateLabelSelector(spec.selector, path));
-  const labels = spec.template.metadata.labels ?? {};
-  if (matcherOf(spec.selector)?.(labels) === false) {
+  if (spec.selector === undefined) errors.push(required(path));
+  else errors.push(...validateLabelSelector(spec.selector, path));
+  const { labels } = spec.template.metadata;
+  if (matcherOf(spec.selector ?? null)?.(labels ?? {}) === false) {
     errors.push(invalid(templateLabelsPath, labels, '`selector` does not match template `labels`'));
   }
 }

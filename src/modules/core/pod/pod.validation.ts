@@ -18,7 +18,20 @@ export function validatePod(pod: Pod, options: PodValidationOptions): FieldError
   if ((pod.spec.ephemeralContainers ?? []).length > 0) {
     errors.push(forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'));
   }
+  if (!pod.spec.serviceAccountName) checkNoTokens(pod.spec, errors);
   return errors;
+}
+
+/** A token is always somebody's. */
+function checkNoTokens(spec: PodSpec, errors: FieldError[]): void {
+  spec.volumes?.forEach((volume, i) => {
+    volume.projected?.sources?.forEach((source, j) => {
+      if (source.serviceAccountToken === undefined) return;
+      const path = specPath.child('volumes').index(i).child('projected').child('sources').index(j);
+      const detail = 'must not be specified when serviceAccountName is not set';
+      errors.push(forbidden(path.child('serviceAccountToken'), detail));
+    });
+  });
 }
 
 /** A pod that mirrors one of a node's own files can't wait for a scheduler. */

@@ -1,5 +1,5 @@
 import { type FieldError, type FieldPath, invalid, notSupported, required } from '../../../../machinery/field-error.js';
-import { isConfigMapKey, isEnvVarName, isQualifiedName } from '../../../../machinery/names.js';
+import { isConfigMapKey, isDns1123Subdomain, isEnvVarName, isQualifiedName } from '../../../../machinery/names.js';
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../container.types.js';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../selector.types.js';
 import { checkNoBacksteps, checkText } from './common.validation.js';
@@ -102,12 +102,12 @@ function validateKeySelector(
   path: FieldPath,
   errors: FieldError[],
 ): void {
-  if (!selector.name) errors.push(required(path.child('name')));
+  checkText(selector.name ?? '', isDns1123Subdomain, path.child('name'), errors);
   if (selector.key === '') errors.push(required(path.child('key')));
   else checkText(selector.key, isConfigMapKey, path.child('key'), errors);
 }
 
-const subscripted = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/;
+const subscripted = /^(\w+)\.(\w+)\['(.*)'\]$/;
 
 /** Broken rules of a reference to a field of the pod itself. */
 export function validateFieldSelector(
@@ -133,9 +133,13 @@ export function validateFieldSelector(
   }
   const match = subscripted.exec(field);
   if (match !== null) {
-    const key = match[2] as string;
+    const key = match[3] as string;
     // Keys of annotations may be of either case.
-    checkText(match[1] === 'metadata.annotations' ? key.toLowerCase() : key, isQualifiedName, path, errors);
+    const rule = (k: string) => isQualifiedName(match[2] === 'annotations' ? k.toLowerCase() : k);
+    if (match[1] !== 'metadata' || (match[2] !== 'annotations' && match[2] !== 'labels')) {
+      const detail = `error converting fieldPath: field label does not support subscript: ${field}`;
+      errors.push(invalid(fieldPath, field, detail));
+    } else checkText(key, rule, path, errors);
   } else if (!knownFields.has(field)) {
     errors.push(invalid(fieldPath, field, `error converting fieldPath: field label not supported: ${field}`));
   } else if (!shown.includes(field)) {

@@ -10,9 +10,9 @@ export function validatePodTemplateSpec(
   path: FieldPath,
   options: PodValidationOptions,
 ): FieldError[] {
-  const metadata = path.child('metadata');
-  const errors = validateLabels(template.metadata.labels, metadata.child('labels'));
-  errors.push(...validateAnnotations(template.metadata.annotations, metadata.child('annotations')));
+  // The reported paths of these two leave `metadata` out.
+  const errors = validateLabels(template.metadata.labels, path.child('labels'));
+  errors.push(...validateAnnotations(template.metadata.annotations, path.child('annotations')));
   errors.push(...validatePodSpec(template.spec, path.child('spec'), options));
   if ((template.spec.ephemeralContainers ?? []).length > 0) {
     const detail = 'ephemeral containers not allowed in pod template';

@@ -22,8 +22,8 @@ export function validateReplicatedTemplate(
   options: PodValidationOptions,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  const labels = template.metadata.labels ?? {};
-  if (rules.matches?.(labels) === false) {
+  const { labels } = template.metadata;
+  if (rules.matches?.(labels ?? {}) === false) {
     errors.push(invalid(path.child('metadata').child('labels'), labels, '`selector` does not match template `labels`'));
   }
   errors.push(...validatePodTemplateSpec(template, path, options));

@@ -199,16 +199,19 @@ export function validateTopologySpread(
   path: FieldPath,
   errors: FieldError[],
 ): void {
-  const pairs = new Set<string>();
   constraints.forEach((constraint, i) => {
     const at = path.index(i);
     const { maxSkew, minDomains, topologyKey, whenUnsatisfiable } = constraint;
     if (maxSkew <= 0) errors.push(invalid(at.child('maxSkew'), maxSkew, 'must be greater than zero'));
     if (topologyKey === '') errors.push(required(at.child('topologyKey'), 'can not be empty'));
     checkOneOf(whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway'], at.child('whenUnsatisfiable'), errors);
-    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    if (pairs.has(pair)) errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), pair));
-    pairs.add(pair);
+    const isRepeated = constraints.some(
+      (c, j) => j > i && c.topologyKey === topologyKey && c.whenUnsatisfiable === whenUnsatisfiable,
+    );
+    if (isRepeated) {
+      const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
+      errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), pair));
+    }
     if (minDomains !== undefined) checkMinDomains(minDomains, whenUnsatisfiable, at.child('minDomains'), errors);
     for (const name of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const) {
       const policy = constraint[name];

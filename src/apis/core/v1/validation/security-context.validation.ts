@@ -1,4 +1,11 @@
-import { type FieldError, type FieldPath, invalid, notSupported, required } from '../../../../machinery/field-error.js';
+import {
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../../machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../../machinery/names.js';
 import type { PodSpec } from '../pod-spec.types.js';
 import type {
@@ -87,13 +94,15 @@ function checkHostPorts(spec: PodSpec, path: FieldPath, errors: FieldError[]): v
 }
 
 function validateSysctls(sysctls: readonly Sysctl[], path: FieldPath, errors: FieldError[]): void {
+  const names = new Set<string>();
   sysctls.forEach(({ name }, i) => {
     const at = path.index(i).child('name');
     if (name === '') errors.push(required(at));
     else if (name.length > maxSysctlLength || !name.split('.').every((part) => sysctlSegment.test(part))) {
       const detail = `must have at most ${maxSysctlLength} characters and match regex ${sysctlFormat}`;
       errors.push(invalid(at, name, detail));
-    }
+    } else if (names.has(name)) errors.push(duplicate(at, name));
+    names.add(name);
   });
 }
 

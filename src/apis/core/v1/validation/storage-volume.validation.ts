@@ -1,7 +1,7 @@
-import { type FieldError, type FieldPath, invalid, required } from '../../../../machinery/field-error.js';
+import { type FieldError, type FieldPath, invalid, notSupported, required } from '../../../../machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../../machinery/names.js';
 import type { Volume } from '../volume.types.js';
-import type { FCVolumeSource, ISCSIVolumeSource } from '../volume-source.types.js';
+import type { AzureDiskVolumeSource, FCVolumeSource, ISCSIVolumeSource } from '../volume-source.types.js';
 import { checkLocalDescendingPath, checkNoBacksteps, checkOneOf, checkRange, checkText } from './common.validation.js';
 
 const hostPathTypes: readonly string[] = [
@@ -18,8 +18,6 @@ const hostPathTypes: readonly string[] = [
 /** Fields that a source must fill, by source: the only rule of most storage systems. */
 const requiredFields: Readonly<Record<string, readonly string[]>> = {
   gitRepo: ['repository'],
-  gcePersistentDisk: ['pdName'],
-  awsElasticBlockStore: ['volumeID'],
   nfs: ['server', 'path'],
   iscsi: ['targetPortal', 'iqn'],
   glusterfs: ['endpoints', 'path'],
@@ -27,7 +25,6 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   rbd: ['monitors', 'image'],
   cinder: ['volumeID'],
   cephfs: ['monitors'],
-  quobyte: ['registry', 'volume'],
   flexVolume: ['driver'],
   azureFile: ['secretName', 'shareName'],
   vsphereVolume: ['volumePath'],
@@ -45,7 +42,7 @@ export function validateStorageVolume(volume: Volume, path: FieldPath, errors: F
     if (value === undefined) continue;
     for (const field of fields) if (isEmpty(value[field])) errors.push(required(path.child(field)));
   }
-  const { hostPath, gitRepo, nfs, iscsi, fc, csi, azureDisk } = volume;
+  const { hostPath, gitRepo, nfs, iscsi, fc, csi, azureDisk, quobyte } = volume;
   if (hostPath !== undefined) {
     if (hostPath.path === '') errors.push(required(path.child('path')));
     else {
@@ -57,24 +54,22 @@ export function validateStorageVolume(volume: Volume, path: FieldPath, errors: F
   if (nfs !== undefined && !nfs.path.startsWith('/')) {
     errors.push(invalid(path.child('path'), nfs.path, 'must be an absolute path'));
   }
-  for (const disk of [volume.gcePersistentDisk, volume.awsElasticBlockStore]) {
-    if (disk?.partition !== undefined) checkRange(disk.partition, 0, 255, path.child('partition'), errors);
+  if (quobyte !== undefined) {
+    const detail = 'must be a host:port pair or multiple pairs separated by commas';
+    if (quobyte.registry === '') errors.push(required(path.child('registry'), detail));
+    if (quobyte.volume === '') errors.push(required(path.child('volume')));
   }
   if (iscsi !== undefined) validateIscsi(iscsi, path, errors);
   if (fc !== undefined) validateFibreChannel(fc, path, errors);
   if (volume.flocker !== undefined) validateFlocker(volume.flocker, path, errors);
   if (csi !== undefined) {
     if (csi.driver === '') errors.push(required(path.child('driver')));
-    else checkText(csi.driver.toLowerCase(), isDns1123Subdomain, path.child('driver'), errors);
+    checkText(csi.driver.toLowerCase(), isDns1123Subdomain, path.child('driver'), errors);
     if (csi.nodePublishSecretRef !== undefined && !csi.nodePublishSecretRef.name) {
       errors.push(required(path.child('nodePublishSecretRef').child('name')));
     }
   }
-  if (azureDisk !== undefined) {
-    const caching = azureDisk.cachingMode ?? 'ReadWrite';
-    checkOneOf(caching, ['None', 'ReadOnly', 'ReadWrite'], path.child('cachingMode'), errors);
-    checkOneOf(azureDisk.kind ?? 'Shared', ['Dedicated', 'Managed', 'Shared'], path.child('kind'), errors);
-  }
+  if (azureDisk !== undefined) validateAzureDisk(azureDisk, path, errors);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -119,4 +114,33 @@ function validateFlocker(
     errors.push(invalid(path, 'resource', detail));
   }
   if (datasetName?.includes('/')) errors.push(invalid(path.child('datasetName'), datasetName, "must not contain '/'"));
+}
+
+const managedDiskUri =
+  '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}';
+const blobDiskUri = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
+
+function validateAzureDisk(disk: AzureDiskVolumeSource, path: FieldPath, errors: FieldError[]): void {
+  const caching = disk.cachingMode ?? 'ReadWrite';
+  checkOneOf(caching, ['None', 'ReadOnly', 'ReadWrite'], path.child('cachingMode'), errors);
+  const kind = disk.kind ?? 'Shared';
+  checkOneOf(kind, ['Dedicated', 'Managed', 'Shared'], path.child('kind'), errors);
+  const isManaged = kind === 'Managed';
+  if (!disk.diskURI.startsWith(isManaged ? '/subscriptions/' : 'https://')) {
+    errors.push(notSupported(path.child('diskURI'), disk.diskURI, [isManaged ? managedDiskUri : blobDiskUri]));
+  }
+}
+
+/** Disks of the two oldest clouds; a partition counts from 1, and 0 means the whole disk. */
+export function validateDisk(
+  id: string,
+  idName: string,
+  partition: number | undefined,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  if (id === '') errors.push(required(path.child(idName)));
+  if (partition !== undefined && (partition < 0 || partition > 255)) {
+    errors.push(invalid(path.child('partition'), partition, 'must be between 1 and 255, inclusive'));
+  }
 }

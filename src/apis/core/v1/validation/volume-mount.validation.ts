@@ -39,18 +39,20 @@ export function validateVolumeMounts(
       const detail = 'must not already exist as a path in volumeDevices';
       errors.push(invalid(at.child('mountPath'), mount.mountPath, detail));
     }
-    validateSubPath(mount, at, errors);
-    if (mount.mountPropagation !== undefined) checkPropagation(container, mount.mountPropagation, at, errors);
+    // The reported paths of most of these have no index.
+    validateSubPath(mount, path, i, errors);
+    if (mount.mountPropagation !== undefined) checkPropagation(container, mount.mountPropagation, path, errors);
     if (mount.recursiveReadOnly !== undefined) checkRecursiveReadOnly(mount, at.child('recursiveReadOnly'), errors);
   });
 }
 
-function validateSubPath(mount: VolumeMount, path: FieldPath, errors: FieldError[]): void {
+function validateSubPath(mount: VolumeMount, path: FieldPath, i: number, errors: FieldError[]): void {
   if (mount.subPath) checkLocalDescendingPath(mount.subPath, path.child('subPath'), errors);
   if (!mount.subPathExpr) return;
   const at = path.child('subPathExpr');
   if (mount.subPath) {
-    errors.push(invalid(at, mount.subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
+    const detail = 'subPathExpr and subPath are mutually exclusive';
+    errors.push(invalid(path.index(i).child('subPathExpr'), mount.subPathExpr, detail));
   }
   checkLocalDescendingPath(mount.subPathExpr, at, errors);
 }

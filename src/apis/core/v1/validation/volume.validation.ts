@@ -18,7 +18,7 @@ import type {
 } from '../volume.types.js';
 import { checkLocalDescendingPath, checkOneOf, checkText } from './common.validation.js';
 import { validateFieldSelector, validateResourceFieldSelector, volumeFields } from './environment.validation.js';
-import { validateStorageVolume } from './storage-volume.validation.js';
+import { validateDisk, validateStorageVolume } from './storage-volume.validation.js';
 import type { VolumeMap } from './volume-mount.validation.js';
 
 const minTokenSeconds = 600;
@@ -83,7 +83,11 @@ function validateSource(volume: Volume, path: FieldPath, errors: FieldError[]): 
       continue;
     }
     hasSource = true;
-    if (!validatePodVolume(volume, at, errors)) validateStorageVolume(volume, at, errors);
+    const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = volume;
+    // The reported path of this one is not the name of its field.
+    if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, path.child('persistentDisk'), errors);
+    else if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, at, errors);
+    else if (!validatePodVolume(volume, at, errors)) validateStorageVolume(volume, at, errors);
   }
   if (!hasSource) errors.push(required(path, 'must specify a volume type'));
 }
@@ -190,13 +194,15 @@ function validateProjected(projected: ProjectedVolumeSource, path: FieldPath, er
     let hasSource = false;
     for (const name of projectionNames) {
       if (source[name] === undefined) continue;
-      if (hasSource) errors.push(forbidden(at.child(name), 'may not specify more than 1 volume type'));
+      if (hasSource) errors.push(forbidden(at, 'may not specify more than 1 volume type'));
       hasSource = true;
     }
     validateProjection(source, at, path, errors);
+    // Of API objects the name is shown, not the path.
+    const shown = source.secret?.name ?? source.configMap?.name;
     for (const file of filesOf(source)) {
       if (file === '') continue;
-      if (files.has(file)) errors.push(invalid(path, file, 'conflicting duplicate paths'));
+      if (files.has(file)) errors.push(invalid(path, shown ?? file, 'conflicting duplicate paths'));
       files.add(file);
     }
   });
