@@ -85,8 +85,10 @@ export function validateDeploymentUpdate(
 /** Broken rules of a deployment's changed status. */
 export function validateDeploymentStatus({ status }: Deployment, old: Deployment): FieldError[] {
   const errors: FieldError[] = [];
+  checkNonNegative(status.observedGeneration, statusPath.child('observedGeneration'), errors);
   const parts = ['updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'] as const;
-  checkReplicaCounts(status, parts, statusPath, errors);
+  const { observedGeneration: _checked, ...counts } = status;
+  checkReplicaCounts(counts, parts, statusPath, errors);
   checkNonNegative(status.terminatingReplicas, statusPath.child('terminatingReplicas'), errors);
   checkCollisionCount(status.collisionCount, old.status.collisionCount, statusPath, errors);
   return errors;

@@ -16,7 +16,7 @@ const specPath = FieldPath.of('spec');
 const templateLabelsPath = FieldPath.of('spec', 'template', 'metadata', 'labels');
 const maxParallelismWhenIndexed = 100_000;
 
-/** Broken rules of a new job, metadata aside. */
+/** Broken rules of a job, metadata aside. */
 export function validateJob(job: Job, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   checkGeneratedSelector(job, errors);
@@ -121,8 +121,7 @@ function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldErr
 
 /** Broken rules of a changed job: what its pods look like and how many must succeed stays. */
 export function validateJobUpdate(job: Job, old: Job, options: PodValidationOptions): FieldError[] {
-  const errors = validateJobSpec(job.spec, specPath, options);
-  validateSelector(job.spec, errors);
+  const errors = validateJob(job, options);
   checkCompletions(job.spec, old.spec, errors);
   checkImmutable(job.spec.selector, old.spec.selector, specPath.child('selector'), errors);
   checkImmutable(templateToKeep(job, old), old.spec.template, specPath.child('template'), errors);
