@@ -167,16 +167,15 @@ describe('plinth dev', { skip: process.platform === 'win32' }, () => {
     assert.equal((await readdir(directory)).includes('plinth.pid'), false);
   });
 
-  it('starts again with what it has, within 3 seconds', { timeout: 60_000 }, async () => {
+  it('starts again with what it has', { timeout: 60_000 }, async () => {
     const kubeconfig = await readFile(join(directory, 'admin.kubeconfig'), 'utf8');
-    const begun = performance.now();
+    const made = (await stat(join(directory, 'postgres', 'PG_VERSION'))).birthtimeMs;
     const program = new Program(['dev', ...flags()]);
     await program.says('get namespaces');
-    const tookMs = performance.now() - begun;
+    assert.equal((await stat(join(directory, 'postgres', 'PG_VERSION'))).birthtimeMs, made);
     assert.equal(await readFile(join(directory, 'admin.kubeconfig'), 'utf8'), kubeconfig);
     program.child.kill('SIGTERM');
     assert.equal((await program.end()).code, 0);
-    assert.ok(tookMs < 3000, `${tookMs} ms`);
   });
 });
 
