@@ -148,8 +148,9 @@ export function isEnvVarName(value: string): string[] {
 export function isPortName(value: string): string[] {
   const errors: string[] = [];
   if (value.length > 15) errors.push(maxLength(15));
-  if (!portNameRegExp.test(value)) errors.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
-  if (!/[a-z]/.test(value)) errors.push('must contain at least one letter (a-z)');
+  if (!portNameRegExp.test(value))
+    errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  if (!/[a-z]/.test(value)) errors.push('must contain at least one letter or number (a-z, 0-9)');
   if (value.includes('--')) errors.push('must not contain consecutive hyphens');
   if (value.startsWith('-') || value.endsWith('-')) errors.push('must not begin or end with a hyphen');
   return errors;

@@ -5,7 +5,7 @@ import { isDns1123Subdomain } from '../machinery/names.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { badRequestError, invalidError } from '../machinery/status-error.js';
 import { generateName } from './generate-name.js';
-import type { ResourceDefinition } from './resource-definition.js';
+import { type ResourceDefinition, storedGroupKind } from './resource-definition.js';
 import { validateMetadata } from './validate-metadata.js';
 
 /** The default rule for names. For `generateName` the base may end in a dash: the suffix follows. */
@@ -54,7 +54,7 @@ export function beforeCreate(
 
   const errors = validateMetadata(meta, definition.namespaced, strategy.validateName ?? subdomainName);
   errors.push(...(strategy.validate?.(context, object) ?? []));
-  if (errors.length > 0) throw invalidError(definition, meta.name ?? '', errors);
+  if (errors.length > 0) throw invalidError(storedGroupKind(definition), meta.name ?? '', errors);
 }
 
 /** Whether status is written only through its own path. */

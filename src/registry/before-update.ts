@@ -3,7 +3,7 @@ import { deepEqual } from '../machinery/patch/json-value.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { badRequestError, invalidError } from '../machinery/status-error.js';
 import { isolatesStatus } from './before-create.js';
-import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
+import { type ResourceDefinition, type SubresourceDefinition, storedGroupKind } from './resource-definition.js';
 import { validateMetadataUpdate } from './validate-metadata.js';
 
 /** Name and namespace of a body must be those of the URL; missing ones are filled in. Changes `object`. */
@@ -57,7 +57,7 @@ export function beforeUpdate(
   const errors = validateMetadataUpdate(meta, old.metadata);
   const validate = subresource?.validateUpdate ?? strategy.validateUpdate?.bind(strategy);
   errors.push(...(validate?.(context, object, old) ?? []));
-  if (errors.length > 0) throw invalidError(definition, meta.name ?? '', errors);
+  if (errors.length > 0) throw invalidError(storedGroupKind(definition), meta.name ?? '', errors);
 }
 
 /** For status paths: everything but status, and of metadata everything but managedFields, stays as it is. */

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../machinery/api-object.js';
-import type { GroupResource, GroupVersionKind } from '../machinery/group-version.js';
+import type { GroupKind, GroupResource, GroupVersionKind } from '../machinery/group-version.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
 import type { Strategy, StrategyFacts } from './strategy.js';
@@ -99,6 +99,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly selectableFieldNames?: readonly string[];
   readonly columns?: readonly TableColumn<T>[];
   readonly subresources?: readonly SubresourceDefinition[];
+}
+
+/** The kind as messages about its objects name it: that of the group the objects are stored under. */
+export function storedGroupKind({ storedAs, group, kind }: ResourceDefinition): GroupKind {
+  return { group: storedAs?.group ?? group, kind };
 }
 
 /** Helps inference: checks the definition against the kind's type and forgets the type for the registry. */

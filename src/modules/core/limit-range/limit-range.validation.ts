@@ -73,8 +73,9 @@ function validateOrder(
 ): void {
   const min = item.min?.[name];
   const max = item.max?.[name];
-  const limit = item.default?.[name];
-  const request = item.defaultRequest?.[name];
+  // Pods have none: that was reported already.
+  const limit = item.type === 'Pod' ? undefined : item.default?.[name];
+  const request = item.type === 'Pod' ? undefined : item.defaultRequest?.[name];
   const ratio = item.maxLimitRequestRatio?.[name];
   /** Reports `a` above `b` at `field`. */
   const check = (

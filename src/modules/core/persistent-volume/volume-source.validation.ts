@@ -1,19 +1,15 @@
 import type { PersistentVolumeSpec } from '../../../apis/core/v1/persistent-volume.types.js';
 import { checkNoBacksteps, checkText } from '../../../apis/core/v1/validation/common.validation.js';
-import { validateStorageVolume } from '../../../apis/core/v1/validation/storage-volume.validation.js';
+import { validateDisk, validateStorageVolume } from '../../../apis/core/v1/validation/storage-volume.validation.js';
 import type { Volume } from '../../../apis/core/v1/volume.types.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1123Label, isDns1123Subdomain } from '../../../machinery/names.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 
 const specPath = FieldPath.of('spec');
 
-/** Names in messages where they are not the field's. */
-const shownNames: Readonly<Record<string, string>> = { gcePersistentDisk: 'persistentDisk' };
-
 const longestDriverName = 63;
-const blobDisk = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
-const managedDisk = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}';
+const longestTenant = 64;
 
 /** Broken rules of the storage a volume is on. Beyond those of a pod's own volumes: secrets name their namespace. */
 export function validateSource(
@@ -22,7 +18,11 @@ export function validateSource(
   names: VendorNames,
   errors: FieldError[],
 ): void {
-  const path = specPath.child(shownNames[name] ?? name);
+  const path = specPath.child(name);
+  const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = spec;
+  // Named so in messages.
+  if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, specPath.child('persistentDisk'), errors);
+  if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, path, errors);
   switch (name) {
     case 'local':
       validateLocal(spec, path, errors);
@@ -41,19 +41,19 @@ export function validateSource(
 }
 
 function validateMore(spec: PersistentVolumeSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
-  const { glusterfs, azureFile, azureDisk, cinder, flexVolume } = spec;
+  const { glusterfs, azureFile, cinder, flexVolume, iscsi, quobyte } = spec;
   if (glusterfs?.endpointsNamespace !== undefined && isDns1123Label(glusterfs.endpointsNamespace).length > 0) {
     const detail = 'if the endpointnamespace is set, it must be a valid namespace name';
     errors.push(invalid(path.child('endpointsNamespace'), glusterfs.endpointsNamespace, detail));
   }
   if (azureFile?.secretNamespace === '') errors.push(required(path.child('secretNamespace')));
   if (cinder?.secretRef !== undefined) requireReference(cinder.secretRef, path.child('secretRef'), errors);
-  if (azureDisk !== undefined) {
-    const isManaged = azureDisk.kind === 'Managed';
-    const prefix = isManaged ? '/subscriptions' : 'https://';
-    if (azureDisk.diskURI !== '' && !azureDisk.diskURI.startsWith(prefix)) {
-      errors.push(notSupported(path.child('diskURI'), azureDisk.diskURI, [isManaged ? managedDisk : blobDisk]));
-    }
+  if ((quobyte?.tenant ?? '').length > longestTenant) {
+    const detail = `must be a UUID and may not exceed a length of ${longestTenant} characters`;
+    errors.push(required(path.child('tenant'), detail));
+  }
+  if (iscsi?.initiatorName !== undefined && !/^(?:iqn|eui|naa)\./.test(iscsi.initiatorName)) {
+    errors.push(invalid(path.child('initiatorname'), iscsi.initiatorName, 'must be valid format'));
   }
   for (const key of Object.keys(flexVolume?.options ?? {})) {
     const domain = key.slice(0, Math.max(0, key.indexOf('/')));

@@ -30,7 +30,6 @@ export function serviceStrategy(allocator: ServiceAllocator): Strategy<Service> 
       keepAllocated(object, old);
       dropUnneeded(object, old);
       chooseFamilies(object, family);
-      if (object.spec.type !== 'LoadBalancer') object.status = { ...object.status, loadBalancer: {} };
     },
 
     validateUpdate: (_context, object, old) => validateServiceUpdate(object, old, family),

@@ -233,8 +233,7 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
   const ips = object.spec.clusterIPs ?? [];
   if (object.spec.type !== 'ExternalName' && old.spec.type !== 'ExternalName' && hadIps.length > 0) {
     const path = clusterIPsPath.index(0);
-    if (ips.length === 0) errors.push(invalid(path, ips, 'primary clusterIP cannot be unset'));
-    else if (ips[0] !== hadIps[0]) errors.push(invalid(path, ips, 'may not change once set'));
+    if (ips[0] !== hadIps[0]) errors.push(invalid(path, ips, 'may not change once set'));
     const hadFamilies = old.spec.ipFamilies?.[0];
     const families = object.spec.ipFamilies?.[0];
     if (hadFamilies !== undefined && families !== undefined && hadFamilies !== families) {

@@ -63,7 +63,7 @@ export function eventResource(names: VendorNames): ResourceDefinition {
         },
       },
     ],
-    strategy: eventStrategy(names),
+    strategy: eventStrategy(names, 'v1'),
     columns: eventColumns.map(readConverted),
     selectableFieldNames: [...referenceFields('regarding'), 'reportingController', 'reason', 'type'],
     selectableFields: (object) => ({
@@ -85,10 +85,9 @@ function readConverted(column: TableColumn<CoreEvent>): TableColumn<CoreEvent> {
   return { ...column, cell: (object, now) => column.cell(toCoreEvent(object as unknown as Event), now) };
 }
 
-function eventStrategy(names: VendorNames): Strategy<CoreEvent> {
-  const strictGroup = groupName('events', names);
-  const isStrict = ({ requestInfo: { apiGroup, apiVersion } }: RequestContext): boolean =>
-    apiGroup === strictGroup && apiVersion === 'v1';
+/** `strictVersion` asks more of new events than the others do. */
+function eventStrategy(names: VendorNames, strictVersion?: string): Strategy<CoreEvent> {
+  const isStrict = ({ requestInfo }: RequestContext): boolean => requestInfo.apiVersion === strictVersion;
   return {
     validateName: isPathSegmentName,
     validate: (context, object) => validateEvent(object, names, isStrict(context)),
