@@ -7,7 +7,12 @@ COPY tsconfig.json ./
 COPY scripts scripts
 COPY bin bin
 COPY src src
-RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+# Tests lie beside the code and need this to compile.
+COPY test test
+RUN npm run build \
+  && npm prune --omit=dev --omit=optional --ignore-scripts \
+  && rm -r dist/test \
+  && find dist -name '*.spec.js*' -delete
 
 FROM node:26-slim
 ENV NODE_ENV=production
