@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addWarning } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
 import { handleApply } from './handlers/apply.js';
 import { handleCreate } from './handlers/create.js';
@@ -10,7 +11,7 @@ import { handleSubresourceCreate, handleSubresourceWrite } from './handlers/subr
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
 import type { HttpRequestContext } from './request-info/request-context.js';
-import { resolveScope } from './request-scope.js';
+import { type RequestScope, resolveScope } from './request-scope.js';
 import type { EndpointServices } from './services.js';
 
 /** Finds out what a resource request is about and hands it to the handler of its verb. */
@@ -22,6 +23,7 @@ export async function handleResource(
   const context = request.plinthContext as HttpRequestContext;
   if (!context.requestInfo.isResourceRequest) throw unknownPathError();
   const scope = resolveScope(services.registry, context.requestInfo);
+  noteDeprecation(services, context, scope);
   const { accept } = request.headers;
   switch (scope.verb) {
     case 'get':
@@ -35,7 +37,8 @@ export async function handleResource(
       return handleCreate(services, context, scope, request, reply);
     case 'update':
     case 'patch':
-      if (scope.subresource?.write !== undefined) return handleSubresourceWrite(services, context, scope, request, reply);
+      if (scope.subresource?.write !== undefined)
+        return handleSubresourceWrite(services, context, scope, request, reply);
       if (scope.verb === 'update') return handleUpdate(services, context, scope, request, reply);
       if (patchMediaType(context.contentType) === applyMediaType) {
         return handleApply(services, context, scope, request, reply);
@@ -48,4 +51,19 @@ export async function handleResource(
     default:
       throw methodNotAllowedError();
   }
+}
+
+/** Requests to a deprecated version get a warning, an audit annotation and a metric (specification 6.2, 6.3). */
+function noteDeprecation(services: EndpointServices, context: HttpRequestContext, scope: RequestScope): void {
+  const { served, definition } = scope.resource;
+  if (served.deprecated === undefined) return;
+  addWarning(context, served.deprecated.warning);
+  context.auditAnnotations.set(`${services.names.suffix}/deprecated`, 'true');
+  services.metrics.deprecatedRequest({
+    group: definition.group,
+    version: served.version,
+    resource: definition.resource,
+    subresource: scope.subresource?.name ?? '',
+    removed_release: served.deprecated.removedRelease,
+  });
 }

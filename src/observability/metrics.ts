@@ -27,6 +27,7 @@ export class Metrics {
   private readonly longRunning: Gauge<'verb' | 'group' | 'resource'>;
   private readonly watchers: Gauge<'group' | 'kind'>;
   private readonly endedWatches: Counter<'group' | 'kind' | 'reason'>;
+  private readonly deprecated: Gauge<'group' | 'version' | 'resource' | 'subresource' | 'removed_release'>;
   private readonly rejected: Counter<'request_kind'>;
   private readonly storageLatency: Histogram<'operation'>;
   private readonly batchSize: Histogram<string>;
@@ -73,6 +74,12 @@ export class Metrics {
       name: 'apiserver_terminated_watchers_total',
       help: 'Watches the server had to end with an error.',
       labelNames: ['group', 'kind', 'reason'],
+      registers,
+    });
+    this.deprecated = new Gauge({
+      name: 'apiserver_requested_deprecated_apis',
+      help: 'Deprecated versions that were asked for since the start.',
+      labelNames: ['group', 'version', 'resource', 'subresource', 'removed_release'],
       registers,
     });
     this.rejected = new Counter({
@@ -133,6 +140,12 @@ export class Metrics {
 
   requestRejected(requestKind: 'readOnly' | 'mutating'): void {
     this.rejected.inc({ request_kind: requestKind });
+  }
+
+  deprecatedRequest(
+    labels: Record<'group' | 'version' | 'resource' | 'subresource' | 'removed_release', string>,
+  ): void {
+    this.deprecated.set(labels, 1);
   }
 
   watchStarted({ group, kind }: GroupResourceKind): void {
