@@ -6,6 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AdmissionChain } from './admission/chain.js';
 import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.js';
+import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
 import type { Authenticator } from './authentication/authenticator.js';
 import { TokenFileAuthenticator } from './authentication/bearer-token/token-file.authenticator.js';
@@ -28,9 +29,9 @@ import { ensureSystemObjects } from './modules/core/bootstrap.js';
 import { Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { storageObserver } from './observability/storage-observer.js';
+import type { GroupContext } from './registry/group-context.js';
 import { NamespaceIndex } from './registry/namespace-index.js';
 import { ResourceRegistry } from './registry/resource-registry.js';
-import type { GroupContext } from './registry/group-context.js';
 import { createPostgresStorage } from './storage/postgres/postgres-storage.js';
 
 const maxBodyBytes = 3 * 1024 * 1024;
@@ -76,15 +77,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       serviceClusterIpRange: options.api.serviceClusterIpRange,
       serviceNodePortRange: options.api.serviceNodePortRange,
     };
-    const services = new EndpointServices(registry, storage, systemClock, names, metrics, {
+    const endpointOptions = {
       maxBodyBytes,
       minRequestTimeoutSeconds: options.api.minRequestTimeoutSeconds,
       listPageSize,
       shutdown: shutdown.signal,
-    });
+    };
+    const services = new EndpointServices(registry, storage, systemClock, names, metrics, endpointOptions, metaKinds);
     const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
-    const filter = new StatusFilter(logger);
-    const adapter = new FastifyAdapter(listenerOptions(options, filter) as ConstructorParameters<typeof FastifyAdapter>[0]);
+    const filter = new StatusFilter(logger, services);
+    const adapter = new FastifyAdapter(
+      listenerOptions(options, filter) as ConstructorParameters<typeof FastifyAdapter>[0],
+    );
     const connections = new ConnectionTracker();
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.of({
@@ -105,7 +109,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const fastify = adapter.getInstance() as unknown as FastifyInstance;
     // Bodies stay unread until the handler asks for them, after authorization.
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) => done(null));
+    fastify.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) =>
+      done(null),
+    );
     registerRequestHooks(
       fastify,
       {
@@ -177,7 +183,8 @@ function listenerOptions(options: ServerOptions, filter: StatusFilter): object {
     // The hook makes what is needed; ids and the like cost time on every request.
     genReqId: () => '',
     // What fails before any route is found, such as a path that is no valid percent-encoding.
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => filter.answer(error, request, reply),
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      filter.answer(error, request, reply),
     return503OnClosing: false,
     forceCloseConnections: false,
   };

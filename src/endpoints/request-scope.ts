@@ -32,7 +32,8 @@ export function resolveScope(registry: ResourceRegistry, info: RequestInfo): Req
   const verb = info.verb as ResourceVerb;
   if (!verbs.includes(verb)) throw methodNotAllowedError();
   if (subresource === undefined) {
-    if (verb === 'create' && (onObject || (definition.namespaced && info.namespace === ''))) throw methodNotAllowedError();
+    if (verb === 'create' && (onObject || (definition.namespaced && info.namespace === '')))
+      throw methodNotAllowedError();
     if ((verb === 'update' || verb === 'patch') && !onObject) throw methodNotAllowedError();
     if (verb === 'deletecollection' && definition.namespaced && info.namespace === '') throw methodNotAllowedError();
   }

@@ -1,4 +1,17 @@
-import { All, Controller, Delete, Get, Inject, Patch, Post, Put, Req, Res, type Type, UseInterceptors } from '@nestjs/common';
+import {
+  All,
+  Controller,
+  Delete,
+  Get,
+  Inject,
+  Patch,
+  Post,
+  Put,
+  Req,
+  Res,
+  type Type,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdmissionInterceptor } from '../admission/admission.interceptor.js';
 import { handleResource } from './resource-handler.js';

@@ -4,6 +4,7 @@ import type { Metrics } from '../observability/metrics.js';
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
 import { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.interface.js';
+import type { MetaKinds } from './meta-kinds.js';
 import { AcceptNegotiator } from './negotiation/accept.js';
 
 /** Limits and times of the HTTP side that handlers need. */
@@ -30,6 +31,7 @@ export class EndpointServices {
     readonly names: VendorNames,
     readonly metrics: Metrics,
     readonly options: EndpointOptions,
+    readonly kinds: MetaKinds,
   ) {
     this.accept = new AcceptNegotiator(names);
   }

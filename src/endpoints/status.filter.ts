@@ -11,12 +11,15 @@ import {
   unsupportedMediaTypeError,
 } from '../machinery/status-error.js';
 import type { Logger } from '../observability/logger.js';
-import { formatWarning } from './negotiation/respond.js';
+import { type AcceptedType, plainJson } from './negotiation/accept.js';
+import { encodeValue, formatWarning } from './negotiation/respond.js';
+import type { EndpointServices } from './services.js';
 
 /** Whatever was thrown, as the error that is answered. Faults of our own become a 500 that names no internals. */
 export function toAnswer(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
-  const code = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
+  const code =
+    error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
   switch (code) {
     case 400:
       return badRequestError('the request could not be understood', error);
@@ -29,14 +32,18 @@ export function toAnswer(error: unknown): StatusError {
     case 415:
       return unsupportedMediaTypeError();
   }
-  if (error instanceof Error && error.name === 'AbortError') return timeoutError('the request did not complete in time');
+  if (error instanceof Error && error.name === 'AbortError')
+    return timeoutError('the request did not complete in time');
   return internalError(new Error('the server has an unexpected fault, see its log'));
 }
 
 /** The one place where errors become answers: every failure is a `Status` (specification 7). */
 @Catch()
 export class StatusFilter implements ExceptionFilter {
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly services: Pick<EndpointServices, 'accept' | 'kinds'>,
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -59,11 +66,21 @@ export class StatusFilter implements ExceptionFilter {
     if (answer.code === 401) reply.header('www-authenticate', 'Bearer realm="plinth"');
     const warnings = request.plinthContext?.warnings ?? [];
     if (warnings.length > 0) reply.header('warning', warnings.map(formatWarning));
+    const accepted = this.acceptedType(request.headers.accept);
     reply
       .code(answer.code)
       .header('cache-control', 'no-cache, private')
-      .header('content-type', 'application/json')
-      .send(Buffer.from(JSON.stringify(answer.toStatus())));
+      .header('content-type', accepted.contentType)
+      .send(encodeValue(answer.toStatus(), accepted, this.services.kinds.status, false));
+  }
+
+  /** The form the client reads; JSON when it reads none that there is. */
+  private acceptedType(header: string | undefined): AcceptedType {
+    try {
+      return this.services.accept.negotiate(header, false);
+    } catch {
+      return plainJson;
+    }
   }
 }
 

@@ -8,6 +8,8 @@ export interface VendorNames {
   readonly publicNamespace: string;
   readonly nodeLeaseNamespace: string;
   readonly protobufMediaType: string;
+  /** Every spelling of it that is understood: the one that messages name first, always with upstream's. */
+  readonly protobufMediaTypes: readonly string[];
   /** Prefix of built-in signer names, without the slash. */
   readonly signerPrefix: string;
   readonly bootstrapTokenSecretType: string;
@@ -32,6 +34,9 @@ export interface VendorNames {
 
 export type Compatibility = '' | 'kubernetes';
 
+/** Clients ask for it whatever the server's vendor is. */
+const upstreamProtobuf = 'application/vnd.kubernetes.protobuf';
+
 /**
  * The names for a `--vendor` suffix; `kubernetes` compatibility swaps in the upstream spellings, whatever the suffix.
  */
@@ -42,7 +47,8 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       systemNamespace: 'kube-system',
       publicNamespace: 'kube-public',
       nodeLeaseNamespace: 'kube-node-lease',
-      protobufMediaType: 'application/vnd.kubernetes.protobuf',
+      protobufMediaType: upstreamProtobuf,
+      protobufMediaTypes: Object.freeze([upstreamProtobuf]),
       signerPrefix: 'kubernetes.io',
       bootstrapTokenSecretType: 'bootstrap.kubernetes.io/token',
       serviceAccountTokenSecretType: 'kubernetes.io/service-account-token',
@@ -61,12 +67,16 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
   }
   // kubectl itself writes these keys and types for the default suffix, so they keep the spelling it uses.
   const clientPrefix = vendor === 'k8s.io' ? 'kubernetes.io' : vendor;
+  const protobufMediaType = `application/vnd.${vendor}.protobuf`;
   return Object.freeze({
     suffix: vendor,
     systemNamespace: 'control-system',
     publicNamespace: 'control-public',
     nodeLeaseNamespace: 'control-node-lease',
-    protobufMediaType: `application/vnd.${vendor}.protobuf`,
+    protobufMediaType,
+    protobufMediaTypes: Object.freeze(
+      vendor === 'k8s.io' ? [upstreamProtobuf, protobufMediaType] : [protobufMediaType, upstreamProtobuf],
+    ),
     signerPrefix: vendor,
     bootstrapTokenSecretType: `bootstrap.${vendor}/token`,
     serviceAccountTokenSecretType: `${vendor}/service-account-token`,

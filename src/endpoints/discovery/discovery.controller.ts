@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KindType } from '../../machinery/schema/index.js';
 import { unknownPathError } from '../../machinery/status-error.js';
+import { plainJson, wantsPretty } from '../negotiation/accept.js';
 import { sendText, sendValue } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/request-context.js';
 import { EndpointServices } from '../services.js';
-import {
-  aggregatedDiscovery,
-  apiGroup,
-  apiGroupList,
-  apiResourceList,
-  apiVersions,
-} from './discovery-documents.js';
+import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
 
 /** What this server calls itself (specification 4.10). */
 export interface VersionInfo {
@@ -41,25 +37,36 @@ export class DiscoveryController {
   @Get()
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const groups = this.services.registry.groups();
-    const paths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/readyz', '/version'];
+    const paths = [
+      '/api',
+      '/apis',
+      '/healthz',
+      '/livez',
+      '/metrics',
+      '/openapi/v2',
+      '/openapi/v3',
+      '/readyz',
+      '/version',
+    ];
     for (const { group, versions } of groups) {
       const base = group === '' ? '/api' : `/apis/${group}`;
       if (group !== '') paths.push(base);
       for (const version of versions) paths.push(`${base}/${version}`);
     }
-    this.send(request, reply, { paths: paths.sort() });
+    this.sendPlain(request, reply, { paths: paths.sort() });
   }
 
   @Get('api')
   api(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (this.sendAggregated(request, reply, true)) return;
-    this.send(request, reply, apiVersions(this.services.registry, request.headers.host ?? ''));
+    const { registry, kinds } = this.services;
+    this.send(request, reply, apiVersions(registry, request.host), kinds.apiVersions);
   }
 
   @Get('apis')
   apis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (this.sendAggregated(request, reply, false)) return;
-    this.send(request, reply, apiGroupList(this.services.registry));
+    this.send(request, reply, apiGroupList(this.services.registry), this.services.kinds.apiGroupList);
   }
 
   @Get('api/:version')
@@ -73,7 +80,7 @@ export class DiscoveryController {
     const { group } = request.params as { group: string };
     const found = group === '' ? undefined : this.services.registry.groups().find((g) => g.group === group);
     if (found === undefined) throw unknownPathError();
-    this.send(request, reply, apiGroup(found));
+    this.send(request, reply, apiGroup(found), this.services.kinds.apiGroup);
   }
 
   @Get('apis/:group/:version')
@@ -85,18 +92,26 @@ export class DiscoveryController {
 
   @Get('version')
   versionInfo(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.send(request, reply, this.version);
+    this.sendPlain(request, reply, this.version);
   }
 
   private sendResources(request: FastifyRequest, reply: FastifyReply, group: string, version: string): void {
-    const { registry } = this.services;
+    const { registry, kinds } = this.services;
     if (!registry.hasGroupVersion(group, version)) throw unknownPathError();
-    this.send(request, reply, apiResourceList(registry, group, version));
+    this.send(request, reply, apiResourceList(registry, group, version), kinds.apiResourceList);
   }
 
-  private send(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
+  private send(request: FastifyRequest, reply: FastifyReply, value: unknown, type: KindType): void {
     const accepted = this.services.accept.negotiate(plainAccept(request.headers.accept), false);
-    sendValue(request.plinthContext as HttpRequestContext, reply, 200, value, accepted);
+    sendValue(request.plinthContext as HttpRequestContext, reply, 200, value, accepted, type);
+  }
+
+  /** What is no API object has one form, whatever is asked for. */
+  private sendPlain(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
+    const context = request.plinthContext as HttpRequestContext;
+    const pretty = wantsPretty(context.query, context.userAgent);
+    const text = pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value);
+    sendText(context, reply, 200, plainJson.contentType, text);
   }
 
   /** Answers with the aggregated document when the client prefers it; says whether it did. */

@@ -6,7 +6,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, invalidError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { toServed, toStored } from '../../registry/object-codec.js';
-import { decodeValue, parseBody } from '../negotiation/decode-body.js';
+import { decodePatched, parseBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
@@ -49,7 +49,7 @@ export async function handleApply(
         ...resetOptions(resource, subresource?.name),
       });
       if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
-      const object = decodeValue(
+      const object = decodePatched(
         context,
         resource.served.type,
         expectedKind(scope),

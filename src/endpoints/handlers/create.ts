@@ -8,7 +8,7 @@ import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-import { admissionOf, applyDefaults, bodyMediaTypes, expectedKind, trackFields, validateWith } from './write-context.js';
+import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } from './write-context.js';
 
 /** POST to a collection. */
 export async function handleCreate(
@@ -21,7 +21,7 @@ export async function handleCreate(
   const { resource } = scope;
   const accepted = services.accept.negotiate(request.headers.accept, true);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
-  const format = bodyFormat(request.plinthContext?.contentType, bodyMediaTypes);
+  const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const body = await readBody(request.raw, services.options.maxBodyBytes);
   const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);
   ensureNamespace(resource.definition, object, scope.namespace);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { StatusError, type Status } from '../../machinery/status-error.js';
+import { type Status, StatusError } from '../../machinery/status-error.js';
 import { parseSelection } from '../../registry/selection.js';
 import type { DeleteOutcome } from '../../registry/store.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
@@ -10,8 +10,8 @@ import { readBody } from '../negotiation/read-body.js';
 import { sendObject, sendValue, servedObject } from '../negotiation/respond.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-import { transformList } from './list.js';
-import { admissionOf, bodyMediaTypes, validateWith } from './write-context.js';
+import { listWriter } from './list-writer.js';
+import { admissionOf, validateWith } from './write-context.js';
 
 /** Deletes of a collection that are under way at the same time. */
 const collectionWorkers = 8;
@@ -29,12 +29,14 @@ export async function handleDelete(
   const options = await readOptions(services, context, request);
   const outcome = await deleteOne(services, context, scope, scope.namespace, scope.name, options);
   const showsObject =
-    !outcome.removed || definition.facts?.returnsDeletedObject === true || definition.strategy.gracePeriodSeconds !== undefined;
+    !outcome.removed ||
+    definition.facts?.returnsDeletedObject === true ||
+    definition.strategy.gracePeriodSeconds !== undefined;
   if (showsObject) {
     sendObject(services, context, reply, 200, scope.resource, outcome.text, accepted);
     return;
   }
-  sendValue(context, reply, 200, successStatus(scope, outcome), accepted);
+  sendValue(context, reply, 200, successStatus(scope, outcome), accepted, services.kinds.status);
 }
 
 /** DELETE of a collection: every selected object, each under the rules of its own delete. */
@@ -84,8 +86,9 @@ export async function handleDeleteCollection(
   await Promise.all(Array.from({ length: Math.min(collectionWorkers, queue.length) }, worker));
   const byName = (a: ApiObject, b: ApiObject) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
   deleted.sort(byName);
-  const metadata = { resourceVersion: String(at) };
-  sendValue(context, reply, 200, transformList(services, context, scope, deleted, metadata, accepted), accepted);
+  const writer = listWriter(services, context, scope, accepted);
+  writer.add(deleted);
+  writer.send({ resourceVersion: String(at) }, reply);
 }
 
 async function readOptions(
@@ -94,7 +97,7 @@ async function readOptions(
   request: FastifyRequest,
 ): Promise<DeleteOptions> {
   const body = await readBody(request.raw, services.options.maxBodyBytes);
-  return parseDeleteOptions(context, services.names, body, request.plinthContext?.contentType, bodyMediaTypes);
+  return parseDeleteOptions(services, context, body, request.plinthContext?.contentType);
 }
 
 async function deleteOne(

@@ -19,7 +19,10 @@ export async function handleGet(
   const version = parseResourceVersion(context.query.get('resourceVersion') ?? undefined);
   if (version !== undefined) await waitForVersion(store, version, context.signal);
   const found = await store.get(scope.namespace, scope.name);
-  const read = scope.subresource?.read;
-  if (read !== undefined) sendValue(context, reply, 200, read(parseStored(found)), accepted);
-  else sendObject(services, context, reply, 200, scope.resource, found, accepted);
+  const { resource, subresource } = scope;
+  if (subresource?.read === undefined) sendObject(services, context, reply, 200, resource, found, accepted);
+  else {
+    const view = subresource.read(parseStored(found));
+    sendValue(context, reply, 200, view, accepted, subresource.type ?? resource.served.type);
+  }
 }

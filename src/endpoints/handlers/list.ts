@@ -2,17 +2,18 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { expiredError, notAcceptableError, StatusError } from '../../machinery/status-error.js';
+import { expiredError, StatusError } from '../../machinery/status-error.js';
 import { spliceListItem } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
 import type { Store } from '../../registry/store.js';
 import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { encodeContinue, type ListOptions, parseListOptions } from '../negotiation/list-options.js';
-import { prefixOf, sendsStoredText, sendText, sendValue, servedObject, setCommonHeaders } from '../negotiation/respond.js';
-import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '../negotiation/transform.js';
+import { prefixOf, sendsStoredText, sendText, servedObject, setCommonHeaders } from '../negotiation/respond.js';
+import type { ListMetadata } from '../negotiation/transform.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
+import { listKind, listWriter } from './list-writer.js';
 import { waitForVersion } from './wait-for-version.js';
 
 /** One consistent set of objects, read page by page. */
@@ -92,7 +93,13 @@ async function openSnapshot(
       if (!page.more || last === undefined) return;
       const next = { namespace: last.key.namespace, name: last.key.name };
       const size = limit > 0 && selection.selectsAll ? Math.min(limit - taken, pageSize) : pageSize;
-      page = await store.list({ ...query, at: first.resourceVersion, after: next, limit: size, countRemaining: limit > 0 && selection.selectsAll });
+      page = await store.list({
+        ...query,
+        at: first.resourceVersion,
+        after: next,
+        limit: size,
+        countRemaining: limit > 0 && selection.selectsAll,
+      });
     }
   }
   return { resourceVersion: first.resourceVersion, pieces: pieces() };
@@ -121,10 +128,6 @@ function listMetadata(snapshot: Snapshot, rest: Piece['rest']): ListMetadata {
     ...(rest === undefined ? {} : { continue: encodeContinue(snapshot.resourceVersion, rest.after) }),
     ...(rest?.remaining === undefined ? {} : { remainingItemCount: rest.remaining }),
   };
-}
-
-function listKind(scope: RequestScope): string {
-  return `${scope.resource.definition.kind}List`;
 }
 
 /** Stored text, item after item, without parsing. One piece is sent at once, more are streamed with back-pressure. */
@@ -160,7 +163,10 @@ async function sendStoredList(
     yield `],"metadata":${JSON.stringify(listMetadata(snapshot, piece.rest))}}`;
   }
   setCommonHeaders(context, reply);
-  reply.code(200).header('content-type', 'application/json').send(Readable.from(body(), { objectMode: false }));
+  reply
+    .code(200)
+    .header('content-type', 'application/json')
+    .send(Readable.from(body(), { objectMode: false }));
 }
 
 async function sendTransformedList(
@@ -171,43 +177,11 @@ async function sendTransformedList(
   accepted: AcceptedType,
   reply: FastifyReply,
 ): Promise<void> {
-  const objects: ApiObject[] = [];
+  const writer = listWriter(services, context, scope, accepted);
   let rest: Piece['rest'];
   for await (const piece of snapshot.pieces) {
-    for (const item of piece.items) objects.push(servedObject(scope.resource, item));
+    writer.add(piece.items.map((item) => servedObject(scope.resource, item)));
     rest = piece.rest;
   }
-  const metadata = listMetadata(snapshot, rest);
-  sendValue(context, reply, 200, transformList(services, context, scope, objects, metadata, accepted), accepted);
-}
-
-/** A list in the accepted form; also used for the answer of deletecollection. */
-export function transformList(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  objects: readonly ApiObject[],
-  metadata: ListMetadata,
-  accepted: AcceptedType,
-): unknown {
-  const version = accepted.asVersion ?? 'v1';
-  switch (accepted.as) {
-    case undefined: {
-      const items = objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item);
-      return { kind: listKind(scope), apiVersion: scope.resource.apiVersion, metadata, items };
-    }
-    case 'Table':
-      return tableOf(services, scope.resource.definition, objects, metadata, version, includeObjectOf(context.query));
-    case 'PartialObjectMetadataList':
-      return {
-        kind: 'PartialObjectMetadataList',
-        apiVersion: `meta.${services.names.suffix}/${version}`,
-        metadata,
-        items: objects.map((object) => partialMetadata(services.names, object, version)),
-      };
-    case 'PartialObjectMetadata': {
-      const message = `you requested PartialObjectMetadata, but the requested object is a list (${listKind(scope)})`;
-      throw Object.assign(notAcceptableError(), { message, details: undefined });
-    }
-  }
+  writer.send(listMetadata(snapshot, rest), reply);
 }

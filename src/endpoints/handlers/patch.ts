@@ -1,19 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import {
   badRequestError,
   invalidError,
   notFoundError,
-  StatusError,
   unsupportedMediaTypeError,
 } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { toServed, toStored } from '../../registry/object-codec.js';
-import { decodeValue, parseBody } from '../negotiation/decode-body.js';
+import { decodePatched, parseBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
@@ -98,10 +97,7 @@ export async function handlePatch(
       if (live === undefined) throw notFoundError(store.groupResource, scope.name);
       const servedLive = resource.isStored ? live : toServed(resource, structuredClone(live));
       const patched = apply(servedLive);
-      if (patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
-        throw new StatusError('Invalid', 'the patch does not leave an object');
-      }
-      const object = decodeValue(context, resource.served.type, expectedKind(scope), patched, options.fieldValidation);
+      const object = decodePatched(context, resource.served.type, expectedKind(scope), patched, options.fieldValidation);
       ensureIdentity(resource.definition, object, scope.namespace, scope.name);
       applyDefaults(resource, object);
       await admissionOf(context).admit({

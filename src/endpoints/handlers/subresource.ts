@@ -5,14 +5,14 @@ import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, methodNotAllowedError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { parseStored, toServed } from '../../registry/object-codec.js';
-import { bodyFormat, decodeBody, decodeValue } from '../negotiation/decode-body.js';
+import { bodyFormat, decodeBody, decodePatched } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendValue } from '../negotiation/respond.js';
 import { parseWriteOptions, type WriteOptions } from '../negotiation/write-options.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
 import { parsePatch, patchTypeOf } from './patch.js';
-import { admissionOf, bodyMediaTypes, expectedKind, trackFields, validateWith } from './write-context.js';
+import { admissionOf, expectedKind, trackFields, validateWith } from './write-context.js';
 
 /**
  * PUT and PATCH of a subresource with a kind of its own (`scale`): the body, or the patch applied to the view of the
@@ -33,7 +33,7 @@ export async function handleSubresourceWrite(
     ? await patchedBody(services, context, scope, request, type, options)
     : await sentBody(services, context, scope, request, type, options);
   const parent = await writeThroughParent(services, context, scope, options, makeBody);
-  sendValue(context, reply, 200, scope.subresource?.read?.(parent), accepted);
+  sendValue(context, reply, 200, scope.subresource?.read?.(parent), accepted, type);
 }
 
 /** POST to a subresource with a kind of its own (`binding`). */
@@ -51,7 +51,8 @@ export async function handleSubresourceCreate(
   const makeBody = await sentBody(services, context, scope, request, subresource.type, options);
   const parent = await writeThroughParent(services, context, scope, options, makeBody);
   const answer = subresource.createAnswer?.(context, makeBody(parent)) ?? subresource.read?.(parent);
-  sendValue(context, reply, 201, answer, accepted);
+  const isStatus = (answer as ApiObject | undefined)?.kind === 'Status';
+  sendValue(context, reply, 201, answer, accepted, isStatus ? services.kinds.status : subresource.type);
 }
 
 type MakeBody = (parent: ApiObject) => ApiObject;
@@ -64,7 +65,7 @@ async function sentBody(
   type: KindType,
   options: WriteOptions,
 ): Promise<MakeBody> {
-  const format = bodyFormat(request.plinthContext?.contentType, bodyMediaTypes);
+  const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const raw = await readBody(request.raw, services.options.maxBodyBytes);
   const body = decodeBody(context, type, expectedKind(scope), raw, format, options.fieldValidation);
   ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
@@ -85,7 +86,7 @@ async function patchedBody(
   return (parent) => {
     const view = scope.subresource?.read?.(parent) as ApiObject;
     const patched = apply(view);
-    const body = decodeValue(context, type, expectedKind(scope), patched, options.fieldValidation);
+    const body = decodePatched(context, type, expectedKind(scope), patched, options.fieldValidation);
     ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
     return body;
   };

@@ -10,7 +10,7 @@ import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-import { admissionOf, applyDefaults, bodyMediaTypes, expectedKind, trackFields, validateWith } from './write-context.js';
+import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } from './write-context.js';
 
 /** PUT of one object, or of a subresource that shows the parent's own kind. */
 export async function handleUpdate(
@@ -24,10 +24,17 @@ export async function handleUpdate(
   const { definition } = resource;
   const accepted = services.accept.negotiate(request.headers.accept, true);
   const options = parseWriteOptions(context, services.names, 'UpdateOptions');
-  const format = bodyFormat(request.plinthContext?.contentType, bodyMediaTypes);
+  const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const body = await readBody(request.raw, services.options.maxBodyBytes);
   const decodeAgain = () => {
-    const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);
+    const object = decodeBody(
+      context,
+      resource.served.type,
+      expectedKind(scope),
+      body,
+      format,
+      options.fieldValidation,
+    );
     ensureIdentity(definition, object, scope.namespace, scope.name);
     applyDefaults(resource, object);
     return object;

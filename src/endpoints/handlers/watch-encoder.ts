@@ -1,11 +1,13 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import type { KindType } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
 import { spliceVersion } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { Selection } from '../../registry/selection.js';
 import type { Change, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
-import { prefixOf, servedObject } from '../negotiation/respond.js';
+import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
+import { prefixOf, servedObject, shownType } from '../negotiation/respond.js';
 import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
 import type { EndpointServices } from '../services.js';
 
@@ -23,6 +25,8 @@ const parsedChanges = new WeakMap<Change, { after?: ApiObject; before?: ApiObjec
  */
 export class WatchEncoder {
   private readonly formKey: string;
+  private readonly isProtobuf: boolean;
+  private readonly shownType: KindType;
   private tableHeadSent = false;
 
   constructor(
@@ -32,7 +36,10 @@ export class WatchEncoder {
     private readonly accepted: AcceptedType,
     private readonly include: IncludeObject,
   ) {
-    this.formKey = `${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
+    this.isProtobuf = accepted.mediaType === 'protobuf';
+    this.shownType = shownType(services, resource, accepted);
+    const format = this.isProtobuf ? 'protobuf' : 'json';
+    this.formKey = `${format}/${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
   }
 
   /** The event of a change, or undefined when it does not concern the watch. */
@@ -74,12 +81,12 @@ export class WatchEncoder {
     };
     const { kind } = this.resource.definition;
     const object: ApiObject = { kind, apiVersion: this.resource.apiVersion, metadata };
-    return encodeEvent('BOOKMARK', JSON.stringify(this.transform(object)));
+    return this.encodeValue('BOOKMARK', this.transform(object), this.shownType);
   }
 
   /** An ERROR, after which the stream ends. */
   encodeError(status: Status): Buffer {
-    return encodeEvent('ERROR', JSON.stringify(status));
+    return this.encodeValue('ERROR', status, this.services.kinds.status);
   }
 
   private eventType(change: Change): WatchEventType | undefined {
@@ -88,16 +95,22 @@ export class WatchEncoder {
     }
     const parsed = parsedStates(change);
     const isSelected = change.type !== 'delete' && this.selection.matches(parsed.after as ApiObject);
-    const wasSelected = change.type !== 'create' && this.selection.matches(parsed.before ?? (parsed.after as ApiObject));
+    const wasSelected =
+      change.type !== 'create' && this.selection.matches(parsed.before ?? (parsed.after as ApiObject));
     if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
     return wasSelected ? 'DELETED' : undefined;
   }
 
   private encode(type: WatchEventType, text: { readonly json: string; readonly resourceVersion: bigint }): Buffer {
-    if (this.accepted.as === undefined && this.resource.isStored) {
+    if (this.accepted.as === undefined && this.resource.isStored && !this.isProtobuf) {
       return encodeEvent(type, spliceVersion(text, prefixOf(this.resource)));
     }
-    return encodeEvent(type, JSON.stringify(this.transform(servedObject(this.resource, text))));
+    return this.encodeValue(type, this.transform(servedObject(this.resource, text)), this.shownType);
+  }
+
+  private encodeValue(type: WatchEventType, value: unknown, declared: KindType): Buffer {
+    if (this.isProtobuf) return protobufEvent(type, declared, value as TypedValue);
+    return encodeEvent(type, JSON.stringify(value));
   }
 
   private transform(object: ApiObject): unknown {

@@ -2,11 +2,17 @@ import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { type FieldError, FieldPath, forbidden } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { badRequestError, invalidError, StatusError, tooLargeResourceVersionError } from '../../machinery/status-error.js';
+import {
+  badRequestError,
+  invalidError,
+  StatusError,
+  tooLargeResourceVersionError,
+} from '../../machinery/status-error.js';
 import { toStatusError } from '../../registry/errors.js';
 import { parseResourceVersion } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
 import type { ChangeSubscription, StoredObject } from '../../storage/storage.interface.js';
+import type { AcceptedType } from '../negotiation/accept.js';
 import { formatWarning } from '../negotiation/respond.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
@@ -57,7 +63,7 @@ export async function handleWatch(
   }
   const subscription = await store.watch(namespace, name, from);
 
-  const stream = new EventStream(context, reply);
+  const stream = new EventStream(context, reply, streamType(accepted));
   services.metrics.watchStarted(resource.definition);
   try {
     if (state !== undefined && (options.sendInitialEvents || options.from === undefined)) {
@@ -134,7 +140,9 @@ function isSelected(selection: Selection, item: StoredObject): boolean {
 /** A watch of one named object sees that object only; its own selectors still apply. */
 function withName(selection: Selection, name: string): Selection {
   if (selection.name !== undefined && selection.name !== name) {
-    throw badRequestError(`fieldSelector metadata.name=${selection.name} does not match the name of the path (${name})`);
+    throw badRequestError(
+      `fieldSelector metadata.name=${selection.name} does not match the name of the path (${name})`,
+    );
   }
   return selection;
 }
@@ -142,6 +150,11 @@ function withName(selection: Selection, name: string): Selection {
 /** Clients ask for `application/json;stream=watch` and the like; the parameter says nothing new. */
 function watchAccept(header: string | undefined): string | undefined {
   return header?.replaceAll(';stream=watch', '');
+}
+
+/** Content-Type of the stream: only events in JSON stand without a mark. */
+function streamType(accepted: AcceptedType): string {
+  return accepted.mediaType === 'protobuf' ? `${accepted.contentType};stream=watch` : 'application/json';
 }
 
 function parseWatchOptions(services: EndpointServices, context: RequestContext): WatchOptions {
@@ -174,7 +187,8 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
 
 function timeoutOf(services: EndpointServices, text: string | null): number {
   if (text !== null && text !== '') {
-    if (!/^\d{1,9}$/.test(text)) throw badRequestError(`timeoutSeconds: parsing ${JSON.stringify(text)}: invalid syntax`);
+    if (!/^\d{1,9}$/.test(text))
+      throw badRequestError(`timeoutSeconds: parsing ${JSON.stringify(text)}: invalid syntax`);
     const seconds = Number(text);
     // Longer than a timer can hold would fire at once.
     if (seconds > 0) return Math.min(seconds * 1000, 2_000_000_000);
@@ -189,14 +203,14 @@ class EventStream {
   private pending: Buffer[] = [];
   private closed = false;
 
-  constructor(context: RequestContext, reply: FastifyReply) {
+  constructor(context: RequestContext, reply: FastifyReply, contentType: string) {
     reply.hijack();
     this.raw = reply.raw;
     this.raw.once('close', () => {
       this.closed = true;
     });
     if (context.warnings.length > 0) this.raw.setHeader('warning', context.warnings.map(formatWarning));
-    this.raw.setHeader('content-type', 'application/json');
+    this.raw.setHeader('content-type', contentType);
     this.raw.setHeader('cache-control', 'no-cache, private');
     this.raw.writeHead(200);
     // Headers go out now: the client knows that the watch stands before anything happens.

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
-import type { GroupVersionKind } from '../../machinery/group-version.js';
 import type { FieldSet } from '../../machinery/field-set/index.js';
+import type { GroupVersionKind } from '../../machinery/group-version.js';
 import { updateManagedFields } from '../../machinery/managed-fields/index.js';
 import type { AdmissionFunctions, AdmissionSubject, RequestContext } from '../../machinery/request-context.js';
 import { isolatesStatus } from '../../registry/before-create.js';
@@ -17,9 +17,6 @@ export function expectedKind(scope: RequestScope): GroupVersionKind {
   const { definition, served } = scope.resource;
   return { group: definition.group, version: served.version, kind: definition.kind };
 }
-
-/** Media types a body may have. */
-export const bodyMediaTypes: readonly string[] = ['application/json', 'application/yaml'];
 
 /** Applies the defaults of the kind and of the version to a decoded body, before it is converted. */
 export function applyDefaults(resource: ServedResource, object: ApiObject): void {
@@ -40,9 +37,17 @@ export function validateWith(
 ): ValidateAdmission {
   const admission = admissionOf(context);
   return (object, old) => {
-    const operation: AdmissionSubject['operation'] = object === undefined ? 'DELETE' : old === undefined ? 'CREATE' : 'UPDATE';
+    const operation: AdmissionSubject['operation'] =
+      object === undefined ? 'DELETE' : old === undefined ? 'CREATE' : 'UPDATE';
     const name = (object ?? old)?.metadata.name ?? '';
-    return admission.validate({ operation, name, object, oldObject: old, options: options.raw, dryRun: options.dryRun });
+    return admission.validate({
+      operation,
+      name,
+      object,
+      oldObject: old,
+      options: options.raw,
+      dryRun: options.dryRun,
+    });
   };
 }
 

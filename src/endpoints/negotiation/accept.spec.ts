@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { vendorNames } from '../../machinery/vendor.js';
 import { AcceptNegotiator, wantsPretty } from './accept.js';
 
+const protobuf = 'application/vnd.kubernetes.protobuf';
 const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
 describe('AcceptNegotiator', () => {
@@ -19,6 +20,12 @@ describe('AcceptNegotiator', () => {
     ['application/json;as=Table;g=meta.k8s.io;v=v1beta1', 'json Table v1beta1'],
     ['application/json;as=Nothing;g=meta.k8s.io;v=v1, application/json', 'json'],
     ['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'json PartialObjectMetadata v1'],
+    [`${protobuf},application/json`, 'protobuf'],
+    [`application/json, ${protobuf}`, 'json'],
+    [`${protobuf};stream=watch`, 'protobuf'],
+    ['application/vnd.k8s.io.protobuf;type=v1.Pod', 'protobuf'],
+    [`${protobuf};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`, 'protobuf PartialObjectMetadataList v1'],
+    [`${protobuf};as=Table;g=meta.k8s.io;v=v1, ${table}`, 'json Table v1'],
   ];
   for (const [header, expected] of cases) {
     it(`${header}`, () => {
@@ -30,10 +37,27 @@ describe('AcceptNegotiator', () => {
     });
   }
 
+  it('answers protobuf in the spelling that was asked for', () => {
+    const example = new AcceptNegotiator(vendorNames('example.com'));
+    for (const type of [protobuf, 'application/vnd.example.com.protobuf']) {
+      assert.equal(example.negotiate(type, true).contentType, type);
+    }
+    assert.throws(() => example.negotiate('application/vnd.k8s.io.protobuf', true), { code: 406 });
+  });
+
+  it('names the media types there are when only the form is missing', () => {
+    const message = `only the following media types are accepted: application/json, application/yaml, ${protobuf}`;
+    const header = `${protobuf};as=Table;g=meta.k8s.io;v=v1`;
+    assert.throws(() => negotiator.negotiate(header, true), { code: 406, message });
+  });
+
   it('answers 406 when nothing fits', () => {
     assert.throws(() => negotiator.negotiate('application/xml', true), { code: 406, message: '406: Not Acceptable' });
     const wrongGroup = 'application/json;as=Table;g=other.example;v=v1';
-    assert.throws(() => negotiator.negotiate(wrongGroup, true), { code: 406, message: /^only the following media types/ });
+    assert.throws(() => negotiator.negotiate(wrongGroup, true), {
+      code: 406,
+      message: /^only the following media types/,
+    });
     assert.throws(() => negotiator.negotiate(table, false), { code: 406 });
   });
 });

@@ -1,12 +1,14 @@
-import type { VendorNames } from '../../machinery/vendor.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
 
 /** Forms an object can be asked for in, besides its own. */
 export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
 /** How an answer is to be written (specification 4.5). Shared between requests with the same header: never changed. */
 export interface AcceptedType {
-  readonly mediaType: 'json' | 'yaml';
+  readonly mediaType: 'json' | 'yaml' | 'protobuf';
+  /** Content-Type of the answer; for protobuf in the spelling that was asked for. */
+  readonly contentType: string;
   readonly as?: Transformation;
   /** Version of the meta group a transformation is asked in. */
   readonly asVersion?: 'v1' | 'v1beta1';
@@ -19,7 +21,12 @@ interface Clause {
   readonly quality: number;
 }
 
-const plainJson: AcceptedType = Object.freeze({ mediaType: 'json', pretty: false });
+/** What a client without wishes gets. */
+export const plainJson: AcceptedType = Object.freeze({
+  mediaType: 'json',
+  contentType: 'application/json',
+  pretty: false,
+});
 const transformations: ReadonlySet<string> = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 
 function parseClause(text: string): Clause {
@@ -27,16 +34,22 @@ function parseClause(text: string): Clause {
   const parameters = new Map<string, string>();
   for (const part of rest) {
     const equals = part.indexOf('=');
-    if (equals > 0) parameters.set(part.slice(0, equals).trim(), part.slice(equals + 1).trim().replaceAll('"', ''));
+    if (equals > 0)
+      parameters.set(
+        part.slice(0, equals).trim(),
+        part
+          .slice(equals + 1)
+          .trim()
+          .replaceAll('"', ''),
+      );
   }
   const quality = Number(parameters.get('q') ?? '1');
   return { type: (type as string).trim().toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
 }
 
-function mediaTypeOf(type: string): 'json' | 'yaml' | undefined {
-  if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
-  if (type === 'application/yaml') return 'yaml';
-  return undefined;
+/** Media types of bodies and answers, as messages name them. */
+export function acceptedMediaTypes(names: VendorNames): string[] {
+  return ['application/json', 'application/yaml', names.protobufMediaTypes[0] as string];
 }
 
 /**
@@ -45,11 +58,9 @@ function mediaTypeOf(type: string): 'json' | 'yaml' | undefined {
  */
 export class AcceptNegotiator {
   private readonly cache = new Map<string, AcceptedType>();
-  private readonly accepted: readonly string[];
   private readonly metaGroup: string;
 
-  constructor(names: VendorNames) {
-    this.accepted = ['application/json', 'application/yaml'];
+  constructor(private readonly names: VendorNames) {
     this.metaGroup = `meta.${names.suffix}`;
   }
 
@@ -70,21 +81,32 @@ export class AcceptNegotiator {
     clauses.sort((a, b) => b.quality - a.quality);
     let sawMediaType = false;
     for (const clause of clauses) {
-      const mediaType = mediaTypeOf(clause.type);
+      const mediaType = this.mediaTypeOf(clause.type);
       if (mediaType === undefined || clause.quality <= 0) continue;
       sawMediaType = true;
+      const contentType = mediaType === 'protobuf' ? clause.type : `application/${mediaType}`;
       const pretty = clause.parameters.get('pretty') === '1';
       const as = clause.parameters.get('as');
-      if (as === undefined) return { mediaType, pretty };
+      if (as === undefined) return { mediaType, contentType, pretty };
       const version = clause.parameters.get('v');
       const fits =
         allowTransformations &&
         transformations.has(as) &&
+        // Cells of a table have no protobuf form.
+        !(as === 'Table' && mediaType === 'protobuf') &&
         clause.parameters.get('g') === this.metaGroup &&
         (version === 'v1' || version === 'v1beta1');
-      if (fits) return { mediaType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
+      if (fits) {
+        return { mediaType, contentType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
+      }
     }
-    throw sawMediaType ? notAcceptableError(this.accepted) : notAcceptableError();
+    throw sawMediaType ? notAcceptableError(acceptedMediaTypes(this.names)) : notAcceptableError();
+  }
+
+  private mediaTypeOf(type: string): AcceptedType['mediaType'] | undefined {
+    if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
+    if (type === 'application/yaml') return 'yaml';
+    return this.names.protobufMediaTypes.includes(type) ? 'protobuf' : undefined;
   }
 }
 

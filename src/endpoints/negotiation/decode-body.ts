@@ -3,34 +3,41 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
-import { badRequestError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
+import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import { acceptedMediaTypes } from './accept.js';
+import { checkIdentity, unfitBodyError, unrecognizedError } from './body-errors.js';
+import { decodeProtobufObject } from './protobuf-request.js';
 
 /** How unknown and duplicate fields of a body are treated (specification 4.2, `fieldValidation`). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-export type BodyFormat = 'json' | 'yaml';
+/** Formats that are text with plain values inside. */
+export type TextFormat = 'json' | 'yaml';
+
+export type BodyFormat = TextFormat | 'protobuf';
 
 const maxYamlAliases = 100;
-const shownBytes = 30;
 
 /** Format of a body from its Content-Type; a missing header means JSON. 415 for what can't be read. */
-export function bodyFormat(contentType: string | undefined, accepted: readonly string[]): BodyFormat {
+export function bodyFormat(contentType: string | undefined, names: VendorNames): BodyFormat {
   if (contentType === undefined || contentType === '') return 'json';
   const semicolon = contentType.indexOf(';');
   const mediaType = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
   if (mediaType === 'application/json') return 'json';
   if (mediaType === 'application/yaml') return 'yaml';
-  throw unsupportedMediaTypeError(accepted);
+  if (names.protobufMediaTypes.includes(mediaType)) return 'protobuf';
+  throw unsupportedMediaTypeError(acceptedMediaTypes(names));
 }
 
-/** Parses a body to plain values; throws a SyntaxError whose message suits a client. */
-export function parseBody(body: Buffer, format: BodyFormat): unknown {
+/** Parses a text body to plain values; throws a SyntaxError whose message suits a client. */
+export function parseBody(body: Buffer, format: TextFormat): unknown {
   const text = decodeUtf8(body);
   if (format === 'yaml') return parseYaml(text);
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new SyntaxError(`json parse error: ${jsonErrorText(cause)}`, { cause });
+    throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });
   }
 }
 
@@ -44,11 +51,12 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-function jsonErrorText(error: unknown): string {
+function jsonErrorText(error: unknown, length: number): string {
   const message = error instanceof Error ? error.message : String(error);
   // V8 quotes parts of the body in its messages; only the kind of fault is passed on.
-  if (message.startsWith('Unexpected end of JSON input')) return 'unexpected end of JSON input';
   const position = /at position (\d+)/.exec(message)?.[1];
+  const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= length;
+  if (endsEarly) return 'unexpected end of JSON input';
   return position === undefined ? 'invalid JSON' : `invalid character at position ${position}`;
 }
 
@@ -61,14 +69,6 @@ function parseYaml(text: string): unknown {
   } catch (cause) {
     throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
   }
-}
-
-/** The start of a body for an error message: text for what looks like JSON, else hexadecimal. */
-export function summarize(body: Buffer): string {
-  if (body.length === 0) return '<empty>';
-  const isCut = body.length > shownBytes;
-  const head = body.subarray(0, shownBytes);
-  return (body[0] === 0x7b ? head.toString('utf8') : head.toString('hex')) + (isCut ? ' ...' : '');
 }
 
 /**
@@ -84,22 +84,52 @@ export function decodeBody(
   format: BodyFormat,
   fieldValidation: FieldValidation,
 ): ApiObject {
+  // Fields that a protobuf message has besides the known ones have no names to report.
+  if (format === 'protobuf') return decodeProtobufObject(type, expected, body);
   let input: unknown;
   try {
     input = parseBody(body, format);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw unrecognized(expected.kind, `couldn't get version/kind; ${error.message}`, body, error);
+    throw unrecognizedError(expected.kind, `couldn't get version/kind; ${error.message}`, body, error);
   }
   if (input !== null && (typeof input !== 'object' || Array.isArray(input))) {
     const found = Array.isArray(input) ? 'array' : typeof input;
-    throw unrecognized(expected.kind, `couldn't get version/kind; json parse error: the body is an ${found}, not an object`, body);
+    throw unrecognizedError(
+      expected.kind,
+      `couldn't get version/kind; json parse error: the body is an ${found}, not an object`,
+      body,
+    );
   }
   const duplicates = fieldValidation === 'Ignore' || format === 'yaml' ? [] : findDuplicateKeys(body.toString('utf8'));
   return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates);
 }
 
-/** The same for a value that is parsed already (patch results). */
+/** Decodes what a patch made of an object: here the patch is to blame, so what does not fit is a 422. */
+export function decodePatched(
+  context: RequestContext,
+  type: KindType,
+  expected: GroupVersionKind,
+  patched: unknown,
+  fieldValidation: FieldValidation,
+): ApiObject {
+  const refuse = (detail: string, cause?: unknown) => {
+    const name = (patched as { metadata?: { name?: unknown } } | null)?.metadata?.name;
+    const error = { type: 'FieldValueInvalid', field: 'patch', message: `Invalid value: ${detail}` } as const;
+    return Object.assign(invalidError(expected, typeof name === 'string' ? name : '', [error]), { cause });
+  };
+  if (patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
+    throw refuse('the patch does not leave an object');
+  }
+  try {
+    return decodeValue(context, type, expected, patched, fieldValidation);
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 400) throw refuse(error.message, error);
+    throw error;
+  }
+}
+
+/** The same for a value that is parsed already. */
 export function decodeValue(
   context: RequestContext,
   type: KindType,
@@ -109,35 +139,24 @@ export function decodeValue(
   duplicates: readonly string[] = [],
 ): ApiObject {
   const { kind, apiVersion } = input as { kind?: unknown; apiVersion?: unknown };
-  const expectedVersion = formatApiVersion(expected);
-  const actualKind = typeof kind === 'string' && kind !== '' ? kind : expected.kind;
-  const actualVersion = typeof apiVersion === 'string' && apiVersion !== '' ? apiVersion : expectedVersion;
-  const refuse = (detail: string, cause?: unknown) =>
-    badRequestError(
-      `${actualKind} in version ${JSON.stringify(shortVersion(actualVersion))} cannot be handled as a ${expected.kind}: ${detail}`,
-      cause,
-    );
-  if (actualKind !== expected.kind) throw refuse(`the request is about kind ${expected.kind}`);
-  if (actualVersion !== expectedVersion) {
-    throw refuse(`the request is about apiVersion ${JSON.stringify(expectedVersion)}, not ${JSON.stringify(actualVersion)}`);
-  }
+  const identity = {
+    kind: typeof kind === 'string' ? kind : '',
+    apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
+  };
+  checkIdentity(identity, expected);
 
   let decoded: { value: unknown; unknownFields: readonly string[] };
   try {
     decoded = decode(type, input);
   } catch (error) {
-    if (error instanceof DecodeError) throw refuse(error.message, error);
+    if (error instanceof DecodeError) throw unfitBodyError(identity, expected, error.message, error);
     throw error;
   }
   reportStrictErrors(context, decoded.unknownFields, duplicates, fieldValidation);
   const object = decoded.value as ApiObject;
   object.kind = expected.kind;
-  object.apiVersion = expectedVersion;
+  object.apiVersion = formatApiVersion(expected);
   return object;
-}
-
-function shortVersion(apiVersion: string): string {
-  return apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
 }
 
 function reportStrictErrors(
@@ -153,9 +172,4 @@ function reportStrictErrors(
   ];
   if (fieldValidation === 'Strict') throw badRequestError(`strict decoding error: ${texts.join(', ')}`);
   for (const text of texts) addWarning(context, text);
-}
-
-function unrecognized(kind: string, detail: string, body: Buffer, cause?: unknown): Error {
-  const message = `the object provided is unrecognized (must be of type ${kind}): ${detail} (${summarize(body)})`;
-  return badRequestError(message, cause);
 }

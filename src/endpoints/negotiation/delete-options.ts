@@ -1,9 +1,10 @@
 import { type FieldError, FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, invalidError } from '../../machinery/status-error.js';
-import type { VendorNames } from '../../machinery/vendor.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
+import type { EndpointServices } from '../services.js';
 import { bodyFormat, parseBody } from './decode-body.js';
+import { decodeProtobufOptions } from './protobuf-request.js';
 import { validateDryRun } from './write-options.js';
 
 const policies = ['Foreground', 'Background', 'Orphan'] as const;
@@ -24,13 +25,12 @@ interface RawDeleteOptions {
  * for values that are not allowed.
  */
 export function parseDeleteOptions(
+  services: EndpointServices,
   context: RequestContext,
-  names: VendorNames,
   body: Buffer,
   contentType: string | undefined,
-  accepted: readonly string[],
 ): DeleteOptions {
-  const raw = body.length > 0 ? fromBody(body, contentType, accepted) : fromQuery(context.query);
+  const raw = body.length > 0 ? fromBody(services, body, contentType) : fromQuery(context.query);
   const errors: FieldError[] = [];
   const dryRun = stringList(raw.dryRun, 'dryRun');
   errors.push(...validateDryRun(dryRun));
@@ -44,7 +44,8 @@ export function parseDeleteOptions(
     }
   }
   const gracePeriodSeconds = optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds');
-  if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'DeleteOptions' }, '', errors);
+  if (errors.length > 0)
+    throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'DeleteOptions' }, '', errors);
   const preconditions = parsePreconditions(raw.preconditions);
   return {
     // A negative period means the default of one second, as for old clients.
@@ -56,16 +57,19 @@ export function parseDeleteOptions(
   };
 }
 
-function fromBody(body: Buffer, contentType: string | undefined, accepted: readonly string[]): RawDeleteOptions {
+function fromBody(services: EndpointServices, body: Buffer, contentType: string | undefined): RawDeleteOptions {
+  const format = bodyFormat(contentType, services.names);
+  if (format === 'protobuf') return decodeProtobufOptions(services.kinds.deleteOptions, body);
   let value: unknown;
   try {
-    value = parseBody(body, bodyFormat(contentType, accepted));
+    value = parseBody(body, format);
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequestError(`couldn't get version/kind; ${error.message}`, error);
     throw error;
   }
   if (value === null) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) throw badRequestError('the body of a delete must be an object');
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw badRequestError('the body of a delete must be an object');
   const raw = value as RawDeleteOptions;
   if (raw.kind !== undefined && raw.kind !== '' && raw.kind !== 'DeleteOptions') {
     throw badRequestError(`the body of a delete must be of kind DeleteOptions, not ${JSON.stringify(raw.kind)}`);
@@ -77,7 +81,8 @@ function fromQuery(query: URLSearchParams): RawDeleteOptions {
   const raw: RawDeleteOptions = { dryRun: query.getAll('dryRun') };
   const grace = query.get('gracePeriodSeconds');
   if (grace !== null && grace !== '') {
-    if (!/^-?\d{1,15}$/.test(grace)) throw badRequestError(`gracePeriodSeconds: parsing ${JSON.stringify(grace)}: invalid syntax`);
+    if (!/^-?\d{1,15}$/.test(grace))
+      throw badRequestError(`gracePeriodSeconds: parsing ${JSON.stringify(grace)}: invalid syntax`);
     raw.gracePeriodSeconds = Number(grace);
   }
   const policy = query.get('propagationPolicy');

@@ -26,7 +26,9 @@ export function readBody(request: IncomingMessage | Http2ServerRequest, limitByt
     };
     const onEnd = () => {
       finish();
-      resolve(chunks.length === 0 ? empty : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
+      resolve(
+        chunks.length === 0 ? empty : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length),
+      );
     };
     const onFault = (cause?: unknown) => {
       finish();

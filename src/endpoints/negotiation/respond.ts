@@ -2,11 +2,13 @@ import type { FastifyReply } from 'fastify';
 import { stringify } from 'yaml';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
+import type { KindType } from '../../machinery/schema/index.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
 import { spliceVersion, storedPrefix, toServed, type VersionedText } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
+import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
 
 const prefixes = new WeakMap<ServedResource, string>();
@@ -50,8 +52,13 @@ export function sendObject(
     sendText(context, reply, code, 'application/json', spliceVersion(text, prefixOf(resource)));
     return;
   }
-  const object = servedObject(resource, text);
-  sendValue(context, reply, code, transformObject(services, context, resource, object, accepted), accepted);
+  const value = transformObject(services, context, resource, servedObject(resource, text), accepted);
+  sendValue(context, reply, code, value, accepted, shownType(services, resource, accepted));
+}
+
+/** The declaration of what one object of a resource is shown as. */
+export function shownType(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): KindType {
+  return accepted.as === undefined ? resource.served.type : services.kinds.partialObjectMetadata;
 }
 
 function transformObject(
@@ -79,20 +86,33 @@ function transformObject(
   }
 }
 
-/** Answers with a plain value as JSON or YAML. */
+/**
+ * Answers with a plain value.
+ *
+ * @param type declaration of the value, for protobuf
+ */
 export function sendValue(
   context: RequestContext,
   reply: FastifyReply,
   code: number,
   value: unknown,
   accepted: AcceptedType,
+  type: KindType,
 ): void {
-  if (accepted.mediaType === 'yaml') {
-    sendText(context, reply, code, 'application/yaml', stringify(value, { lineWidth: 0 }));
-    return;
-  }
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
-  sendText(context, reply, code, 'application/json', pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
+  sendBytes(context, reply, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
+}
+
+/** Bytes of a plain value in the accepted form. */
+export function encodeValue(value: unknown, accepted: AcceptedType, type: KindType, pretty: boolean): Buffer {
+  switch (accepted.mediaType) {
+    case 'json':
+      return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
+    case 'yaml':
+      return Buffer.from(stringify(value, { lineWidth: 0 }));
+    case 'protobuf':
+      return protobufBody(type, value as TypedValue);
+  }
 }
 
 /** Answers with ready text; adds the headers that every answer of the API has. */
@@ -103,9 +123,20 @@ export function sendText(
   contentType: string,
   text: string,
 ): void {
-  setCommonHeaders(context, reply);
   // As bytes: Fastify would add a charset to the type of a string, which JSON does not have (RFC 8259 section 11).
-  reply.code(code).header('content-type', contentType).send(Buffer.from(text));
+  sendBytes(context, reply, code, contentType, Buffer.from(text));
+}
+
+/** The same with ready bytes. */
+export function sendBytes(
+  context: RequestContext,
+  reply: FastifyReply,
+  code: number,
+  contentType: string,
+  bytes: Buffer,
+): void {
+  setCommonHeaders(context, reply);
+  reply.code(code).header('content-type', contentType).send(bytes);
 }
 
 /** Caching is never allowed; warnings go in headers (RFC 7234 section 5.5). */

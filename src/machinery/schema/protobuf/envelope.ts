@@ -28,6 +28,15 @@ export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array
   return Buffer.concat([magic, writer.finish()]);
 }
 
+/** What stands before a message of `rawLength` bytes; with the message behind it, it is a whole body. */
+export function encodeEnvelopeHead(apiVersion: string, kind: string, rawLength: number): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32(lengthDelimited(1)).fork();
+  writer.uint32(lengthDelimited(1)).string(apiVersion).uint32(lengthDelimited(2)).string(kind).ldelim();
+  writer.uint32(lengthDelimited(2)).uint32(rawLength);
+  return Buffer.concat([magic, writer.finish()]);
+}
+
 /** True when data begins with the bytes that every protobuf body begins with. */
 export function isEnvelope(data: Uint8Array): boolean {
   return data.length >= magic.length && magic.equals(data.subarray(0, magic.length));

@@ -1,0 +1,49 @@
+import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
+import { badRequestError, type StatusError } from '../../machinery/status-error.js';
+
+const shownBytes = 30;
+
+/** The start of a body for an error message: text for what looks like JSON, else hexadecimal. */
+function summarize(body: Buffer): string {
+  if (body.length === 0) return '<empty>';
+  const isCut = body.length > shownBytes;
+  const head = body.subarray(0, shownBytes);
+  return (body[0] === 0x7b ? head.toString('utf8') : head.toString('hex')) + (isCut ? ' ...' : '');
+}
+
+/** 400 for a body that is no object at all. */
+export function unrecognizedError(kind: string, detail: string, body: Buffer, cause?: unknown): StatusError {
+  const message = `the object provided is unrecognized (must be of type ${kind}): ${detail} (${summarize(body)})`;
+  return badRequestError(message, cause);
+}
+
+/** Kind and apiVersion of a body, empty when it has none. */
+export interface BodyIdentity {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+/** 400 for a body that is an object, but not one the request can take. */
+export function unfitBodyError(
+  identity: BodyIdentity,
+  expected: GroupVersionKind,
+  detail: string,
+  cause?: unknown,
+): StatusError {
+  const kind = identity.kind === '' ? expected.kind : identity.kind;
+  const apiVersion = identity.apiVersion === '' ? expected.version : identity.apiVersion;
+  const version = JSON.stringify(apiVersion.slice(apiVersion.lastIndexOf('/') + 1));
+  return badRequestError(`${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`, cause);
+}
+
+/** Throws a 400 for a body of another kind or version than expected; it may leave both out. */
+export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind): void {
+  if (identity.kind !== '' && identity.kind !== expected.kind) {
+    throw unfitBodyError(identity, expected, `the request is about kind ${expected.kind}`);
+  }
+  const expectedVersion = formatApiVersion(expected);
+  if (identity.apiVersion !== '' && identity.apiVersion !== expectedVersion) {
+    const versions = `${JSON.stringify(expectedVersion)}, not ${JSON.stringify(identity.apiVersion)}`;
+    throw unfitBodyError(identity, expected, `the request is about apiVersion ${versions}`);
+  }
+}
