@@ -56,7 +56,7 @@ export interface RunningServer {
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
-  const names = vendorNames(options.api.vendor, options.api.compat);
+  const names = vendorNames(options.cluster.vendor, options.cluster.compat);
   const metrics = new Metrics();
   const shutdown = new AbortController();
   const storage = await createPostgresStorage({
@@ -74,8 +74,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       storage,
       clock: systemClock,
       names,
-      serviceClusterIpRange: options.api.serviceClusterIpRange,
-      serviceNodePortRange: options.api.serviceNodePortRange,
+      serviceClusterIpRange: options.cluster.serviceClusterIpRange,
+      serviceNodePortRange: options.cluster.serviceNodePortRange,
     };
     const endpointOptions = {
       maxBodyBytes,

@@ -1,6 +1,7 @@
 import { ApiOptions } from './api.options.js';
 import { AuthenticationOptions } from './authentication.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
+import { ClusterOptions } from './cluster.options.js';
 import { LoggingOptions } from './logging.options.js';
 import type { ParsedOptions } from './parse-options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
@@ -13,6 +14,7 @@ export const serverOptionGroups = {
   authentication: AuthenticationOptions,
   authorization: AuthorizationOptions,
   api: ApiOptions,
+  cluster: ClusterOptions,
   logging: LoggingOptions,
 } as const;
 

@@ -55,7 +55,7 @@ describe('parseOptions', () => {
       '--vendor=c.d',
     ]);
     assert.deepEqual(options.authorization.authorizationMode, ['AlwaysDeny', 'AlwaysAllow']);
-    assert.equal(options.api.vendor, 'c.d');
+    assert.equal(options.cluster.vendor, 'c.d');
   });
 
   it('prefers flags to the environment and the environment to defaults', () => {
@@ -63,7 +63,7 @@ describe('parseOptions', () => {
     const options = parse(['--bind-address', '::1'], environment, { 'bind-address': '127.0.0.1', 'secure-port': 8000 });
     assert.equal(options.secureServing.securePort, 7000);
     assert.equal(options.secureServing.bindAddress, '::1');
-    assert.equal(options.api.vendor, 'k8s.io');
+    assert.equal(options.cluster.vendor, 'k8s.io');
     assert.equal(options.storage.databaseUrl, secretUrl);
     assert.equal(parse([], {}, { 'bind-address': '127.0.0.1' }).secureServing.bindAddress, '127.0.0.1');
     assert.equal(parse(['--secure-port=9000'], environment).secureServing.securePort, 9000);

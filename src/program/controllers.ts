@@ -10,7 +10,9 @@ import { openServedResources } from './served-resources.js';
  *
  * @throws MigrationError or StorageError when the database can't be used.
  */
-export async function runControllers(options: Pick<ServerOptions, 'storage' | 'api' | 'logging'>): Promise<Running> {
+export async function runControllers(
+  options: Pick<ServerOptions, 'storage' | 'cluster' | 'logging'>,
+): Promise<Running> {
   const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
   const resources = await openServedResources(options, logger);
   try {

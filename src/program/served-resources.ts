@@ -36,7 +36,7 @@ class GroupsModule {
  * @throws MigrationError or StorageError when the database can't be used; nothing stays open then.
  */
 export async function openServedResources(
-  { storage: database, api }: Pick<ServerOptions, 'storage' | 'api'>,
+  { storage: database, cluster }: Pick<ServerOptions, 'storage' | 'cluster'>,
   logger: Logger,
 ): Promise<ServedResources> {
   const storage = await createPostgresStorage({
@@ -51,9 +51,9 @@ export async function openServedResources(
       registry: new ResourceRegistry(),
       storage,
       clock: systemClock,
-      names: vendorNames(api.vendor, api.compat),
-      serviceClusterIpRange: api.serviceClusterIpRange,
-      serviceNodePortRange: api.serviceNodePortRange,
+      names: vendorNames(cluster.vendor, cluster.compat),
+      serviceClusterIpRange: cluster.serviceClusterIpRange,
+      serviceNodePortRange: cluster.serviceNodePortRange,
     };
     const groups = await NestFactory.createApplicationContext(GroupsModule.of(context), {
       logger: false,

@@ -61,7 +61,7 @@ async function start(
   const pki = await ensurePki({
     directory: resolve(parsed.secureServing.certDir ?? join(directory, 'pki')),
     bindAddress,
-    serviceClusterIpRange: parsed.api.serviceClusterIpRange,
+    serviceClusterIpRange: parsed.cluster.serviceClusterIpRange,
     clock: systemClock,
   });
   let { databaseUrl } = parsed.storage;

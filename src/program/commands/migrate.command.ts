@@ -1,4 +1,4 @@
-import { ApiOptions } from '../../config/api.options.js';
+import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import type { ServerOptions } from '../../config/options.js';
 import { OptionsError, parseOptions } from '../../config/parse-options.js';
@@ -6,7 +6,7 @@ import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
 import { type Command, parseRequest } from '../command.js';
 
-const groups = { storage: StorageOptions, api: ApiOptions, logging: LoggingOptions } as const;
+const groups = { storage: StorageOptions, cluster: ClusterOptions, logging: LoggingOptions } as const;
 
 export const migrateCommand: Command = {
   name: 'migrate',
@@ -14,11 +14,11 @@ export const migrateCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const { storage, api, logging } = parseOptions(parseRequest(groups, {}, context));
+    const { storage, cluster, logging } = parseOptions(parseRequest(groups, {}, context));
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     const logger = new Logger(logging.logLevel, logging.logFormat);
     await migrateDatabase(databaseUrl, logger);
-    await updateViews({ storage: { ...storage, databaseUrl }, api }, logger);
+    await updateViews({ storage: { ...storage, databaseUrl }, cluster }, logger);
   },
 };
 
@@ -32,7 +32,7 @@ export async function migrateDatabase(databaseUrl: string, logger: Logger): Prom
 }
 
 /** Brings the SQL views in line with the resources of this program. */
-async function updateViews(options: Pick<ServerOptions, 'storage' | 'api'>, logger: Logger): Promise<void> {
+async function updateViews(options: Pick<ServerOptions, 'storage' | 'cluster'>, logger: Logger): Promise<void> {
   const { openServedResources } = await import('../served-resources.js');
   const { syncViews } = await import('../sql-views.js');
   const resources = await openServedResources(options, logger);

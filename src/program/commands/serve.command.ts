@@ -32,7 +32,7 @@ type Parsed = Omit<ServerOptions, 'secureServing' | 'storage'> & {
   readonly secureServing: Readonly<InstanceType<typeof serverOptionGroups.secureServing>>;
 };
 
-async function withServingCertificate({ secureServing, api }: Parsed): Promise<ServerOptions['secureServing']> {
+async function withServingCertificate({ secureServing, cluster }: Parsed): Promise<ServerOptions['secureServing']> {
   const { tlsCertFile, tlsPrivateKeyFile } = secureServing;
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined) {
     return { ...secureServing, tlsCertFile, tlsPrivateKeyFile };
@@ -40,7 +40,7 @@ async function withServingCertificate({ secureServing, api }: Parsed): Promise<S
   const files = await ensureSelfSignedServing({
     directory: resolve(secureServing.certDir ?? defaultCertDir),
     bindAddress: secureServing.bindAddress,
-    serviceClusterIpRange: api.serviceClusterIpRange,
+    serviceClusterIpRange: cluster.serviceClusterIpRange,
     clock: systemClock,
   });
   return { ...secureServing, tlsCertFile: files.certificateFile, tlsPrivateKeyFile: files.privateKeyFile };

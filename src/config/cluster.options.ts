@@ -1,0 +1,53 @@
+import type { Compatibility } from '../machinery/vendor.js';
+import { Flag } from './flag.js';
+import { parsePortRange } from './network.js';
+import { serviceRangeProblem } from './service-range.js';
+import { Check, IsIn } from './validators.js';
+
+function vendorProblem(text: string): string | undefined {
+  const label = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';
+  return new RegExp(`^(?=.{1,200}$)${label}(\\.${label})+$`).test(text)
+    ? undefined
+    : 'must be a DNS name such as k8s.io';
+}
+
+/** What all processes on one database have to agree on: names, and the ranges that Services are given from. */
+export class ClusterOptions {
+  @Flag({
+    name: 'service-cluster-ip-range',
+    type: 'string',
+    unit: 'cidr',
+    usage: 'Range that addresses of Services are taken from.',
+  })
+  @Check('serviceRange', serviceRangeProblem)
+  readonly serviceClusterIpRange: string = '10.0.0.0/16';
+
+  @Flag({
+    name: 'service-node-port-range',
+    type: 'string',
+    unit: 'from-to',
+    usage: 'Range that node ports of Services are taken from, both ends included.',
+  })
+  @Check<string>('portRange', (text) =>
+    parsePortRange(text) === undefined ? 'must be two ports such as 30000-32767' : undefined,
+  )
+  readonly serviceNodePortRange: string = '30000-32767';
+
+  @Flag({
+    name: 'vendor',
+    type: 'string',
+    unit: 'domain',
+    usage: 'Suffix of API group names and well-known keys. Existing clients need k8s.io.',
+  })
+  @Check('vendor', vendorProblem)
+  readonly vendor: string = 'k8s.io';
+
+  @Flag({
+    name: 'compat',
+    type: 'string',
+    unit: 'name',
+    usage: 'With "kubernetes", namespaces, media types, signers and annotations carry the upstream spellings.',
+  })
+  @IsIn(['', 'kubernetes'], { message: 'must be empty or kubernetes' })
+  readonly compat: Compatibility = '';
+}
