@@ -3,6 +3,7 @@ import { migrate } from '../src/storage/postgres/migrate.js';
 import { createPostgresStorage, type PostgresStorage } from '../src/storage/postgres/postgres-storage.js';
 import type { StorageKey } from '../src/storage/storage.interface.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
+import { podJson } from './pod-json.js';
 
 /*
  * Storage alone, in one process: writes (half creates, half updates of 2 KB objects) and gets, by 1, 16 and 64
@@ -19,44 +20,6 @@ const { values: flags } = parseArgs({
 });
 const durationMs = Number(flags.seconds) * 1000;
 const clientCounts = (flags.clients ?? '').split(',').map(Number);
-
-function podJson(name: string, revision: number): string {
-  const container = (n: number) => ({
-    name: `container-${n}`,
-    image: `registry.example.com/team/application-${n}:v1.${revision}`,
-    env: [{ name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } }],
-    resources: { limits: { cpu: '500m', memory: '256Mi' }, requests: { cpu: '50m', memory: '64Mi' } },
-    terminationMessagePath: '/dev/termination-log',
-    imagePullPolicy: 'IfNotPresent',
-  });
-  const condition = (type: string) => ({
-    type,
-    status: 'True',
-    lastProbeTime: null,
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-    reason: crypto.randomUUID(),
-  });
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name,
-      namespace: 'default',
-      uid: crypto.randomUUID(),
-      labels: { app: 'bench', revision: `${revision}` },
-    },
-    spec: { nodeName: `node-${revision % 50}`, containers: [1, 2, 3].map(container) },
-    status: {
-      phase: 'Running',
-      conditions: ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(condition),
-      containerStatuses: [1, 2, 3].map((n) => ({
-        name: `container-${n}`,
-        containerID: crypto.randomUUID(),
-        ready: true,
-      })),
-    },
-  });
-}
 
 async function measure(what: string, clients: number, once: (client: number) => Promise<void>): Promise<void> {
   const times: number[] = [];

@@ -37,10 +37,13 @@ export class SharedReads<K, V> {
   #schedule(): void {
     if (this.#scheduled || this.#rounds >= this.#mostRounds || this.#waiting.size === 0) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const begin = (): void => {
       this.#scheduled = false;
       void this.#round();
-    });
+    };
+    // When nothing is under way the first call should not wait; otherwise let the turn of the event loop fill the round.
+    if (this.#rounds === 0) process.nextTick(begin);
+    else setImmediate(begin);
   }
 
   async #round(): Promise<void> {
