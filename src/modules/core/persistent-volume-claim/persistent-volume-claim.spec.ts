@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertCauses } from '../../../../test/support/causes.js';
+import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
+import { persistentVolumeClaimResource } from './persistent-volume-claim.resource.js';
+
+const tester = new DefinitionTester(persistentVolumeClaimResource(testNames));
+const base = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const claim = (spec: object = {}) => ({ spec: { ...base, ...spec } });
+const size = (storage: string) => ({ spec: { resources: { requests: { storage } } } });
+const frozen =
+  'Forbidden | spec | Forbidden: spec is immutable after creation except resources.requests for bound claims';
+
+describe('persistent volume claims', () => {
+  it('are pending claims of file systems', () => {
+    const { object } = tester.create(claim());
+    assert.deepEqual(object.spec, { ...base, volumeMode: 'Filesystem' });
+    assert.deepEqual(object.status, { phase: 'Pending' });
+  });
+
+  it('know their source by both names', () => {
+    const snapshot = { apiGroup: `snapshot.storage.${testNames.suffix}`, kind: 'VolumeSnapshot', name: 'a' };
+    const other = { apiGroup: 'x.y', kind: 'Odd', name: 'a' };
+    const sources = (spec: object) => {
+      const { dataSource, dataSourceRef } = tester.create(claim(spec)).object.spec as Record<string, unknown>;
+      return { dataSource, dataSourceRef };
+    };
+    assert.deepEqual(sources({ dataSource: snapshot }), { dataSource: snapshot, dataSourceRef: snapshot });
+    assert.deepEqual(sources({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other });
+    assert.deepEqual(sources({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined });
+  });
+
+  const bad: [string, Record<string, unknown>, string[]][] = [
+    [
+      'nothing',
+      { spec: {} },
+      [
+        'Required | spec.accessModes | Required value: at least 1 access mode is required',
+        'Required | spec.resources[storage] | Required value',
+      ],
+    ],
+    [
+      'a bad selector',
+      claim({ selector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] } }),
+      [
+        "Forbidden | spec.selector.matchExpressions[0].values | Forbidden: may not be specified when `operator` is 'Exist",
+      ],
+    ],
+    [
+      'unknown words',
+      claim({ accessModes: ['Odd'], volumeMode: 'Odd', storageClassName: 'A_' }),
+      [
+        'NotSupported | spec.accessModes | Unsupported value: "Odd"',
+        'Invalid | spec.storageClassName | Invalid value: "A_"',
+        'NotSupported | spec.volumeMode | Unsupported value: "Odd": supported values: "Block", "Filesystem"',
+      ],
+    ],
+    [
+      'no size',
+      { spec: { ...base, ...size('0').spec } },
+      ['Invalid | spec.resources[storage] | Invalid value: "0": must be greater than zero'],
+    ],
+    [
+      'two sources',
+      claim({
+        dataSource: { kind: 'PersistentVolumeClaim', name: 'a' },
+        dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'b' },
+      }),
+      ['Invalid | spec | Invalid value: "spec.dataSource": must match dataSourceRef'],
+    ],
+    [
+      'a source of no kind',
+      claim({ dataSourceRef: { kind: '', name: '' } }),
+      [
+        'Required | spec.dataSource.name',
+        'Required | spec.dataSource.kind',
+        'Invalid | spec.dataSource | Invalid value: "": must be \'PersistentVolumeClaim\' when referencing the default',
+        'Required | spec.dataSourceRef.name',
+        'Required | spec.dataSourceRef.kind',
+        'Invalid | spec.dataSourceRef',
+      ],
+    ],
+  ];
+  for (const [name, body, expected] of bad) {
+    it(`refuse ${name}`, () => assertCauses(tester.create(body).causes, expected));
+  }
+
+  it('get their volume and class once', () => {
+    const { object } = tester.create(claim());
+    const { object: bound, causes } = tester.patch(object, { spec: { volumeName: 'v', storageClassName: 'c' } });
+    assertCauses(causes, []);
+    assertCauses(tester.patch(bound, { spec: { volumeName: 'w' } }).causes, [frozen]);
+    assertCauses(tester.patch(bound, { spec: { storageClassName: 'd' } }).causes, [frozen]);
+    assertCauses(tester.patch(bound, { spec: { volumeMode: 'Block' } }).causes, [
+      frozen,
+      'Invalid | volumeMode | Invalid value: "Block": field is immutable',
+    ]);
+  });
+
+  it('grow when bound, and shrink again only above what they have', () => {
+    const { object } = tester.create(claim());
+    assertCauses(tester.patch(object, size('2Gi')).causes, [frozen]);
+    const status = { phase: 'Bound', capacity: { storage: '1Gi' } };
+    const { object: bound } = tester.patch(object, { status }, 'status');
+    const { object: grown, causes } = tester.patch(bound, size('3Gi'));
+    assertCauses(causes, []);
+    assertCauses(tester.patch(grown, size('2Gi')).causes, []);
+    assertCauses(tester.patch(grown, size('1Gi')).causes, [
+      'Forbidden | spec.resources.requests.storage | Forbidden: field can not be less than status.capacity',
+    ]);
+  });
+
+  it('show the volume they are bound to', () => {
+    const { object } = tester.create(claim({ volumeName: 'v', storageClassName: 'c' }));
+    const status = {
+      phase: 'Bound',
+      capacity: { storage: '1Gi', cpu: '-1' },
+      accessModes: ['ReadWriteMany', 'ReadWriteOnce'],
+    };
+    const { object: bound, causes } = tester.patch(object, { status }, 'status');
+    assertCauses(causes, ['Invalid | status.capacity[cpu] | Invalid value: -1: must be a valid resource quantity']);
+    assert.deepEqual(tester.cells(bound, 2), ['a', 'Bound', 'v', '1Gi', 'RWO,RWX', 'c', '2s', 'Filesystem']);
+  });
+});

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { DefinitionTester } from '../../../../test/support/definition-tester.js';
+import { serviceAccountResource } from './service-account.resource.js';
+
+it('service accounts keep only the names of their secrets', () => {
+  const tester = new DefinitionTester(serviceAccountResource());
+  const { object } = tester.create({ secrets: [{ name: 'a', kind: 'x', namespace: 'y' }, {}] });
+  assert.deepEqual(object.secrets, [{ name: 'a' }, {}]);
+  assert.deepEqual(tester.cells(object), ['a', 2, '0s']);
+});
