@@ -19,6 +19,7 @@ create table plinth.objects (
   fillfactor = 80,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_insert_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 1,
   toast.autovacuum_vacuum_scale_factor = 0.05,
@@ -42,8 +43,9 @@ create table plinth.changes (
   primary key (resource_version)
 ) partition by range (resource_version);
 
--- For lists as of an older version: the first change after it, key by key.
+-- For lists as of an older version: of a key that lives, the first change after it; and the keys deleted since.
 create index changes_by_key on plinth.changes (resource, namespace, name, resource_version);
+create index changes_deletes on plinth.changes (resource, namespace, name, resource_version) where type = 2;
 
 do $$
 begin
@@ -122,6 +124,7 @@ create function plinth.keep_changes(p_history interval, p_close_after interval, 
 returns table (lower bigint)
 language plpgsql
 set enable_seqscan = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -261,6 +264,7 @@ create function plinth.resolve_batch(p_batch bigint, p_after bigint)
 returns table (version bigint, resource text, namespace text, name text)
 language plpgsql
 set enable_seqscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
@@ -268,7 +272,7 @@ begin
   perform pg_advisory_xact_lock(7811071, 1);
   insert into plinth.fenced_batches (batch) values (p_batch) on conflict do nothing;
   return query select c.resource_version, c.resource, c.namespace, c.name
-    from plinth.changes c where c.resource_version > p_after and c.batch = p_batch;
+    from plinth.changes c where c.resource_version > p_after and c.batch = p_batch order by c.resource_version;
 end
 $$;
 
@@ -292,8 +296,9 @@ $$;
 
 -- One page of a resource in (namespace, name) order, keys from (p_from_*) inclusive to (p_to_*) exclusive. The first
 -- row has floor and head only, all others an object only; everything comes from one snapshot. With p_at the page
--- shows that version (meaningless unless floor <= p_at <= head): objects not changed since, and for the changed ones
--- the state before their first change after p_at.
+-- shows that version (meaningless unless floor <= p_at <= head): the objects that live now, those changed since in
+-- the state before their first change after p_at, and the deleted ones likewise. Both parts walk their index in key
+-- order and stop at the limit; filtering objects by version instead would walk over all that changed.
 --
 -- Volatile on purpose: a stable function would read under the snapshot of the calling statement, taken before the
 -- log's partitions are locked, and could miss one that is dropped in between.
@@ -346,35 +351,57 @@ begin
       union all
       (select null, null, m.namespace, m.name, m.uid, m.resource_version, m.data
       from (
-        (select o.namespace, o.name, o.uid, o.resource_version, o.data
+        (select o.namespace, o.name,
+          case when o.resource_version <= p_at then o.uid else f.uid end as uid,
+          case when o.resource_version <= p_at then o.resource_version else f.previous_version end as resource_version,
+          case when o.resource_version <= p_at then o.data else f.previous end as data
         from plinth.objects o
+        left join lateral (
+          select c.uid, c.previous_version, c.previous
+          from plinth.changes c
+          where o.resource_version > p_at
+            and c.resource = p_resource and c.namespace = o.namespace and c.name = o.name
+            and c.resource_version > p_at
+          order by c.resource_version limit 1
+        ) f on true
         where o.resource = p_resource
           and (o.namespace, o.name) >= (p_from_namespace, p_from_name)
           and (o.namespace, o.name) < (p_to_namespace, p_to_name)
           and (p_only_name is null or o.name = p_only_name)
-          and o.resource_version <= p_at
+          and (o.resource_version <= p_at or f.previous_version is not null)
         order by o.namespace, o.name limit p_limit)
         union all
-        (select f.namespace, f.name, f.uid, f.previous_version, f.previous
+        (select d.namespace, d.name, f.uid, f.previous_version, f.previous
         from (
-          select distinct on (c.namespace, c.name) c.namespace, c.name, c.uid, c.previous_version, c.previous
+          select distinct c.namespace, c.name
           from plinth.changes c
-          where c.resource = p_resource
+          where c.resource = p_resource and c.type = 2
             and (c.namespace, c.name) >= (p_from_namespace, p_from_name)
             and (c.namespace, c.name) < (p_to_namespace, p_to_name)
             and (p_only_name is null or c.name = p_only_name)
             and c.resource_version > p_at
-          order by c.namespace, c.name, c.resource_version
+          order by c.namespace, c.name
+        ) d
+        cross join lateral (
+          select c.uid, c.previous_version, c.previous
+          from plinth.changes c
+          where c.resource = p_resource and c.namespace = d.namespace and c.name = d.name
+            and c.resource_version > p_at
+          order by c.resource_version limit 1
         ) f
         where f.previous_version is not null
-        order by f.namespace, f.name limit p_limit)
+          and not exists (
+            select from plinth.objects o
+            where o.resource = p_resource and o.namespace = d.namespace and o.name = d.name)
+        order by d.namespace, d.name limit p_limit)
       ) m
       order by m.namespace, m.name limit p_limit);
   end if;
 end
 $$;
 
--- How many objects of the range there were at version p_at.
+-- How many objects of the range there were at version p_at: those of now, less what was created since, plus what was
+-- deleted. OFFSET 0 keeps the planner from reading the log by key: by version, only what came after is read.
 create function plinth.count_objects(
   p_resource text,
   p_from_namespace text,
@@ -386,6 +413,8 @@ create function plinth.count_objects(
 ) returns bigint
 language plpgsql
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -395,19 +424,16 @@ begin
       and (o.namespace, o.name) >= (p_from_namespace, p_from_name)
       and (o.namespace, o.name) < (p_to_namespace, p_to_name)
       and (p_only_name is null or o.name = p_only_name)
-      and o.resource_version <= p_at
   ) + (
-    select count(*) from (
-      select distinct on (c.namespace, c.name) c.previous_version
-      from plinth.changes c
-      where c.resource = p_resource
-        and (c.namespace, c.name) >= (p_from_namespace, p_from_name)
-        and (c.namespace, c.name) < (p_to_namespace, p_to_name)
-        and (p_only_name is null or c.name = p_only_name)
-        and c.resource_version > p_at
-      order by c.namespace, c.name, c.resource_version
-    ) f
-    where f.previous_version is not null
+    select count(*) filter (where c.type = 2) - count(*) filter (where c.type = 0)
+    from (
+      select x.resource, x.namespace, x.name, x.type
+      from plinth.changes x where x.resource_version > p_at order by x.resource_version offset 0
+    ) c
+    where c.resource = p_resource
+      and (c.namespace, c.name) >= (p_from_namespace, p_from_name)
+      and (c.namespace, c.name) < (p_to_namespace, p_to_name)
+      and (p_only_name is null or c.name = p_only_name)
   );
 end
 $$;

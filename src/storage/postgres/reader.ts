@@ -17,6 +17,7 @@ const POINT_READ_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
 const FIRST_PAGE_ROWS = 500;
 const MOST_PAGE_ROWS = 4_000;
+const MOST_COUNTS = 1_000;
 /** Aimed at in one answer of the database when the caller set no limit, in UTF-16 units of JSON. */
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
@@ -25,6 +26,8 @@ export class Reader {
   readonly #pool: SessionPool;
   readonly #gets: SharedReads<StorageKey, StoredObject | undefined>;
   readonly #bounds: SharedReads<null, LogBounds>;
+  /** Objects behind a position at a version, for the pages of a list that goes on. */
+  readonly #counts = new Map<string, number>();
 
   constructor(pool: SessionPool, poolSize: number) {
     this.#pool = pool;
@@ -58,10 +61,10 @@ export class Reader {
       last = page;
     }
     if (last === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
-    const end = items.at(-1)?.key ?? query.after;
+    const { resourceVersion, more } = last;
     const remaining =
-      query.countRemaining !== true ? undefined : last.more ? await this.#count(query, end, last.resourceVersion) : 0;
-    return { resourceVersion: last.resourceVersion, items, more: last.more, remaining };
+      query.countRemaining === true ? await this.#remaining(query, items, resourceVersion, more) : undefined;
+    return { resourceVersion, items, more, remaining };
   }
 
   /** The objects of the query in pages of bounded size, all at one version; at least one page, `limit` in total. */
@@ -127,11 +130,31 @@ export class Reader {
     return { resourceVersion: at ?? head, items, more: rows.length > limit };
   }
 
+  /** Objects behind the page. Only the first page of a series is counted, the others follow from the one before. */
+  async #remaining(query: ListQuery, items: readonly StoredObject[], at: bigint, more: boolean): Promise<number> {
+    if (!more) return 0;
+    const end = items.at(-1)?.key ?? query.after;
+    const known = this.#counts.get(countKey(query, end, at));
+    if (known !== undefined) return known;
+    const before = this.#counts.get(countKey(query, query.after, at));
+    const remaining = before === undefined ? await this.#count(query, end, at) : before - items.length;
+    this.#counts.set(countKey(query, end, at), remaining);
+    for (const oldest of this.#counts.keys()) {
+      if (this.#counts.size <= MOST_COUNTS) break;
+      this.#counts.delete(oldest);
+    }
+    return remaining;
+  }
+
   async #count(scope: Scope, after: ListPosition | undefined, at: bigint): Promise<number> {
     const values = [...rangeValues(keyRange(scope, after)), at.toString()];
     const [row] = await this.#pool.run((session) => session.run(COUNT_OBJECTS, values, LIST_TIMEOUT_MS));
     return Number(row?.[0] ?? 0);
   }
+}
+
+function countKey(scope: Scope, after: ListPosition | undefined, at: bigint): string {
+  return JSON.stringify([scope.resource, scope.namespace, scope.name, after?.namespace, after?.name, `${at}`]);
 }
 
 /** Throws `Expired` or `TooLargeVersion` when the log doesn't reach `version`. */

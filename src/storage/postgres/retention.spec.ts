@@ -148,19 +148,32 @@ describe('retention of the log', () => {
     );
   });
 
-  it('ends a watch that the log has left behind, and only such a one', async () => {
+  it('does not disturb a watch that keeps up', async () => {
     resource += 1;
     const from = await storage.head();
     await storage.create(key('a'), 'u', '1');
-    const current = await storage.watch({ resource: `r${resource}` }, from);
-    await forget();
+    const subscription = await storage.watch({ resource: `r${resource}` }, from);
+    await retention.round(HOUR_MS, 0);
+    const changes = await collectUpTo(subscription, await storage.head());
+    await retention.round(0, HOUR_MS);
     const { resourceVersion } = await storage.create(key('b'), 'u', '2');
-    const changes = await collectUpTo(current, resourceVersion);
+    changes.push(...(await collectUpTo(subscription, resourceVersion)));
     assert.deepEqual(
       changes.map((change) => change.key.name),
       ['a', 'b'],
     );
-    current.close();
+    subscription.close();
+  });
+
+  it('ends a watch whose history goes before it was read', async () => {
+    resource += 1;
+    const from = await storage.head();
+    await Promise.all(Array.from({ length: 2_500 }, (_, i) => storage.create(key(`n${i}`), 'u', '1')));
+    const subscription = await storage.watch({ resource: `r${resource}` }, from);
+    assert.ok(((await subscription.next())?.changes.length ?? 0) > 0);
+    await forget();
+    await assert.rejects(subscription.next(), failsWith('Expired'));
+    subscription.close();
   });
 
   it('makes writers and readers wait for nobody while a long reader keeps a partition from being dropped', async () => {
