@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { stringify } from 'yaml';
 import type { ApiObject } from '../../machinery/api-object.js';
@@ -100,6 +101,10 @@ export function sendValue(
   type: KindType,
 ): void {
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
+  if (accepted.mediaType === 'json' && !pretty) {
+    sendText(context, reply, code, accepted.contentType, JSON.stringify(value));
+    return;
+  }
   sendBytes(context, reply, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
@@ -123,8 +128,17 @@ export function sendText(
   contentType: string,
   text: string,
 ): void {
-  // As bytes: Fastify would add a charset to the type of a string, which JSON does not have (RFC 8259 section 11).
-  sendBytes(context, reply, code, contentType, Buffer.from(text));
+  // A time-out may have answered already.
+  if (reply.sent) return;
+  setCommonHeaders(context, reply);
+  // Past Fastify's serializing: it would add a charset that JSON does not have (RFC 8259 section 11), and Node sends a
+  // string in one write with its headers, but bytes in a second one.
+  const headers = reply.getHeaders();
+  reply.hijack();
+  headers['content-type'] = contentType;
+  headers['content-length'] = Buffer.byteLength(text);
+  reply.raw.writeHead(code, headers as OutgoingHttpHeaders);
+  reply.raw.end(text);
 }
 
 /** The same with ready bytes. */
@@ -135,6 +149,7 @@ export function sendBytes(
   contentType: string,
   bytes: Buffer,
 ): void {
+  if (reply.sent) return;
   setCommonHeaders(context, reply);
   reply.code(code).header('content-type', contentType).send(bytes);
 }

@@ -1,0 +1,257 @@
+import type { GroupVersionKind } from '../../machinery/group-version.js';
+import { always, kind, type KindType, list, required, struct } from '../../machinery/schema/index.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import { allVerbs, type ResourceVerb, type SubresourceDefinition } from '../../registry/resource-definition.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
+import type { MetaKinds } from '../meta-kinds.js';
+import { applyMediaType, patchMediaTypes } from '../negotiation/patch-types.js';
+import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
+import { nameParameter, namespaceParameter, pretty, queryParameters } from './parameters.js';
+
+/** What paths are made with. */
+export interface PathContext {
+  readonly kinds: MetaKinds;
+  readonly names: VendorNames;
+}
+
+/** Body of a patch: its form depends on the media type. */
+const patchBody = struct('meta.v1.Patch', {}, { doc: 'A change of an object, in the form that its media type says.' });
+
+/** `apps` -> `Apps`, `rbac.authorization.<suffix>` -> `RbacAuthorization`, the core group -> `Core`. */
+export function groupTitle(group: string, names: VendorNames): string {
+  if (group === '') return 'Core';
+  const suffix = `.${names.suffix}`;
+  const short = group.endsWith(suffix) ? group.slice(0, -suffix.length) : group;
+  return short.split(/[.-]/).map(capitalize).join('');
+}
+
+/** Tag of the operations of a group version: `apps_v1`. */
+export function tagOf(group: string, version: string, names: VendorNames): string {
+  const title = groupTitle(group, names);
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)}${version === '' ? '' : `_${version}`}`;
+}
+
+export function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** Media types of bodies and answers. */
+export function mediaTypes(names: VendorNames): readonly string[] {
+  return ['application/json', 'application/yaml', names.protobufMediaTypes[0] as string];
+}
+
+/** All paths of a resource: its objects in one namespace and in all, one object, and its subresources. */
+export function resourcePaths(context: PathContext, resource: ServedResource): PathModel[] {
+  return new ResourcePaths(context, resource).make().filter((path) => path.operations.length > 0);
+}
+
+class ResourcePaths {
+  private readonly verbs: readonly ResourceVerb[];
+  private readonly gvk: GroupVersionKind;
+  private readonly base: string;
+  private readonly idPart: string;
+  private readonly produces: readonly string[];
+
+  constructor(
+    private readonly context: PathContext,
+    private readonly resource: ServedResource,
+  ) {
+    const { definition, served, apiVersion } = resource;
+    this.verbs = definition.verbs ?? allVerbs;
+    this.gvk = { group: definition.group, kind: definition.kind, version: served.version };
+    this.base = `${definition.group === '' ? '/api' : '/apis'}/${apiVersion}`;
+    this.idPart = groupTitle(definition.group, context.names) + capitalize(served.version);
+    this.produces = mediaTypes(context.names);
+  }
+
+  make(): PathModel[] {
+    const { definition } = this.resource;
+    const { namespaced } = definition;
+    const scope = namespaced ? `${this.base}/namespaces/{namespace}` : this.base;
+    const inScope = namespaced ? [namespaceParameter, pretty] : [pretty];
+    const onObject = [nameParameter(definition.kind), ...inScope];
+    const collection = `${scope}/${definition.resource}`;
+    const paths: PathModel[] = [
+      { path: collection, parameters: inScope, operations: this.collectionOperations() },
+      { path: `${collection}/{name}`, parameters: onObject, operations: this.objectOperations() },
+    ];
+    for (const sub of definition.subresources ?? []) {
+      const operations = this.subresourceOperations(sub);
+      paths.push({ path: `${collection}/{name}/${sub.name}`, parameters: onObject, operations });
+    }
+    if (namespaced && this.verbs.includes('list')) {
+      const everywhere = this.listOperation(`list${this.idPart}${definition.kind}ForAllNamespaces`);
+      paths.push({ path: `${this.base}/${definition.resource}`, parameters: [pretty], operations: [everywhere] });
+    }
+    return paths;
+  }
+
+  /** `<verb><Group><Version>[Collection][Namespaced]<Kind>[<Subresource>]`. */
+  private id(verb: string, suffix = '', prefix = ''): string {
+    const { definition } = this.resource;
+    return `${verb}${this.idPart}${prefix}${definition.namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`;
+  }
+
+  private operation(
+    method: OperationMethod,
+    action: string,
+    parts: Pick<OperationModel, 'id' | 'description' | 'parameters' | 'answer'> & Partial<OperationModel>,
+  ): OperationModel {
+    const { group, version } = this.gvk;
+    const tag = tagOf(group, version, this.context.names);
+    return { method, action, tag, gvk: this.gvk, consumes: ['*/*'], produces: this.produces, codes: [200], ...parts };
+  }
+
+  private collectionOperations(): OperationModel[] {
+    const { definition, served } = this.resource;
+    const operations: OperationModel[] = [];
+    if (this.verbs.includes('list')) operations.push(this.listOperation(this.id('list')));
+    if (this.verbs.includes('create')) {
+      operations.push(
+        this.operation('post', 'post', {
+          id: this.id('create'),
+          description: `Create one object of kind ${definition.kind}.`,
+          parameters: queryParameters.write,
+          body: { content: served.type, required: true },
+          codes: [200, 201, 202],
+          answer: served.type,
+        }),
+      );
+    }
+    if (this.verbs.includes('deletecollection')) {
+      const { deleteOptions, status } = this.context.kinds;
+      operations.push(
+        this.operation('delete', 'deletecollection', {
+          id: this.id('delete', '', 'Collection'),
+          description: `Delete the selected objects of kind ${definition.kind}.`,
+          parameters: queryParameters.deleteCollection,
+          body: { content: deleteOptions, required: false },
+          answer: status,
+        }),
+      );
+    }
+    return operations;
+  }
+
+  private listOperation(id: string): OperationModel {
+    const { definition, served } = this.resource;
+    const isWatched = this.verbs.includes('watch');
+    const [json, , protobuf] = this.produces;
+    const streams = isWatched ? [`${json};stream=watch`, `${protobuf};stream=watch`] : [];
+    return this.operation('get', 'list', {
+      id,
+      description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
+      parameters: queryParameters.list,
+      produces: [...this.produces, ...streams],
+      answer: listTypeOf(served.type, this.context.kinds),
+    });
+  }
+
+  private objectOperations(): OperationModel[] {
+    const { definition, served } = this.resource;
+    const { kind: kindName } = definition;
+    const operations: OperationModel[] = [];
+    for (const verb of ['get', 'update', 'patch'] as const) {
+      if (this.verbs.includes(verb)) operations.push(this.objectOperation(verb, kindName, '', this.gvk, served.type));
+    }
+    if (this.verbs.includes('delete')) {
+      const { deleteOptions, status } = this.context.kinds;
+      const showsObject =
+        definition.facts?.returnsDeletedObject === true || definition.strategy.gracePeriodSeconds !== undefined;
+      operations.push(
+        this.operation('delete', 'delete', {
+          id: this.id('delete'),
+          description: `Delete one object of kind ${kindName}.`,
+          parameters: queryParameters.delete,
+          body: { content: deleteOptions, required: false },
+          codes: [200, 202],
+          answer: showsObject ? served.type : status,
+        }),
+      );
+    }
+    return operations;
+  }
+
+  private subresourceOperations(sub: SubresourceDefinition): OperationModel[] {
+    const { definition, served } = this.resource;
+    const gvk = sub.kind ?? this.gvk;
+    const type = sub.type ?? served.type;
+    const suffix = sub.name.split('-').map(capitalize).join('');
+    const what = `${sub.name} of one ${definition.kind}`;
+    const operations: OperationModel[] = [];
+    for (const verb of ['get', 'update', 'patch'] as const) {
+      if (sub.verbs.includes(verb)) operations.push(this.objectOperation(verb, what, suffix, gvk, type));
+    }
+    if (sub.verbs.includes('create')) {
+      operations.push(
+        this.operation('post', 'post', {
+          id: this.id('create', suffix),
+          gvk,
+          description: `Create the ${what}.`,
+          parameters: queryParameters.write,
+          body: { content: type, required: true },
+          codes: [200, 201, 202],
+          answer: type,
+        }),
+      );
+    }
+    return operations;
+  }
+
+  private objectOperation(
+    verb: 'get' | 'update' | 'patch',
+    what: string,
+    suffix: string,
+    gvk: GroupVersionKind,
+    type: KindType,
+  ): OperationModel {
+    switch (verb) {
+      case 'get':
+        return this.operation('get', 'get', {
+          id: this.id('read', suffix),
+          gvk,
+          description: `Read the ${what}.`,
+          parameters: queryParameters.read,
+          answer: type,
+        });
+      case 'update':
+        return this.operation('put', 'put', {
+          id: this.id('replace', suffix),
+          gvk,
+          description: `Replace the ${what}.`,
+          parameters: queryParameters.write,
+          body: { content: type, required: true },
+          codes: [200, 201],
+          answer: type,
+        });
+      case 'patch':
+        return this.operation('patch', 'patch', {
+          id: this.id('patch', suffix),
+          gvk,
+          description: `Change parts of the ${what}.`,
+          parameters: queryParameters.patch,
+          consumes: [...patchMediaTypes, applyMediaType],
+          body: { content: patchBody, required: true },
+          codes: [200, 201],
+          answer: type,
+        });
+    }
+  }
+}
+
+const listTypes = new WeakMap<KindType, KindType>();
+
+/** The list kind of an item kind. */
+function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
+  let type = listTypes.get(item);
+  if (type === undefined) {
+    const { group, version, kind: itemKind } = item.kind;
+    type = kind(
+      { group, version, kind: `${itemKind}List` },
+      { metadata: always(1, kinds.listMeta), items: required(2, list(item)) },
+      { name: `${item.name}List` },
+    );
+    listTypes.set(item, type);
+  }
+  return type;
+}
