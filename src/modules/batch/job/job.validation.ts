@@ -125,13 +125,9 @@ export function validateJobUpdate(job: Job, old: Job, options: PodValidationOpti
   checkCompletions(job.spec, old.spec, errors);
   checkImmutable(job.spec.selector, old.spec.selector, specPath.child('selector'), errors);
   checkImmutable(templateToKeep(job, old), old.spec.template, specPath.child('template'), errors);
-  for (const field of [
-    'completionMode',
-    'podFailurePolicy',
-    'successPolicy',
-    'backoffLimitPerIndex',
-    'managedBy',
-  ] as const) {
+  const mode = job.spec.completionMode ?? 'NonIndexed';
+  checkImmutable(mode, old.spec.completionMode ?? 'NonIndexed', specPath.child('completionMode'), errors);
+  for (const field of ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'managedBy'] as const) {
     checkImmutable(job.spec[field], old.spec[field], specPath.child(field), errors);
   }
   return errors;

@@ -74,7 +74,8 @@ function checkPodIps(pod: Pod, errors: FieldError[]): void {
   const ips = pod.status.podIPs ?? [];
   const path = status.child('podIPs');
   ips.forEach(({ ip }, i) => {
-    if (isIP(ip) === 0) errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
+    if (isIP(ip) === 0)
+      errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
   });
   const families = new Set(ips.map(({ ip }) => isIP(ip)));
   if (ips.length > 1 && families.size < ips.length) {

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
+import { jobResource } from './job.resource.js';
+
+const tester = new DefinitionTester(jobResource(testNames));
+const podSpec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'img:1' }] };
+const template = { spec: podSpec };
+const valid = { spec: { template } };
+
+type Case = readonly [part: Record<string, unknown>, causes: readonly string[]];
+
+/** New jobs, by their spec; the template is a valid one unless the part brings its own. */
+const creates: readonly Case[] = [
+  [{ parallelism: 2, completions: 5, completionMode: 'Indexed', backoffLimitPerIndex: 1, maxFailedIndexes: 5 }, []],
+  [
+    {
+      podFailurePolicy: { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1, 42] } }] },
+      podReplacementPolicy: 'Failed',
+    },
+    [],
+  ],
+  [{ completionMode: 'Indexed', completions: 9, successPolicy: { rules: [{ succeededIndexes: '1,3-5' }] } }, []],
+  [
+    { parallelism: -1, completions: -1, activeDeadlineSeconds: -1, backoffLimit: -1, ttlSecondsAfterFinished: -1 },
+    ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'].map(
+      (field) => `FieldValueInvalid | spec.${field} | Invalid value: -1: must be greater than or equal to 0`,
+    ),
+  ],
+  [
+    { template: { spec: { containers: podSpec.containers } } },
+    ['FieldValueRequired | spec.template.spec.restartPolicy | Required value: valid values: "OnFailure", "Never"'],
+  ],
+  [
+    { manualSelector: true },
+    [
+      'FieldValueRequired | spec.selector | Required value',
+      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: null: `selector` does not match template `labels`',
+    ],
+  ],
+  [
+    { manualSelector: true, selector: { matchLabels: { a: 'b' } } },
+    [
+      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: null: `selector` does not match template `labels`',
+    ],
+  ],
+  [
+    { completionMode: 'Odd', podReplacementPolicy: 'Odd' },
+    [
+      'FieldValueNotSupported | spec.completionMode | Unsupported value: "Odd": supported values: "NonIndexed", "Indexed"',
+      'FieldValueNotSupported | spec.podReplacementPolicy | Unsupported value: "Odd": supported values: "Failed", "TerminatingOrFailed"',
+    ],
+  ],
+  [
+    { completionMode: 'Indexed', parallelism: 100_001, maxFailedIndexes: 1 },
+    [
+      'FieldValueRequired | spec.completions | Required value: when completion mode is Indexed',
+      'FieldValueInvalid | spec.parallelism | Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed',
+      'FieldValueRequired | spec.backoffLimitPerIndex | Required value: when maxFailedIndexes is specified',
+      'FieldValueInvalid | spec.maxFailedIndexes | Invalid value: 1: must be less than or equal to completions',
+    ],
+  ],
+  [
+    { backoffLimitPerIndex: 1 },
+    ['FieldValueInvalid | spec.backoffLimitPerIndex | Invalid value: 1: requires indexed completion mode'],
+  ],
+  [
+    {
+      template: { spec: { ...podSpec, restartPolicy: 'OnFailure' } },
+      podFailurePolicy: {
+        rules: [
+          { action: 'Odd', onExitCodes: { operator: 'Odd', values: [2, 1, 1], containerName: 'z' } },
+          { action: 'FailIndex', onPodConditions: [{ type: 'a b', status: 'Maybe' }] },
+          { action: '', onExitCodes: { operator: 'In', values: [0] } },
+          { action: 'Ignore' },
+        ],
+      },
+    },
+    [
+      'FieldValueInvalid | spec.template.spec.restartPolicy | Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
+      'FieldValueNotSupported | spec.podFailurePolicy.rules[0].action | Unsupported value: "Odd": supported values: "Count", "FailIndex", "FailJob", "Ignore"',
+      'FieldValueNotSupported | spec.podFailurePolicy.rules[0].onExitCodes.operator | Unsupported value: "Odd": supported values: "In", "NotIn"',
+      'FieldValueInvalid | spec.podFailurePolicy.rules[0].onExitCodes.containerName | Invalid value: "z": must be one of the container or initContainer names in the pod template',
+      'FieldValueDuplicate | spec.podFailurePolicy.rules[0].onExitCodes.values[2] | Duplicate value: 1',
+      'FieldValueInvalid | spec.podFailurePolicy.rules[0].onExitCodes.values | Invalid value: [2,1,1]: must be ordered',
+      'FieldValueInvalid | spec.podFailurePolicy.rules[1].action | Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set',
+      "FieldValueInvalid | spec.podFailurePolicy.rules[1].onPodConditions[0].type | Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+      'FieldValueNotSupported | spec.podFailurePolicy.rules[1].onPodConditions[0].status | Unsupported value: "Maybe": supported values: "False", "True", "Unknown"',
+      'FieldValueRequired | spec.podFailurePolicy.rules[2].action | Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]',
+      'FieldValueInvalid | spec.podFailurePolicy.rules[2].onExitCodes.values[0] | Invalid value: 0: must not be 0 for the In operator',
+      'FieldValueInvalid | spec.podFailurePolicy.rules[3] | Invalid value: {"action":"Ignore"}: specifying one of OnExitCodes and OnPodConditions is required',
+    ],
+  ],
+  [
+    {
+      completionMode: 'Indexed',
+      completions: 3,
+      successPolicy: { rules: [{}, { succeededIndexes: '0-9' }, { succeededIndexes: '1', succeededCount: 2 }] },
+    },
+    [
+      'FieldValueRequired | spec.successPolicy.rules[0] | Required value: at least one of succeededCount or succeededIndexes must be specified',
+      'FieldValueInvalid | spec.successPolicy.rules[1].succeededIndexes | Invalid value: "0-9": too large index: "9"',
+      'FieldValueInvalid | spec.successPolicy.rules[2].succeededCount | Invalid value: 2: must be between 1 and 1, inclusive',
+    ],
+  ],
+];
+
+/** Patches of a valid job. */
+const updates: readonly Case[] = [
+  [{ spec: { parallelism: 7, backoffLimit: 2, suspend: true } }, []],
+  [
+    { spec: { completionMode: 'Indexed' } },
+    ['FieldValueInvalid | spec.completionMode | Invalid value: "Indexed": field is immutable'],
+  ],
+  [{ spec: { completions: 4 } }, ['FieldValueInvalid | spec.completions | Invalid value: 4: field is immutable']],
+  [
+    { spec: { completionMode: 'NonIndexed', managedBy: 'example.com/x' } },
+    ['FieldValueInvalid | spec.managedBy | Invalid value: "example.com/x": field is immutable'],
+  ],
+];
+
+describe('rules of Job', () => {
+  it('selects its own pods by its uid', () => {
+    const { object, causes } = tester.create(valid);
+    const { uid } = object.metadata;
+    assert.deepEqual(causes, []);
+    assert.deepEqual(object.metadata.labels, { 'job-name': 'a', 'controller-uid': uid });
+    const { selector, template: made, ...rest } = object.spec as Record<string, unknown>;
+    assert.deepEqual(selector, { matchLabels: { 'controller-uid': uid } });
+    assert.deepEqual((made as { metadata: { labels: unknown } }).metadata.labels, object.metadata.labels);
+    assert.deepEqual(rest, { parallelism: 1, completions: 1, backoffLimit: 6 });
+    assert.deepEqual(object.status, {});
+  });
+
+  it("refuses labels and selectors that are somebody else's", () => {
+    const labels = { 'controller-uid': 'u', 'job-name': 'n' };
+    const { object, causes } = tester.create({
+      spec: { selector: { matchLabels: { x: 'y' } }, template: { metadata: { labels }, spec: podSpec } },
+    });
+    const { uid } = object.metadata;
+    const shown = JSON.stringify(labels);
+    const selector = JSON.stringify({ matchLabels: { x: 'y', 'controller-uid': uid } });
+    const path = 'spec.template.metadata.labels';
+    assert.deepEqual(causes, [
+      `FieldValueInvalid | ${path}[controller-uid] | Invalid value: ${shown}: must be '${uid}'`,
+      `FieldValueInvalid | ${path}[job-name] | Invalid value: ${shown}: must be 'a'`,
+      `FieldValueInvalid | spec.selector | Invalid value: ${selector}: \`selector\` not auto-generated`,
+      `FieldValueInvalid | ${path} | Invalid value: ${shown}: \`selector\` does not match template \`labels\``,
+    ]);
+  });
+
+  for (const [spec, causes] of creates) {
+    it(`judges a new one with ${JSON.stringify(spec)}`, () => {
+      assert.deepEqual(tester.create({ spec: { template, ...spec } }).causes, causes);
+    });
+  }
+
+  for (const [patch, causes] of updates) {
+    it(`judges the change ${JSON.stringify(patch)}`, () => {
+      assert.deepEqual(tester.patch(tester.create(valid).object, patch).causes, causes);
+    });
+  }
+
+  it('keeps the template, but for scheduling before the start', () => {
+    const moved = { spec: { template: { spec: { nodeSelector: { zone: 'x' } } } } };
+    const running = tester.create(valid).object;
+    assert.match(tester.patch(running, moved).causes[0] ?? '', /^FieldValueInvalid \| spec\.template \| .*immutable$/);
+    const suspended = tester.create({ spec: { template, suspend: true } }).object;
+    assert.deepEqual(tester.patch(suspended, moved).causes, []);
+    const renamed = { spec: { template: { spec: { hostname: 'h' } } } };
+    assert.equal(tester.patch(suspended, renamed).causes.length, 1);
+  });
+
+  it('lets indexed jobs grow with their parallelism', () => {
+    const indexed = { template, completionMode: 'Indexed', completions: 2, parallelism: 2 };
+    const { object } = tester.create({ spec: indexed });
+    assert.deepEqual(tester.patch(object, { spec: { completions: 5, parallelism: 5 } }).causes, []);
+    assert.deepEqual(tester.patch(object, { spec: { completions: 5 } }).causes, [
+      'FieldValueInvalid | spec.completions | Invalid value: 5: can only be modified in tandem with parallelism',
+    ]);
+  });
+
+  it('judges and shows the status', () => {
+    const { object } = tester.create(valid);
+    const negative = { status: { active: -1, succeeded: -2, failed: -3 } };
+    assert.deepEqual(tester.patch(object, negative, 'status').causes, [
+      'FieldValueInvalid | status.active | Invalid value: -1: must be greater than or equal to 0',
+      'FieldValueInvalid | status.succeeded | Invalid value: -2: must be greater than or equal to 0',
+      'FieldValueInvalid | status.failed | Invalid value: -3: must be greater than or equal to 0',
+    ]);
+    const done = { startTime: '2030-01-01T00:00:00Z', completionTime: '2030-01-01T00:01:05Z', succeeded: 1 };
+    const shown = tester.patch(object, { status: done, spec: { parallelism: 9 } }, 'status').object;
+    assert.equal((shown.spec as { parallelism: number }).parallelism, 1);
+    const selector = `controller-uid=${object.metadata.uid}`;
+    assert.deepEqual(tester.cells(shown, 90), ['a', '1/1', '65s', '90s', 'c', 'img:1', selector]);
+    const many = tester.create({ spec: { template, parallelism: 3 } }).object;
+    assert.deepEqual(tester.cells(many).slice(1, 3), ['0/1 of 3', '']);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DefinitionTester, testGroupContext, testTime } from '../../../../test/support/definition-tester.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { podResource } from './pod.resource.js';
+
+const tester = new DefinitionTester(podResource(testGroupContext()));
+
+function podWith(status: Record<string, unknown>): ApiObject {
+  const spec = {
+    containers: [
+      { name: 'c', image: 'i' },
+      { name: 'd', image: 'i' },
+    ],
+    initContainers: [
+      { name: 'i', image: 'i' },
+      { name: 'j', image: 'i' },
+    ],
+    readinessGates: [{ conditionType: 'x/y' }, { conditionType: 'x/z' }],
+  };
+  return tester.patch(tester.create({ spec }).object, { status }, 'status').object;
+}
+
+function container(name: string, state: object, rest: object = {}): object {
+  return { name, image: 'i', restartCount: 2, state, ...rest };
+}
+
+const running = container('d', { running: {} }, { ready: true });
+const completed = container('c', { terminated: { exitCode: 0, reason: 'Completed' } });
+
+/** The status of a pod, and what Ready, Status and Restarts show. */
+const cases: readonly (readonly [status: Record<string, unknown>, cells: readonly [string, string, number]])[] = [
+  [{}, ['0/2', 'Pending', 0]],
+  [{ phase: 'Failed', reason: 'Evicted' }, ['0/2', 'Evicted', 0]],
+  [{ phase: 'Running', containerStatuses: [running] }, ['1/2', 'Running', 2]],
+  [
+    { containerStatuses: [container('c', { waiting: { reason: 'ImagePullBackOff' } })] },
+    ['0/2', 'ImagePullBackOff', 2],
+  ],
+  [{ phase: 'Failed', containerStatuses: [container('c', { terminated: { exitCode: 3 } })] }, ['0/2', 'ExitCode:3', 2]],
+  [{ containerStatuses: [container('c', { terminated: { exitCode: 0, signal: 9 } })] }, ['0/2', 'Signal:9', 2]],
+  [{ phase: 'Running', containerStatuses: [completed, running] }, ['1/2', 'NotReady', 4]],
+  [
+    { phase: 'Running', containerStatuses: [completed, running], conditions: [{ type: 'Ready', status: 'True' }] },
+    ['1/2', 'Running', 4],
+  ],
+  [
+    { initContainerStatuses: [container('i', { terminated: { exitCode: 0 } }), container('j', { running: {} })] },
+    ['0/2', 'Init:1/2', 4],
+  ],
+  [
+    { initContainerStatuses: [container('i', { terminated: { exitCode: 1, reason: 'Error' } })] },
+    ['0/2', 'Init:Error', 2],
+  ],
+  [{ initContainerStatuses: [container('i', { terminated: { exitCode: 3 } })] }, ['0/2', 'Init:ExitCode:3', 2]],
+  [
+    { initContainerStatuses: [container('i', { terminated: { exitCode: 3, signal: 15 } })] },
+    ['0/2', 'Init:Signal:15', 2],
+  ],
+  [
+    { initContainerStatuses: [container('i', { waiting: { reason: 'CrashLoopBackOff' } })] },
+    ['0/2', 'Init:CrashLoopBackOff', 2],
+  ],
+  [{ initContainerStatuses: [container('i', { waiting: { reason: 'PodInitializing' } })] }, ['0/2', 'Init:0/2', 2]],
+];
+
+describe('table of pods', () => {
+  for (const [status, cells] of cases) {
+    it(`sums up ${JSON.stringify(status)}`, () => {
+      assert.deepEqual(tester.cells(podWith(status)).slice(1, 4), cells);
+    });
+  }
+
+  it('shows pods that are being deleted', () => {
+    const pod = podWith({ phase: 'Running' });
+    pod.metadata.deletionTimestamp = testTime;
+    assert.equal(tester.cells(pod)[2], 'Terminating');
+    const lost = podWith({ phase: 'Running', reason: 'NodeLost' });
+    lost.metadata.deletionTimestamp = testTime;
+    assert.equal(tester.cells(lost)[2], 'Unknown');
+  });
+
+  it('shows where the pod is', () => {
+    assert.deepEqual(tester.cells(podWith({}), 65).slice(4), ['65s', '<none>', '<none>', '<none>', '0/2']);
+    const status = { podIP: '1.2.3.4', nominatedNodeName: 'n', conditions: [{ type: 'x/y', status: 'True' }] };
+    assert.deepEqual(tester.cells(podWith(status), 65).slice(4), ['65s', '1.2.3.4', '<none>', 'n', '1/2']);
+  });
+
+  it('counts containers that keep running beside the others', () => {
+    const spec = {
+      containers: [{ name: 'c', image: 'i' }],
+      initContainers: [{ name: 's', image: 'i', restartPolicy: 'Always' }],
+    };
+    const made = tester.create({ spec });
+    assert.deepEqual(made.causes, []);
+    const sidecar = container('s', { running: {} }, { ready: true, started: true });
+    const status = { phase: 'Running', initContainerStatuses: [sidecar] };
+    const pod = tester.patch(made.object, { status }, 'status').object;
+    assert.deepEqual(tester.cells(pod).slice(1, 4), ['1/2', 'Running', 2]);
+  });
+});

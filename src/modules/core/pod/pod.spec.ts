@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DefinitionTester, testGroupContext, testNames, testTime } from '../../../../test/support/definition-tester.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { StatusError } from '../../../machinery/status-error.js';
+import { fieldsOf } from '../../../registry/selection.js';
+import { podResource } from './pod.resource.js';
+
+const definition = podResource(testGroupContext());
+const tester = new DefinitionTester(definition);
+const container = { name: 'c', image: 'img:1' };
+const valid = { spec: { containers: [container] } };
+
+function create(spec: Record<string, unknown> = {}): ApiObject {
+  const { object, causes } = tester.create({ spec: { containers: [container], ...spec } });
+  assert.deepEqual(causes, []);
+  return object;
+}
+
+describe('pod creation', () => {
+  it('starts pending, whatever status was sent', () => {
+    const { object } = tester.create({ ...valid, status: { phase: 'Running', podIP: '1.2.3.4' } });
+    assert.deepEqual(object.status, { phase: 'Pending', qosClass: 'BestEffort' });
+    assert.equal(object.metadata.generation, undefined);
+  });
+
+  it('refuses what only later paths may set', () => {
+    const token = { projected: { sources: [{ serviceAccountToken: { path: 't' } }] } };
+    const ephemeralContainers = [{ name: 'e', image: 'i' }];
+    const { causes } = tester.create({
+      spec: { ...valid.spec, ephemeralContainers, volumes: [{ name: 'v', ...token }] },
+    });
+    assert.deepEqual(causes, [
+      'FieldValueForbidden | spec.ephemeralContainers | Forbidden: cannot be set on create',
+      'FieldValueForbidden | spec.volumes[0].projected.sources[0].serviceAccountToken | Forbidden: must not be specified when serviceAccountName is not set',
+    ]);
+  });
+
+  it('wants a node for the mirror of a file', () => {
+    const key = `${testNames.labelPrefix}/config.mirror`;
+    const { causes } = tester.create({ ...valid, metadata: { annotations: { [key]: 'x' } } });
+    assert.deepEqual(causes, [
+      `FieldValueInvalid | metadata.annotations[${key}] | Invalid value: "x": must set spec.nodeName if mirror pod annotation is set`,
+    ]);
+  });
+
+  it('shows fields to select by', () => {
+    assert.deepEqual(fieldsOf(definition, create({ nodeName: 'n', serviceAccountName: 's' })), {
+      'metadata.name': 'a',
+      'metadata.namespace': 'default',
+      'spec.nodeName': 'n',
+      'spec.restartPolicy': 'Always',
+      'spec.schedulerName': 'default-scheduler',
+      'spec.serviceAccountName': 's',
+      'status.phase': 'Pending',
+      'status.podIP': '',
+      'status.nominatedNodeName': '',
+    });
+  });
+});
+
+const fixed =
+  'FieldValueForbidden | spec | Forbidden: pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+const toleration = { key: 'k', operator: 'Exists' };
+const keptToleration =
+  'FieldValueForbidden | spec.tolerations | Forbidden: existing toleration can not be modified except its tolerationSeconds';
+
+/** Changes of a pod with a deadline of 10 seconds and one toleration. */
+const updates: readonly (readonly [patch: Record<string, unknown>, causes: readonly string[]])[] = [
+  [{ metadata: { labels: { x: 'y' } } }, []],
+  [{ spec: { containers: [{ ...container, image: 'img:2', imagePullPolicy: 'IfNotPresent' }] } }, []],
+  [{ spec: { activeDeadlineSeconds: 5 } }, []],
+  [{ spec: { tolerations: [toleration, { key: 'z', operator: 'Exists' }] } }, []],
+  [{ status: { phase: 'Failed' } }, []],
+  [{ spec: { nodeName: 'n', restartPolicy: 'Never', terminationGracePeriodSeconds: 5 } }, [fixed]],
+  [{ spec: { containers: [{ ...container, command: ['x'] }] } }, [fixed]],
+  [
+    { spec: { containers: [container, { ...container, name: 'd' }] } },
+    ['FieldValueForbidden | spec.containers | Forbidden: pod updates may not add or remove containers'],
+  ],
+  [
+    { spec: { activeDeadlineSeconds: 50 } },
+    [
+      'FieldValueInvalid | spec.activeDeadlineSeconds | Invalid value: 50: must be less than or equal to previous value',
+    ],
+  ],
+  [
+    { spec: { activeDeadlineSeconds: null } },
+    [
+      'FieldValueInvalid | spec.activeDeadlineSeconds | Invalid value: null: must not update from a positive integer to nil value',
+    ],
+  ],
+  [{ spec: { tolerations: null } }, [keptToleration]],
+  [{ spec: { tolerations: [{ ...toleration, effect: 'NoSchedule' }] } }, [keptToleration]],
+];
+
+describe('pod changes', () => {
+  for (const [patch, causes] of updates) {
+    it(`judges ${JSON.stringify(patch)}`, () => {
+      const pod = create({ activeDeadlineSeconds: 10, tolerations: [toleration] });
+      assert.deepEqual(tester.patch(pod, patch).causes, causes);
+    });
+  }
+
+  it('opens scheduling gates, and adds none', () => {
+    const pod = create({ schedulingGates: [{ name: 'a' }, { name: 'b' }] });
+    assert.deepEqual(tester.patch(pod, { spec: { schedulingGates: [{ name: 'b' }] } }).causes, []);
+    assert.deepEqual(tester.patch(pod, { spec: { schedulingGates: null } }).causes, []);
+    assert.deepEqual(tester.patch(create(), { spec: { schedulingGates: [{ name: 'a' }] } }).causes, [fixed]);
+  });
+
+  it('turns a negative grace period into one second only', () => {
+    const pod = create({ terminationGracePeriodSeconds: -1 });
+    assert.deepEqual(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 1 } }).causes, []);
+    assert.deepEqual(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 2 } }).causes, [fixed]);
+  });
+});
+
+describe('pod status', () => {
+  it('keeps the spec and the owners', () => {
+    const patch = {
+      metadata: { labels: { q: 'r' }, ownerReferences: [{ apiVersion: 'v1', kind: 'A', name: 'b', uid: 'c' }] },
+      spec: { nodeName: 'x' },
+      status: { phase: 'Running', podIP: '1.2.3.4', qosClass: null },
+    };
+    const { object, causes } = tester.patch(create(), patch, 'status');
+    assert.deepEqual(causes, []);
+    assert.deepEqual(object.metadata.labels, { q: 'r' });
+    assert.equal(object.metadata.ownerReferences, undefined);
+    assert.equal((object.spec as { nodeName?: string }).nodeName, undefined);
+    assert.deepEqual(object.status, {
+      phase: 'Running',
+      podIP: '1.2.3.4',
+      podIPs: [{ ip: '1.2.3.4' }],
+      qosClass: 'BestEffort',
+    });
+    const moved = tester.patch(object, { status: { podIP: '5.6.7.8' } }, 'status').object;
+    assert.deepEqual((moved.status as { podIPs: unknown }).podIPs, [{ ip: '5.6.7.8' }]);
+  });
+
+  it('judges addresses and nominated nodes', () => {
+    const bad = { status: { nominatedNodeName: 'a_b', podIPs: [{ ip: 'x' }, { ip: '1.1.1.1' }, { ip: '2.2.2.2' }] } };
+    assert.deepEqual(
+      tester.patch(create(), bad, 'status').causes.map((c) => c.split(' | ')[1]),
+      ['status.nominatedNodeName', 'status.podIPs[0]', 'status.podIPs'],
+    );
+    const dual = { status: { podIPs: [{ ip: '1.1.1.1' }, { ip: '::1' }] } };
+    assert.deepEqual(tester.patch(create(), dual, 'status').causes, []);
+  });
+
+  it('does not start again what has ended', () => {
+    const status = (state: object) => ({ status: { containerStatuses: [{ name: 'c', image: 'i', state }] } });
+    const ended = (restartPolicy: string, exitCode: number) =>
+      tester.patch(create({ restartPolicy }), status({ terminated: { exitCode } }), 'status').object;
+    const again = (pod: ApiObject) => tester.patch(pod, status({ running: {}, terminated: null }), 'status').causes;
+    const refusal =
+      'FieldValueForbidden | status.containerStatuses[0].state | Forbidden: may not be transitioned to non-terminated state';
+    assert.deepEqual(again(ended('Never', 1)), [refusal]);
+    assert.deepEqual(again(ended('OnFailure', 0)), [refusal]);
+    assert.deepEqual(again(ended('OnFailure', 1)), []);
+    assert.deepEqual(again(ended('Always', 1)), []);
+  });
+});
+
+describe('pod binding', () => {
+  const path = definition.subresources?.find((s) => s.name === 'binding');
+  const bind = (pod: ApiObject, body: Record<string, unknown>) =>
+    path?.write?.({} as never, structuredClone(pod), { metadata: {}, ...body } as ApiObject);
+
+  it('puts the pod on the node', () => {
+    const body = { metadata: { annotations: { x: 'y' } }, target: { kind: 'Node', name: 'n' } };
+    const bound = bind(create(), body) as ApiObject;
+    assert.equal((bound.spec as { nodeName: string }).nodeName, 'n');
+    assert.deepEqual(bound.metadata.annotations, { x: 'y' });
+    assert.deepEqual((bound.status as { conditions: unknown }).conditions, [
+      { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: testTime },
+    ]);
+    assert.deepEqual(path?.createAnswer?.({} as never, {} as ApiObject), {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      code: 201,
+    });
+  });
+
+  const target = { name: 'n' };
+  const refusals: readonly (readonly [pod: ApiObject, body: Record<string, unknown>, code: number, message: RegExp])[] =
+    [
+      [create({ nodeName: 'm' }), { target }, 409, /pods\/binding "a": pod a is already assigned to node "m"$/],
+      [create({ schedulingGates: [{ name: 'g' }] }), { target }, 409, /non-empty .spec.schedulingGates$/],
+      [
+        { ...create(), metadata: { name: 'a', deletionTimestamp: testTime } },
+        { target },
+        409,
+        /pod a is being deleted, cannot be assigned to a host$/,
+      ],
+      [create(), { target: {} }, 500, /^target.name: Required value$/],
+      [create(), { target: { kind: 'Rack', name: 'r' } }, 500, /^target.kind: Unsupported value: "Rack"/],
+    ];
+  for (const [pod, body, code, message] of refusals) {
+    it(`refuses with ${message.source}`, () => {
+      assert.throws(
+        () => bind(pod, body),
+        (error) => error instanceof StatusError && error.code === code && message.test(error.message),
+      );
+    });
+  }
+});
+
+describe('ephemeral containers', () => {
+  const added = { spec: { ephemeralContainers: [{ name: 'e', image: 'i', targetContainerName: 'c' }] } };
+
+  it('are added to a pod, and stay', () => {
+    const { object, causes } = tester.patch(create(), { ...added, status: { phase: 'Failed' } }, 'ephemeralcontainers');
+    assert.deepEqual(causes, []);
+    assert.equal((object.status as { phase: string }).phase, 'Pending');
+    const spec = object.spec as { ephemeralContainers: { imagePullPolicy: string }[] };
+    assert.equal(spec.ephemeralContainers[0]?.imagePullPolicy, 'Always');
+    assert.deepEqual(tester.patch(object, { spec: { ephemeralContainers: null } }, 'ephemeralcontainers').causes, [
+      'FieldValueForbidden | spec.ephemeralContainers | Forbidden: existing ephemeral containers "e" may not be removed',
+    ]);
+    const changed = { spec: { ephemeralContainers: [{ name: 'e', image: 'other' }] } };
+    assert.deepEqual(tester.patch(object, changed, 'ephemeralcontainers').causes, [
+      'FieldValueForbidden | spec.ephemeralContainers[0] | Forbidden: existing ephemeral containers "e" may not be changed',
+    ]);
+  });
+
+  it('have rules of their own', () => {
+    const bad = { name: 'c', image: 'i', ports: [{ containerPort: 1 }], targetContainerName: 'z' };
+    assert.deepEqual(tester.patch(create(), { spec: { ephemeralContainers: [bad] } }, 'ephemeralcontainers').causes, [
+      'FieldValueDuplicate | spec.ephemeralContainers[0].name | Duplicate value: "c"',
+      'FieldValueNotFound | spec.ephemeralContainers[0].targetContainerName | Not found: "z"',
+      'FieldValueForbidden | spec.ephemeralContainers[0].ports | Forbidden: cannot be set for an Ephemeral Container',
+    ]);
+  });
+});
+
+describe('grace of a pod', () => {
+  const grace = (pod: ApiObject, gracePeriodSeconds?: number) =>
+    definition.strategy.gracePeriodSeconds?.(pod, { dryRun: false, gracePeriodSeconds });
+
+  it('is for pods that run', () => {
+    const bound = create({ nodeName: 'n', terminationGracePeriodSeconds: 7 });
+    assert.equal(grace(create(), 20), 0);
+    assert.equal(grace(bound), 7);
+    assert.equal(grace(bound, 20), 20);
+    assert.equal(grace(bound, 0), 0);
+    assert.equal(grace(create({ nodeName: 'n', terminationGracePeriodSeconds: -3 })), 1);
+    assert.equal(grace({ ...bound, status: { phase: 'Succeeded' } }), 0);
+    assert.equal(grace({ ...bound, status: { phase: 'Failed' } }), 0);
+  });
+});
