@@ -37,6 +37,8 @@ import { createPostgresStorage } from './storage/postgres/postgres-storage.js';
 const maxBodyBytes = 3 * 1024 * 1024;
 const maxHeaderBytes = 64 * 1024;
 const listPageSize = 500;
+/** Longer than the idle times of usual clients, so that it is they who close, never between two requests. */
+const keepAliveMs = 120_000;
 /** Open requests get this long to finish once the server stops. */
 const drainMs = 10_000;
 
@@ -171,6 +173,7 @@ function listenerOptions(options: ServerOptions, filter: StatusFilter): object {
       key: readFileSync(tlsPrivateKeyFile),
       minVersion: 'TLSv1.2',
       maxHeaderSize: maxHeaderBytes,
+      keepAliveTimeout: keepAliveMs,
       settings: { maxHeaderListSize: maxHeaderBytes },
       // A certificate is asked for but not demanded: whether a bad one is an error is up to authentication.
       ...(clientCaFile === undefined
