@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { startTestPostgres, type TestPostgres } from '../../../../../test/support/test-postgres.js';
+import { openTestStorage, type TestStorage } from '../../../../../test/support/test-storage.js';
+import { type Service, service as serviceType } from '../../../../apis/core/v1/service.types.js';
+import type { ApiObject } from '../../../../machinery/api-object.js';
+import type { RequestContext } from '../../../../machinery/request-context.js';
+import { decode } from '../../../../machinery/schema/index.js';
+import { StatusError } from '../../../../machinery/status-error.js';
+import { vendorNames } from '../../../../machinery/vendor.js';
+import type { GroupContext } from '../../../../registry/group-context.js';
+import { ResourceRegistry, type ServedResource } from '../../../../registry/resource-registry.js';
+import { Store } from '../../../../registry/store.js';
+import { ensureSystemObjects } from '../../bootstrap.js';
+import { namespaceResource } from '../../namespace/namespace.resource.js';
+import { serviceResource } from '../service.resource.js';
+import { nodePortResource } from './service-claims.js';
+
+const names = vendorNames('k8s.io');
+const addressResource = 'ipaddresses.networking.k8s.io';
+const minute = 60_000;
+const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
+
+let postgres: TestPostgres;
+before(async () => {
+  postgres = await startTestPostgres();
+});
+after(() => postgres.stop());
+
+/** One server process as far as services go; all of a test share a database and a clock that the test moves. */
+class Process {
+  readonly context: GroupContext;
+  private readonly store: Store;
+
+  private constructor(
+    readonly storage: TestStorage,
+    time: { now: number },
+    ranges: { addresses: string; ports: string },
+  ) {
+    this.context = {
+      registry: new ResourceRegistry(),
+      storage,
+      clock: { now: () => time.now },
+      names,
+      serviceClusterIpRange: ranges.addresses,
+      serviceNodePortRange: ranges.ports,
+    };
+    this.context.registry.register(serviceResource(this.context));
+    this.context.registry.register(namespaceResource(names));
+    const served = this.context.registry.find('', 'v1', 'services') as ServedResource;
+    this.store = new Store(served, storage, this.context.clock);
+  }
+
+  static async start(
+    databaseUrl: string,
+    time = { now: Date.now() },
+    ranges = { addresses: '10.0.0.0/24', ports: '30000-30099' },
+  ): Promise<Process> {
+    return new Process(await openTestStorage(databaseUrl), time, ranges);
+  }
+
+  async create(name: string, spec: object, dryRun = false): Promise<Service> {
+    const body = { metadata: { name, namespace: 'n' }, spec: { ports: [{ port: 80 }], ...spec } };
+    const object = decode(serviceType, body).value as unknown as ApiObject;
+    this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
+    const { json } = await this.store.create(request, object, { dryRun, validate: async () => {} });
+    return JSON.parse(json) as Service;
+  }
+
+  async change(name: string, change: (service: Service) => void, dryRun = false): Promise<Service> {
+    const transform = (live: ApiObject | undefined): ApiObject => {
+      const object = structuredClone(live) as ApiObject;
+      change(object as unknown as Service);
+      this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
+      return object;
+    };
+    const { json } = await this.store.update(request, 'n', name, { dryRun, validate: async () => {}, transform });
+    return JSON.parse(json) as Service;
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.store.delete(request, 'n', name, { dryRun: false }, async () => {});
+  }
+
+  /** Names that are claimed, sorted. */
+  async claimed(resource: string): Promise<string[]> {
+    const page = await this.storage.list({ resource });
+    return page.items.map((item) => item.key.name).sort();
+  }
+
+  async stop(): Promise<void> {
+    await this.storage.stop();
+  }
+}
+
+async function withProcesses(count: number, use: (...processes: Process[]) => Promise<void>, ranges?: RangesOption) {
+  const databaseUrl = await postgres.createTestDatabase();
+  const processes: Process[] = [];
+  for (let i = 0; i < count; i++) processes.push(await Process.start(databaseUrl, undefined, ranges));
+  try {
+    await use(...processes);
+  } finally {
+    for (const process of processes) await process.stop();
+  }
+}
+type RangesOption = { addresses: string; ports: string };
+
+/** The message of the 422 that a write ends with. */
+async function refusal(write: Promise<unknown>): Promise<string> {
+  const error = await write.then(
+    () => undefined,
+    (e: unknown) => e,
+  );
+  assert.ok(error instanceof StatusError, String(error));
+  assert.equal(error.reason, 'Invalid');
+  return error.message;
+}
+
+describe('service allocation', () => {
+  it('gives every service of two busy processes its own address and ports', async () => {
+    await withProcesses(2, async (a, b) => {
+      const writes = Array.from({ length: 60 }, (_, i) =>
+        ([a, b][i % 2] as Process).create(`s${i}`, { type: 'NodePort' }),
+      );
+      const services = await Promise.all(writes);
+      const addresses = services.map(({ spec }) => spec.clusterIP as string);
+      const ports = services.map(({ spec }) => String(spec.ports?.[0]?.nodePort));
+      assert.equal(new Set(addresses).size, 60);
+      assert.equal(new Set(ports).size, 60);
+      assert.deepEqual(await a.claimed(addressResource), [...addresses].sort());
+      assert.deepEqual(await b.claimed(nodePortResource), [...ports].sort());
+    });
+  });
+
+  it('lets one of many have an address and a port that all ask for', async () => {
+    await withProcesses(2, async (a, b) => {
+      const spec = { type: 'NodePort', clusterIP: '10.0.0.7', ports: [{ port: 80, nodePort: 30007 }] };
+      const writes = Array.from({ length: 10 }, (_, i) => ([a, b][i % 2] as Process).create(`s${i}`, spec));
+      const results = await Promise.allSettled(writes);
+      assert.equal(results.filter((r) => r.status === 'fulfilled').length, 1);
+      assert.deepEqual(await a.claimed(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await a.claimed(nodePortResource), ['30007']);
+      const text = 'failed to allocated ip:10.0.0.7 with error:provided IP is already allocated';
+      assert.match(await refusal(a.create('late', { clusterIP: '10.0.0.7' })), new RegExp(text));
+      const taken = refusal(a.create('late', { type: 'NodePort', ports: [{ port: 80, nodePort: 30007 }] }));
+      assert.match(await taken, /spec.ports\[0\].nodePort: Invalid value: 30007: provided port is already allocated/);
+      assert.deepEqual(await a.claimed(addressResource), ['10.0.0.7'], 'a refused service keeps nothing');
+    });
+  });
+
+  it('refuses what lies outside the ranges', async () => {
+    await withProcesses(1, async (process) => {
+      const far = refusal(process.create('s', { clusterIP: '192.168.1.1' }));
+      assert.match(await far, /is not in the valid range. The range of valid IPs is 10.0.0.0\/24/);
+      const low = refusal(process.create('s', { type: 'NodePort', ports: [{ port: 80, nodePort: 80 }] }));
+      assert.match(await low, /provided port is not in the valid range. The range of valid ports is 30000-30099/);
+      assert.deepEqual(await process.claimed(addressResource), []);
+    });
+  });
+
+  it('frees what a service no longer has', async () => {
+    await withProcesses(2, async (a, b) => {
+      const ports = [{ port: 80 }];
+      const created = await a.create('s', { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
+      assert.ok(created.spec.healthCheckNodePort);
+      assert.equal((await b.claimed(nodePortResource)).length, 2);
+
+      const inside = await b.change('s', ({ spec }) => {
+        spec.type = 'ClusterIP';
+        delete spec.externalTrafficPolicy;
+      });
+      assert.equal(inside.spec.clusterIP, created.spec.clusterIP);
+      assert.deepEqual(await a.claimed(nodePortResource), []);
+
+      await a.change('s', ({ spec }) => {
+        spec.type = 'ExternalName';
+        spec.externalName = 'a.b';
+      });
+      assert.deepEqual(await a.claimed(addressResource), []);
+
+      await b.change('s', ({ spec }) => {
+        spec.type = 'NodePort';
+      });
+      assert.equal((await a.claimed(addressResource)).length, 1);
+      await a.delete('s');
+      assert.deepEqual(await a.claimed(addressResource), []);
+      assert.deepEqual(await a.claimed(nodePortResource), []);
+    });
+  });
+
+  it('gives the same node port to one port over two protocols', async () => {
+    await withProcesses(1, async (process) => {
+      const ports = [
+        { name: 'a', port: 53 },
+        { name: 'b', port: 53, protocol: 'UDP' },
+        { name: 'c', port: 54, protocol: 'UDP' },
+      ];
+      const { spec } = await process.create('s', { type: 'NodePort', ports });
+      const [a, b, c] = (spec.ports ?? []).map(({ nodePort }) => nodePort);
+      assert.equal(a, b);
+      assert.notEqual(a, c);
+    });
+  });
+
+  it('claims nothing in a dry run, and says what would fail', async () => {
+    await withProcesses(1, async (process) => {
+      const { spec } = await process.create('s', { type: 'NodePort' }, true);
+      assert.equal(spec.clusterIP, undefined);
+      assert.equal(spec.ports?.[0]?.nodePort, undefined);
+      assert.deepEqual(await process.claimed(addressResource), []);
+      await process.create('t', { clusterIP: '10.0.0.7' });
+      assert.match(await refusal(process.create('s', { clusterIP: '10.0.0.7' }, true)), /already allocated/);
+      await process.change(
+        't',
+        ({ spec: own }) => Object.assign(own, { type: 'ExternalName', externalName: 'a' }),
+        true,
+      );
+      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
+    });
+  });
+
+  it('gives back what a service could not be written with', async () => {
+    await withProcesses(1, async (process) => {
+      await process.create('s', {});
+      const claimed = await process.claimed(addressResource);
+      await assert.rejects(process.create('s', { type: 'NodePort' }), { reason: 'AlreadyExists' });
+      assert.deepEqual(await process.claimed(addressResource), claimed);
+      assert.deepEqual(await process.claimed(nodePortResource), []);
+    });
+  });
+
+  it('uses a range up to its last address, then says it is full', async () => {
+    const ranges = { addresses: '10.0.0.0/29', ports: '30000-30001' };
+    await withProcesses(
+      1,
+      async (process) => {
+        for (let i = 0; i < 6; i++) await process.create(`s${i}`, {});
+        assert.equal((await process.claimed(addressResource)).length, 6);
+        await assert.rejects(process.create('s6', {}), /failed to allocate a serviceIP: range is full/);
+        await process.delete('s3');
+        await process.create('s6', {});
+      },
+      ranges,
+    );
+  });
+
+  it('takes over claims of services that were never written, but not young ones', async () => {
+    const databaseUrl = await postgres.createTestDatabase();
+    const time = { now: Date.now() };
+    const dead = await Process.start(databaseUrl, time);
+    const process = await Process.start(databaseUrl, time);
+    try {
+      // What a process leaves that dies between the claim and its service.
+      const definition = dead.context.registry.find('', 'v1', 'services')?.definition;
+      const object = decode(serviceType, {
+        metadata: { name: 'lost', namespace: 'n', uid: randomUUID() },
+        spec: {
+          type: 'NodePort',
+          clusterIP: '10.0.0.7',
+          clusterIPs: ['10.0.0.7'],
+          ports: [{ port: 80, nodePort: 30007 }],
+        },
+      }).value as unknown as ApiObject;
+      await definition?.strategy.reserveForCreate?.(request, object, false);
+      const spec = { type: 'NodePort', clusterIP: '10.0.0.7', ports: [{ port: 80, nodePort: 30007 }] };
+
+      assert.match(await refusal(process.create('s', spec)), /already allocated/);
+      time.now += 6 * minute;
+      assert.equal((await process.create('s', spec)).spec.clusterIP, '10.0.0.7');
+      time.now += 6 * minute;
+      assert.match(await refusal(process.create('t', spec)), /already allocated/, 'a living service keeps its claim');
+    } finally {
+      await dead.stop();
+      await process.stop();
+    }
+  });
+
+  it('lets the lost service itself be written at once', async () => {
+    await withProcesses(1, async (process) => {
+      const definition = process.context.registry.find('', 'v1', 'services')?.definition;
+      const spec = { clusterIP: '10.0.0.7', clusterIPs: ['10.0.0.7'] };
+      const metadata = { name: 'lost', namespace: 'n', uid: randomUUID() };
+      const object = decode(serviceType, { metadata, spec }).value as unknown as ApiObject;
+      await definition?.strategy.reserveForCreate?.(request, object, false);
+      assert.equal((await process.create('lost', spec)).spec.clusterIP, '10.0.0.7');
+      await process.delete('lost');
+      assert.deepEqual(await process.claimed(addressResource), []);
+    });
+  });
+
+  it('shows the address of a service as an object', async () => {
+    await withProcesses(1, async (process) => {
+      await process.create('s', { clusterIP: '10.0.0.7' });
+      const [item] = (await process.storage.list({ resource: addressResource })).items;
+      const address = JSON.parse(item?.json ?? '{}') as ApiObject;
+      assert.equal(address.kind, 'IPAddress');
+      assert.equal(address.apiVersion, 'networking.k8s.io/v1');
+      assert.equal(address.metadata.uid, item?.uid);
+      assert.deepEqual(address.spec, { parentRef: { resource: 'services', namespace: 'n', name: 's' } });
+    });
+  });
+});
+
+describe('system objects', () => {
+  it('are made once by processes that start together', async () => {
+    await withProcesses(3, async (...processes) => {
+      await Promise.all(processes.map(({ context }) => ensureSystemObjects(context, 7443)));
+      const [process] = processes as [Process, ...Process[]];
+      const namespaces = (await process.storage.list({ resource: 'namespaces' })).items.map((item) => item.key.name);
+      const { systemNamespace, publicNamespace, nodeLeaseNamespace } = names;
+      assert.deepEqual(namespaces, ['default', systemNamespace, publicNamespace, nodeLeaseNamespace].sort());
+      const [service, ...others] = (await process.storage.list({ resource: 'services' })).items;
+      assert.deepEqual(others, []);
+      const { metadata, spec } = JSON.parse(service?.json ?? '{}') as Service;
+      assert.equal(`${metadata.namespace}/${metadata.name}`, 'default/kubernetes');
+      assert.equal(spec.clusterIP, '10.0.0.1');
+      assert.deepEqual(spec.ports, [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 7443 }]);
+      await ensureSystemObjects(process.context, 7443);
+      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.1']);
+    });
+  });
+
+  it('take another address when the first one has an owner', async () => {
+    await withProcesses(1, async (process) => {
+      await process.create('s', { clusterIP: '10.0.0.1' });
+      await ensureSystemObjects(process.context);
+      assert.equal((await process.storage.list({ resource: 'services' })).items.length, 2);
+      assert.equal((await process.claimed(addressResource)).length, 2);
+    });
+  });
+});
