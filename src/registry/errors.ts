@@ -1,6 +1,7 @@
 import type { GroupResource } from '../machinery/group-version.js';
 import {
   alreadyExistsError,
+  badRequestError,
   conflictError,
   expiredError,
   modifiedMessage,
@@ -37,6 +38,8 @@ export function toStatusError(error: unknown, gr: GroupResource, name: string, a
       return serviceUnavailableError('the storage of the server is not available right now', 1, error);
     case 'UnknownOutcome':
       return timeoutError('the write was sent to storage but its outcome is not known', 1, error);
+    case 'Invalid':
+      return badRequestError(`the object can't be stored: ${error.message}`, error);
     case 'SlowConsumer':
       return new StatusError('TooManyRequests', 'the watch could not keep up with the changes', { cause: error });
   }

