@@ -55,7 +55,7 @@ describe('kubectl drives an application', () => {
     assert.match(text, /Replicas:\s+3 desired/);
     assert.match(text, /StrategyType:\s+RollingUpdate/);
     assert.match(kubectl.ok(['describe', 'ingress', 'shop', '-n', 'shop']), /shop\.example\.com/);
-    assert.match(kubectl.ok(['describe', 'quota', '-n', 'shop']), /requests\.cpu/);
+    assert.match(kubectl.ok(['describe', 'netpol', '-n', 'shop']), /PodSelector:\s+app\.kubernetes\.io\/name=web/);
   });
 
   it('patches in the three ways', () => {

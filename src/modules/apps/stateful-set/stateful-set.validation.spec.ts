@@ -13,6 +13,20 @@ type Case = readonly [part: Record<string, unknown>, causes: readonly string[]];
 
 /** New objects. */
 const creates: readonly Case[] = [
+  // A claim template is a volume of the pods.
+  [
+    {
+      spec: {
+        selector,
+        template: {
+          ...template,
+          spec: { containers: [{ name: 'c', image: 'img:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }] },
+        },
+        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'] } }],
+      },
+    },
+    [],
+  ],
   [
     { spec: { template: template } },
     [

@@ -33,9 +33,19 @@ export function validateStatefulSet({ spec }: StatefulSet, options: PodValidatio
   if (checkUsable(spec.selector, '', specPath.child('selector'), errors)) {
     // Each pod has a disk of its own, so sharing is no question.
     const rules = { matches: matcherOf(spec.selector), replicas: 0, kind: 'StatefulSet' };
-    errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
+    const template = withClaimVolumes(spec);
+    errors.push(...validateReplicatedTemplate(template, rules, specPath.child('template'), options));
   }
   return errors;
+}
+
+/** The template as its pods will be: every claim template is a volume, in place of one with the same name. */
+function withClaimVolumes({ template, volumeClaimTemplates }: StatefulSetSpec): StatefulSetSpec['template'] {
+  const claims = (volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name ?? '').filter((name) => name !== '');
+  if (claims.length === 0) return template;
+  const own = (template.spec.volumes ?? []).filter(({ name }) => !claims.includes(name));
+  const claimed = claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  return { ...template, spec: { ...template.spec, volumes: [...own, ...claimed] } };
 }
 
 function checkPodManagement(policy: string, errors: FieldError[]): void {
