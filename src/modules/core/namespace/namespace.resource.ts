@@ -12,8 +12,8 @@ const finalizersPath = FieldPath.of('spec', 'finalizers');
 /** Spelled as clients of this rule know it. */
 const phasePath = FieldPath.of('status', 'Phase');
 
-/** Finalizers without a prefix that a namespace may carry. */
-const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+/** Finalizers without a prefix that a namespace may carry, besides its own. */
+const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion']);
 
 /** Namespaces: they stay, Terminating, until their content is gone and `finalize` has emptied `spec.finalizers`. */
 export function namespaceResource(names: VendorNames): ResourceDefinition {
@@ -45,7 +45,7 @@ export function namespaceResource(names: VendorNames): ResourceDefinition {
         name: 'finalize',
         verbs: ['update'],
         prepareForUpdate: (_context, object, old) => keepField(object, old, 'status'),
-        validateUpdate: (_context, object) => validateFinalizers(object as unknown as Namespace, true),
+        validateUpdate: (_context, object) => validateFinalizers(object as unknown as Namespace, names, true),
       },
     ],
   });
@@ -67,7 +67,7 @@ export function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
       }
     },
 
-    validate: (_context, object) => validateFinalizers(object, false),
+    validate: (_context, object) => validateFinalizers(object, names, false),
 
     prepareForUpdate(_context, object, old) {
       // Finalizers of the spec change only through the finalize path.
@@ -92,12 +92,13 @@ function validatePhase(object: Namespace): FieldError[] {
   return [invalid(phasePath, object.status.phase ?? '', detail)];
 }
 
-function validateFinalizers(object: Namespace, withIndex: boolean): FieldError[] {
+function validateFinalizers(object: Namespace, names: VendorNames, withIndex: boolean): FieldError[] {
   const errors: FieldError[] = [];
   (object.spec.finalizers ?? []).forEach((finalizer, i) => {
     const path = withIndex ? finalizersPath.index(i) : finalizersPath;
     for (const message of isQualifiedName(finalizer)) errors.push(invalid(path, finalizer, message));
-    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+    const isKnown = standardFinalizers.has(finalizer) || finalizer === names.namespaceFinalizer;
+    if (!finalizer.includes('/') && !isKnown) {
       errors.push(invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'));
     }
   });
