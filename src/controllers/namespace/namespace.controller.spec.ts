@@ -350,7 +350,7 @@ describe('NamespaceController', () => {
       },
     ));
 
-  it('looks again after a while, so that objects made at the last moment go too', async () => {
+  it('waits before it starts, so that objects made at the last moment go too', async () => {
     const timers = new ManualTimers();
     await withController(
       async (cluster) => {

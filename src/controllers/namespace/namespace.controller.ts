@@ -24,8 +24,9 @@ export interface NamespaceControllerOptions {
   /** Namespaces worked on at the same time. Default 4. */
   readonly workers?: number | undefined;
   /**
-   * Least time in milliseconds between seeing that a namespace terminates and letting it go. By then every API process
-   * has seen it too and takes no new objects into it. Default 2,000.
+   * Time in milliseconds between seeing that a namespace terminates and starting on its content. By then every API
+   * process has seen it too and takes no new objects into it, and a client that deletes an application object by object
+   * still finds them. Default 3,000.
    */
   readonly settleMs?: number | undefined;
   /** First and longest pause between looks at content that stays. Default 500 and 10,000. */
@@ -108,10 +109,11 @@ export class NamespaceController implements ControlLoop {
   }
 
   private async process(name: string, signal: AbortSignal): Promise<WorkOutcome> {
-    const { timers, settleMs = 2000, logger } = this.options;
+    const { timers, settleMs = 3000, logger } = this.options;
     const state = this.terminating.get(name);
     if (state === undefined) return 'done';
-    const startedAt = timers.elapsed();
+    const settlesIn = state.since + settleMs - timers.elapsed();
+    if (settlesIn > 0) return settlesIn;
     const namespace = await this.read(name, state.uid);
     if (namespace === undefined || !this.holds(namespace)) {
       // Gone, or held by finalizers of others, who let it go themselves.
@@ -129,8 +131,6 @@ export class NamespaceController implements ControlLoop {
       if (error !== undefined) throw error;
       if (report.resources.size > 0) return 'later';
       if (wasPartial) return 0;
-      const settlesIn = state.since + settleMs - startedAt;
-      if (settlesIn > 0) return settlesIn;
       await this.finalize(name, state.uid, signal);
       this.forget(name, state);
       logger.info('the content of a namespace is gone', { namespace: name });
