@@ -21,7 +21,8 @@ import { fromOldMetric, fromOldStatus, toOldMetric, toOldStatus } from './metric
 
 /** Brings an object into the canonical form of a version that has the same fields, or fewer. */
 function canonical(type: KindType, object: object): ApiObject {
-  return decode(type, object).value as ApiObject;
+  const { group, version, kind } = type.kind;
+  return decode(type, { ...object, kind, apiVersion: `${group}/${version}` }).value as ApiObject;
 }
 
 /** `v1`: one target for cpu; the rest is in annotations. */
