@@ -127,7 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await app.init();
 
     await namespaces.start(shutdown.signal);
-    await ensureSystemObjects(context);
+    await ensureSystemObjects(context, options.secureServing.securePort);
     connections.watch(fastify.server as unknown as Http2SecureServer);
     const { bindAddress, securePort } = options.secureServing;
     await app.listen(securePort, bindAddress);

@@ -48,7 +48,10 @@ describe('parseLabelSelector', () => {
   ];
   for (const [text, message] of faults) {
     it(`refuses ${text}`, () => {
-      assert.throws(() => parseLabelSelector(text), (e) => e instanceof SelectorError && message.test(e.message));
+      assert.throws(
+        () => parseLabelSelector(text),
+        (e) => e instanceof SelectorError && message.test(e.message),
+      );
     });
   }
 

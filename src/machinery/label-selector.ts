@@ -215,7 +215,9 @@ export function newRequirement(key: string, operator: LabelOperator, values: rea
   for (const value of values) {
     const errors = isValidLabelValue(value);
     if (errors.length > 0) {
-      throw requirementError(`invalid label value: ${JSON.stringify(value)}: at key: ${JSON.stringify(key)}: ${errors.join('; ')}`);
+      throw requirementError(
+        `invalid label value: ${JSON.stringify(value)}: at key: ${JSON.stringify(key)}: ${errors.join('; ')}`,
+      );
     }
   }
   return { key, operator, values: new Set(values) };

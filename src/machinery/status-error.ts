@@ -125,7 +125,8 @@ export const modifiedMessage =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 export function forbiddenError(gr: GroupResource, name: string, detail: string, causes?: StatusCause[]): StatusError {
-  const subject = gr.resource === '' ? '' : name === '' ? formatGroupResource(gr) : `${formatGroupResource(gr)} "${name}"`;
+  const subject =
+    gr.resource === '' ? '' : name === '' ? formatGroupResource(gr) : `${formatGroupResource(gr)} "${name}"`;
   const message = subject === '' ? `forbidden: ${detail}` : `${subject} is forbidden: ${detail}`;
   return new StatusError('Forbidden', message, { details: resourceDetails(gr, name, causes ? { causes } : {}) });
 }

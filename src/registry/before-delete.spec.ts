@@ -74,7 +74,10 @@ describe('checkPreconditions', () => {
     });
     checkPreconditions(definition(), live, options({ uid: 'u', resourceVersion: '5' }));
     checkPreconditions(definition(), live, options(undefined));
-    assert.throws(() => checkPreconditions(definition(), live, options({ uid: 'v' })), { code: 409, reason: 'Conflict' });
+    assert.throws(() => checkPreconditions(definition(), live, options({ uid: 'v' })), {
+      code: 409,
+      reason: 'Conflict',
+    });
     assert.throws(() => checkPreconditions(definition(), live, options({ resourceVersion: '4' })), { code: 409 });
   });
 });
@@ -87,6 +90,9 @@ describe('endsWithUpdate', () => {
     assert.equal(endsWithUpdate(of, { metadata: {} }), false);
     assert.equal(endsWithUpdate(of, { metadata: { deletionTimestamp, finalizers: ['a/b'] } }), false);
     assert.equal(endsWithUpdate(of, { metadata: { deletionTimestamp, deletionGracePeriodSeconds: 5 } }), false);
-    assert.equal(endsWithUpdate(definition({ deletionBlocked: () => true }), { metadata: { deletionTimestamp } }), false);
+    assert.equal(
+      endsWithUpdate(definition({ deletionBlocked: () => true }), { metadata: { deletionTimestamp } }),
+      false,
+    );
   });
 });

@@ -6,8 +6,8 @@ import {
   expiredError,
   modifiedMessage,
   notFoundError,
-  serviceUnavailableError,
   StatusError,
+  serviceUnavailableError,
   timeoutError,
   tooLargeResourceVersionError,
 } from '../machinery/status-error.js';

@@ -43,8 +43,7 @@ export function parseSelection(definition: ResourceDefinition, query: URLSearchP
     selectsAll: labels === everything && fields === everyField,
     name: fields.requiresExact('metadata.name'),
     matches: (object) =>
-      labels.matches(object.metadata.labels) &&
-      (fields === everyField || fields.matches(fieldsOf(definition, object))),
+      labels.matches(object.metadata.labels) && (fields === everyField || fields.matches(fieldsOf(definition, object))),
   };
 }
 

@@ -216,11 +216,7 @@ export class Store {
 
     let text: VersionedText;
     try {
-      const result = await this.storage.guaranteedUpdate(
-        this.keyOf(namespace, name),
-        { ignoreNotFound: true },
-        decide,
-      );
+      const result = await this.storage.guaranteedUpdate(this.keyOf(namespace, name), { ignoreNotFound: true }, decide);
       text = result.object;
       await reservation?.commit();
       if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(writtenObject as ApiObject);
@@ -294,7 +290,8 @@ export class Store {
       if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(done.object);
       return { ...done, text: result.object };
     } catch (error) {
-      if (error instanceof DryRunDone) return { ...(outcome as Omit<DeleteOutcome, 'text'>), text: dryText as VersionedText };
+      if (error instanceof DryRunDone)
+        return { ...(outcome as Omit<DeleteOutcome, 'text'>), text: dryText as VersionedText };
       throw toStatusError(error, this.groupResource, name);
     }
   }

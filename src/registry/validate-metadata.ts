@@ -1,9 +1,9 @@
 import type { ObjectMeta, OwnerReference } from '../machinery/api-object.js';
 import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../machinery/field-error.js';
-import { isDns1123Label, isQualifiedName, isValidLabelValue } from '../machinery/names.js';
+import { validateAnnotations, validateLabels } from '../machinery/label-rules.js';
+import { isDns1123Label, isQualifiedName } from '../machinery/names.js';
 
 const metadataPath = FieldPath.of('metadata');
-const maxAnnotationBytes = 256 * 1024;
 const maxFieldManagerLength = 128;
 
 /** Finalizers with a meaning of their own; all others must be qualified names. */
@@ -68,35 +68,11 @@ function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
     const detail = 'must be greater than or equal to 0';
     errors.push(invalid(metadataPath.child('generation'), meta.generation, detail));
   }
-  if (meta.labels !== undefined) errors.push(...validateLabels(meta.labels, metadataPath.child('labels')));
-  if (meta.annotations !== undefined) {
-    errors.push(...validateAnnotations(meta.annotations, metadataPath.child('annotations')));
-  }
+  errors.push(...validateLabels(meta.labels, metadataPath.child('labels')));
+  errors.push(...validateAnnotations(meta.annotations, metadataPath.child('annotations')));
   if (meta.ownerReferences !== undefined) validateOwnerReferences(meta.ownerReferences, errors);
   if (meta.finalizers !== undefined) validateFinalizers(meta.finalizers, errors);
   validateManagedFields(meta, errors);
-}
-
-/** Broken rules of a label map; also used for the labels of pod templates. */
-export function validateLabels(labels: Readonly<Record<string, string>>, path: FieldPath): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(labels)) {
-    for (const m of isQualifiedName(key)) errors.push(invalid(path, key, m));
-    for (const m of isValidLabelValue(value)) errors.push(invalid(path, value, m));
-  }
-  return errors;
-}
-
-/** Broken rules of annotations: qualified keys, 256 KiB in all. */
-export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: FieldPath): FieldError[] {
-  const errors: FieldError[] = [];
-  let total = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    for (const m of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, m));
-    total += Buffer.byteLength(key) + Buffer.byteLength(value);
-  }
-  if (total > maxAnnotationBytes) errors.push(tooLong(path, maxAnnotationBytes));
-  return errors;
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldError[]): void {

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Taint } from '../../../apis/core/v1/affinity.types.js';
 import type { Node } from '../../../apis/core/v1/node.types.js';
 import { checkQuantity } from '../../../apis/core/v1/validation/resources.validation.js';
-import { validateLabelName } from '../../../apis/meta/v1/validation/labels.validation.js';
 import { parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import {
   duplicate,
@@ -14,6 +13,7 @@ import {
   required,
   rootPath,
 } from '../../../machinery/field-error.js';
+import { validateLabelName } from '../../../machinery/label-rules.js';
 import { isValidLabelValue } from '../../../machinery/names.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 

@@ -1,6 +1,5 @@
 import type { Service } from '../../../apis/core/v1/service.types.js';
 import { validateIp, validateNonSpecialIp } from '../../../apis/core/v1/validation/ip-address.validation.js';
-import { validateLabels } from '../../../apis/meta/v1/validation/labels.validation.js';
 import { ipFamily, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import {
   duplicate,
@@ -11,6 +10,7 @@ import {
   notSupported,
   required,
 } from '../../../machinery/field-error.js';
+import { validateLabels } from '../../../machinery/label-rules.js';
 import { isDns1123Subdomain, isQualifiedName } from '../../../machinery/names.js';
 import { isExternallyAccessible, isHeadless, mayHaveNodePorts, needsHealthCheckPort } from './service.rules.js';
 import { validateServicePorts } from './service-ports.validation.js';

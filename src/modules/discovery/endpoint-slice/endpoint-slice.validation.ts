@@ -1,6 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
-import { validateLabels } from '../../../apis/meta/v1/validation/labels.validation.js';
 import {
   duplicate,
   type FieldError,
@@ -10,6 +9,7 @@ import {
   required,
   tooMany,
 } from '../../../machinery/field-error.js';
+import { validateLabels } from '../../../machinery/label-rules.js';
 import { isDns1123Label, isDns1123Subdomain, isQualifiedName, isValidLabelValue } from '../../../machinery/names.js';
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateResourceRequirements } from '../../../apis/core/v1/validation/resources.validation.js';
 import { validateTolerations } from '../../../apis/core/v1/validation/scheduling.validation.js';
-import { validateLabels } from '../../../apis/meta/v1/validation/labels.validation.js';
 import type { RuntimeClass } from '../../../apis/node/v1/runtime-class.types.js';
 import { duplicate, type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
+import { validateLabels } from '../../../machinery/label-rules.js';
 import { isDns1123Label } from '../../../machinery/names.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { validateLabelName } from '../../../apis/meta/v1/validation/labels.validation.js';
 import type { StorageClass } from '../../../apis/storage/v1/storage-class.types.js';
 import {
   duplicate,
@@ -11,6 +10,7 @@ import {
   required,
   tooLong,
 } from '../../../machinery/field-error.js';
+import { validateLabelName } from '../../../machinery/label-rules.js';
 import { isQualifiedName } from '../../../machinery/names.js';
 
 const reclaimPolicies = ['Delete', 'Retain'];

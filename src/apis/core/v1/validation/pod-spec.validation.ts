@@ -7,8 +7,8 @@ import {
   notSupported,
   required,
 } from '../../../../machinery/field-error.js';
+import { validateLabels } from '../../../../machinery/label-rules.js';
 import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../../../machinery/names.js';
-import { validateLabels } from '../../../meta/v1/validation/labels.validation.js';
 import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from '../pod-spec.types.js';
 import { checkOneOf, checkRange, checkText, type PodValidationOptions } from './common.validation.js';
 import { validateContainers, validateEphemeralContainers, validateInitContainers } from './container.validation.js';

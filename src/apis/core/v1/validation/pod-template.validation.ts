@@ -1,5 +1,5 @@
 import { type FieldError, type FieldPath, forbidden } from '../../../../machinery/field-error.js';
-import { validateAnnotations, validateLabels } from '../../../meta/v1/validation/labels.validation.js';
+import { validateAnnotations, validateLabels } from '../../../../machinery/label-rules.js';
 import type { PodTemplateSpec } from '../pod-spec.types.js';
 import type { PodValidationOptions } from './common.validation.js';
 import { validatePodSpec } from './pod-spec.validation.js';

@@ -7,10 +7,10 @@ import {
   notSupported,
   required,
 } from '../../../../machinery/field-error.js';
+import { validateLabelName } from '../../../../machinery/label-rules.js';
 import { isDns1123Label, isDns1123Subdomain, isValidLabelValue } from '../../../../machinery/names.js';
 import type { LabelSelector } from '../../../meta/v1/selector.types.js';
 import { validateLabelSelector } from '../../../meta/v1/validation/label-selector.validation.js';
-import { validateLabelName } from '../../../meta/v1/validation/labels.validation.js';
 import type {
   Affinity,
   NodeAffinity,

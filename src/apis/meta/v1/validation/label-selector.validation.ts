@@ -1,8 +1,8 @@
 import { type FieldError, type FieldPath, forbidden, invalid, required } from '../../../../machinery/field-error.js';
+import { validateLabelName, validateLabels } from '../../../../machinery/label-rules.js';
 import { labelSelectorFromObject, SelectorError } from '../../../../machinery/label-selector.js';
 import { isValidLabelValue } from '../../../../machinery/names.js';
 import type { LabelSelector, LabelSelectorRequirement } from '../selector.types.js';
-import { validateLabelName, validateLabels } from './labels.validation.js';
 
 /** Broken rules of a label selector; a missing one is valid here. */
 export function validateLabelSelector(selector: LabelSelector | null | undefined, path: FieldPath): FieldError[] {

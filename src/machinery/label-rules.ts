@@ -1,5 +1,5 @@
-import { type FieldError, type FieldPath, invalid, tooLong } from '../../../../machinery/field-error.js';
-import { isQualifiedName, isValidLabelValue } from '../../../../machinery/names.js';
+import { type FieldError, type FieldPath, invalid, tooLong } from './field-error.js';
+import { isQualifiedName, isValidLabelValue } from './names.js';
 
 const maxAnnotationBytes = 256 * 1024;
 
