@@ -63,14 +63,14 @@ function parseTerm(term: string, whole: string): FieldRequirement {
     }
     const operator = ['!=', '==', '='].find((o) => term.startsWith(o, i));
     if (operator !== undefined) {
-      const value = unescape(term.slice(i + operator.length), whole);
+      const value = unescapeValue(term.slice(i + operator.length), whole);
       return { field: term.slice(0, i), equals: operator !== '!=', value };
     }
   }
   throw new SelectorError(`invalid selector: '${whole}'; can't understand '${term}'`);
 }
 
-function unescape(value: string, whole: string): string {
+function unescapeValue(value: string, whole: string): string {
   let out = '';
   for (let i = 0; i < value.length; i++) {
     const c = value[i] as string;

@@ -64,5 +64,5 @@ export function isolatesStatus(definition: ResourceDefinition): boolean {
 
 function resetStatus(object: ApiObject): void {
   // A kind with status always shows it, empty ones as `{}`: the canonical form keeps the key.
-  if ('status' in object) object['status'] = {};
+  if ('status' in object) object.status = {};
 }

@@ -100,6 +100,6 @@ function carryGeneration(meta: ApiObject['metadata'], old: ApiObject['metadata']
 function generationChanged(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
   const generation = definition.facts?.generation;
   if (generation === undefined) return false;
-  const part = generation === 'spec' ? (o: ApiObject) => o['spec'] : generation;
+  const part = generation === 'spec' ? (o: ApiObject) => o.spec : generation;
   return !deepEqual(part(object), part(old));
 }

@@ -56,7 +56,7 @@ describe('informers of the JavaScript client', () => {
     for (const informer of informers) {
       await eventually(
         () => {
-          const seen = new Map(informer.list('default').map((o) => [o.metadata?.name ?? '', o.data?.['value'] ?? '']));
+          const seen = new Map(informer.list('default').map((o) => [o.metadata?.name ?? '', o.data?.value ?? '']));
           return seen.size === expected.size && [...expected].every(([name, value]) => seen.get(name) === value);
         },
         'the informer to show what the server has',

@@ -30,7 +30,13 @@ describe('kubectl drives an application', () => {
     const first = kubectl.ok(['apply', '-f', 'examples/']);
     assert.equal(first.match(/ created$/gm)?.length, 21, first);
     const versions = () =>
-      kubectl.ok(['get', '-f', 'examples/', '-o', 'jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion} {end}']);
+      kubectl.ok([
+        'get',
+        '-f',
+        'examples/',
+        '-o',
+        'jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion} {end}',
+      ]);
     const before = versions();
     const again = kubectl.ok(['apply', '-f', 'examples/']);
     assert.doesNotMatch(again, / created$/m);
@@ -39,7 +45,10 @@ describe('kubectl drives an application', () => {
 
   it('shows it in tables', () => {
     const all = kubectl.ok(['get', 'all,ing,pdb,quota,cm,secret,netpol,hpa', '-n', 'shop', '-o', 'wide']);
-    assert.match(all, /^deployment\.apps\/api\s+0\/3\s+0\s+0\s+\d+s\s+api\s+registry\.example\.com\/shop\/api:1\.4\.2/m);
+    assert.match(
+      all,
+      /^deployment\.apps\/api\s+0\/3\s+0\s+0\s+\d+s\s+api\s+registry\.example\.com\/shop\/api:1\.4\.2/m,
+    );
     assert.match(all, /^service\/api\s+ClusterIP\s+10\.0\.\d+\.\d+\s+<none>\s+8080\/TCP,9090\/TCP/m);
     assert.match(all, /^service\/web\s+NodePort\s+10\.0\.\d+\.\d+\s+<none>\s+80:3[0-2]\d{3}\/TCP/m);
     assert.match(all, /^service\/cache\s+ClusterIP\s+None/m);
@@ -59,7 +68,8 @@ describe('kubectl drives an application', () => {
   });
 
   it('patches in the three ways', () => {
-    const image = (i: string) => JSON.stringify({ spec: { template: { spec: { containers: [{ name: 'api', image: i }] } } } });
+    const image = (i: string) =>
+      JSON.stringify({ spec: { template: { spec: { containers: [{ name: 'api', image: i }] } } } });
     kubectl.ok(['patch', 'deploy', 'api', '-n', 'shop', '-p', image('registry.example.com/shop/api:1.4.3')]);
     const json = JSON.stringify([{ op: 'replace', path: '/spec/replicas', value: 4 }]);
     kubectl.ok(['patch', 'deploy', 'api', '-n', 'shop', '--type=json', '-p', json]);
@@ -75,7 +85,10 @@ describe('kubectl drives an application', () => {
   it('labels, annotates and scales', () => {
     kubectl.ok(['label', 'deploy', 'web', 'tier=front', '-n', 'shop']);
     kubectl.ok(['annotate', 'deploy', 'web', 'example.com/note=hello', '-n', 'shop']);
-    assert.match(kubectl.ok(['get', 'deploy', '-n', 'shop', '-l', 'tier=front', '-o', 'name']), /^deployment\.apps\/web$/m);
+    assert.match(
+      kubectl.ok(['get', 'deploy', '-n', 'shop', '-l', 'tier=front', '-o', 'name']),
+      /^deployment\.apps\/web$/m,
+    );
     kubectl.ok(['scale', 'deploy/web', '--replicas=5', '-n', 'shop']);
     kubectl.ok(['scale', 'statefulset/cache', '--replicas=2', '-n', 'shop']);
     assert.equal(kubectl.ok(['get', 'deploy', 'web', '-n', 'shop', '-o', 'jsonpath={.spec.replicas}']), '5');
@@ -84,7 +97,9 @@ describe('kubectl drives an application', () => {
   });
 
   it('tells a difference without making it', () => {
-    const file = kubectl.ok(['get', 'cm', 'api-settings', '-n', 'shop', '-o', 'yaml']).replace('CURRENCY: EUR', 'CURRENCY: USD');
+    const file = kubectl
+      .ok(['get', 'cm', 'api-settings', '-n', 'shop', '-o', 'yaml'])
+      .replace('CURRENCY: EUR', 'CURRENCY: USD');
     const diff = kubectl.run(['diff', '-f', '-'], file);
     assert.equal(diff.code, 1, diff.stderr);
     assert.match(diff.stdout, /^\+\s+CURRENCY: USD$/m);
@@ -120,7 +135,14 @@ describe('kubectl drives an application', () => {
     const waiting = kubectl.start(['wait', '--for=condition=Available', 'deploy/web', '-n', 'shop', '--timeout=30s']);
     const exited = new Promise<number | null>((resolve) => waiting.on('exit', resolve));
     const now = new Date().toISOString().replace(/\.\d+/, '');
-    const condition = { type: 'Available', status: 'True', reason: 'Test', message: '', lastUpdateTime: now, lastTransitionTime: now };
+    const condition = {
+      type: 'Available',
+      status: 'True',
+      reason: 'Test',
+      message: '',
+      lastUpdateTime: now,
+      lastTransitionTime: now,
+    };
     const answer = await cluster.second.client.patch(path, 'merge', { status: { conditions: [condition] } });
     assert.equal(answer.status, 200, answer.text);
     assert.equal(await exited, 0);
@@ -128,7 +150,10 @@ describe('kubectl drives an application', () => {
   });
 
   it('refuses what is wrong, with a reason a person can use', () => {
-    const bad = kubectl.run(['create', '-f', '-', '--validate=false'], 'apiVersion: v1\nkind: Service\nmetadata: {name: Bad_Name}\nspec: {ports: [{port: 80}]}');
+    const bad = kubectl.run(
+      ['create', '-f', '-', '--validate=false'],
+      'apiVersion: v1\nkind: Service\nmetadata: {name: Bad_Name}\nspec: {ports: [{port: 80}]}',
+    );
     assert.equal(bad.code, 1);
     assert.match(bad.stderr, /metadata\.name: Invalid value: "Bad_Name"/);
     assert.match(kubectl.run(['get', 'pods', 'none', '-n', 'shop']).stderr, /pods "none" not found/);
@@ -140,6 +165,9 @@ describe('kubectl drives an application', () => {
     assert.match(out, /namespace "shop" deleted/);
     assert.equal(kubectl.run(['get', 'ns', 'shop']).code, 1);
     const left = await cluster.first.client.get('/api/v1/configmaps');
-    assert.deepEqual(left.body.items.filter((i: { metadata: { namespace: string } }) => i.metadata.namespace === 'shop'), []);
+    assert.deepEqual(
+      left.body.items.filter((i: { metadata: { namespace: string } }) => i.metadata.namespace === 'shop'),
+      [],
+    );
   });
 });

@@ -71,7 +71,10 @@ describe('a database that goes away', () => {
       30_000,
     );
     const events = await watch.take(2, 30_000);
-    assert.deepEqual(events.map((e) => e.object.metadata.name), ['before-restart', 'after-restart']);
+    assert.deepEqual(
+      events.map((e) => e.object.metadata.name),
+      ['before-restart', 'after-restart'],
+    );
     watch.close();
   });
 });

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { systemClock } from '../../src/machinery/clock.js';
 import { ensurePki } from '../../src/program/pki/pki.js';
-import { type TestServer, TestCluster, tokens } from './support/test-cluster.js';
+import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 
@@ -115,7 +115,9 @@ describe('limits', () => {
 
   it('speaks TLS only', async () => {
     const answer = await new Promise<string>((resolve) => {
-      const socket = connectTcp(portOf(cluster.first), '127.0.0.1', () => socket.write('GET /api HTTP/1.1\r\nHost: x\r\n\r\n'));
+      const socket = connectTcp(portOf(cluster.first), '127.0.0.1', () =>
+        socket.write('GET /api HTTP/1.1\r\nHost: x\r\n\r\n'),
+      );
       let text = '';
       socket.on('data', (d) => {
         text += d;
@@ -129,7 +131,13 @@ describe('limits', () => {
   it('refuses old TLS versions', async () => {
     const result = await new Promise<string>((resolve) => {
       const socket = connectTls(
-        { port: portOf(cluster.first), host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' },
+        {
+          port: portOf(cluster.first),
+          host: '127.0.0.1',
+          rejectUnauthorized: false,
+          maxVersion: 'TLSv1.1',
+          minVersion: 'TLSv1',
+        },
         () => resolve('connected'),
       );
       socket.on('error', (e) => resolve(e.message));
@@ -174,11 +182,24 @@ describe('bad input', () => {
     ['a string', '"x"', 'application/json', 400],
     ['no body', '', 'application/json', 400],
     ['wrong UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 'application/json', 400],
-    ['deep nesting', '{"metadata":{"name":"deep"},"data":' + '{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000) + '}', 'application/json', 400],
+    [
+      'deep nesting',
+      `{"metadata":{"name":"deep"},"data":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`,
+      'application/json',
+      400,
+    ],
     ['a wrong type', '{"metadata":{"name":"t"},"data":{"a":1}}', 'application/json', 400],
     ['another kind', '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"t"}}', 'application/json', 400],
     ['broken YAML', 'a: b: c', 'application/yaml', 400],
-    ['an alias bomb', ['a: &a [x,x,x,x,x,x,x,x,x]', ...'bcdefghi'.split('').map((c, i) => `${c}: &${c} [${Array(9).fill(`*${'abcdefghi'[i]}`).join(',')}]`)].join('\n'), 'application/yaml', 400],
+    [
+      'an alias bomb',
+      [
+        'a: &a [x,x,x,x,x,x,x,x,x]',
+        ...'bcdefghi'.split('').map((c, i) => `${c}: &${c} [${Array(9).fill(`*${'abcdefghi'[i]}`).join(',')}]`),
+      ].join('\n'),
+      'application/yaml',
+      400,
+    ],
     ['an unknown media type', '<a/>', 'application/xml', 415],
     ['a bad name', '{"metadata":{"name":"Not_Valid"}}', 'application/json', 422],
   ];
@@ -192,7 +213,9 @@ describe('bad input', () => {
   }
 
   it('keeps a map entry named __proto__ as data and pollutes nothing', async () => {
-    const answer = await post('{"metadata":{"name":"proto","labels":{"x":"y"}},"data":{"__proto__":"x"},"__proto__":{"a":1}}');
+    const answer = await post(
+      '{"metadata":{"name":"proto","labels":{"x":"y"}},"data":{"__proto__":"x"},"__proto__":{"a":1}}',
+    );
     assert.ok(answer.status === 201 || answer.status === 422, answer.text);
     assert.equal((await cluster.first.client.get('/readyz')).status, 200);
   });

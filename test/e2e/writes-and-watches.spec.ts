@@ -119,7 +119,9 @@ describe('writes', () => {
     const recreated = await two.post(configMaps, configMap('fin'));
     assert.equal(recreated.status, 409);
     assert.match(recreated.body.message, /^object is being deleted: /);
-    const more = await two.patch(`${configMaps}/fin`, 'merge', { metadata: { finalizers: ['example.com/hold', 'a.b/c'] } });
+    const more = await two.patch(`${configMaps}/fin`, 'merge', {
+      metadata: { finalizers: ['example.com/hold', 'a.b/c'] },
+    });
     assert.equal(more.status, 422);
     const freed = await two.patch(`${configMaps}/fin`, 'merge', { metadata: { finalizers: null } });
     assert.equal(freed.status, 200);
@@ -128,7 +130,9 @@ describe('writes', () => {
 
   it('honours delete preconditions and propagation', async () => {
     const { body } = await one.post(configMaps, configMap('pre'));
-    const wrong = await one.delete(`${configMaps}/pre`, { preconditions: { uid: '11111111-2222-3333-4444-555555555555' } });
+    const wrong = await one.delete(`${configMaps}/pre`, {
+      preconditions: { uid: '11111111-2222-3333-4444-555555555555' },
+    });
     assert.equal(wrong.status, 409);
     const orphan = await one.delete(`${configMaps}/pre`, { propagationPolicy: 'Orphan', dryRun: ['All'] });
     assert.deepEqual(orphan.body.metadata.finalizers, ['orphan']);
@@ -144,13 +148,20 @@ describe('writes', () => {
   });
 
   it('deletes a selected part of a collection', async () => {
-    for (const [name, set] of [['c1', 'x'], ['c2', 'x'], ['c3', 'y']] as const) {
+    for (const [name, set] of [
+      ['c1', 'x'],
+      ['c2', 'x'],
+      ['c3', 'y'],
+    ] as const) {
       await one.post(configMaps, configMap(name, {}, { labels: { set } }));
     }
     const deleted = await two.delete(`${configMaps}?labelSelector=set%3Dx`);
     assert.equal(deleted.status, 200);
     const left = await one.get(`${configMaps}?labelSelector=set`);
-    assert.deepEqual(left.body.items.map((i: { metadata: { name: string } }) => i.metadata.name), ['c3']);
+    assert.deepEqual(
+      left.body.items.map((i: { metadata: { name: string } }) => i.metadata.name),
+      ['c3'],
+    );
   });
 
   it('answers HEAD like GET, without a body', async () => {
@@ -224,9 +235,15 @@ describe('watches', () => {
     await two.patch(`${configMaps}/w`, 'merge', { data: { n: '2' } });
     await one.delete(`${configMaps}/w`);
     const events = await watch.take(4);
-    assert.deepEqual(events.map((e) => e.type), ['ADDED', 'MODIFIED', 'MODIFIED', 'DELETED']);
+    assert.deepEqual(
+      events.map((e) => e.type),
+      ['ADDED', 'MODIFIED', 'MODIFIED', 'DELETED'],
+    );
     assert.deepEqual(events[0]?.object, created);
-    assert.deepEqual(events.map((e) => e.object.data.n), ['0', '1', '2', '2']);
+    assert.deepEqual(
+      events.map((e) => e.object.data.n),
+      ['0', '1', '2', '2'],
+    );
     const versions = events.map((e) => BigInt(e.object.metadata.resourceVersion));
     for (let i = 1; i < versions.length; i++) assert.ok((versions[i] as bigint) > (versions[i - 1] as bigint));
     watch.close();
@@ -238,7 +255,10 @@ describe('watches', () => {
     await one.delete(`${configMaps}/h`);
     const watch = await two.watch(`${configMaps}?watch=1&resourceVersion=${first.metadata.resourceVersion}`);
     const events = await watch.take(2);
-    assert.deepEqual(events.map((e) => e.type), ['MODIFIED', 'DELETED']);
+    assert.deepEqual(
+      events.map((e) => e.type),
+      ['MODIFIED', 'DELETED'],
+    );
     assert.equal(events[1]?.object.data.n, '1');
     watch.close();
   });
@@ -262,7 +282,10 @@ describe('watches', () => {
     await one.patch(`${configMaps}/t`, 'merge', { data: { n: '3' } });
     await one.delete(`${configMaps}/t`);
     const events = await watch.take(5);
-    assert.deepEqual(events.map((e) => e.type), ['ADDED', 'DELETED', 'ADDED', 'MODIFIED', 'DELETED']);
+    assert.deepEqual(
+      events.map((e) => e.type),
+      ['ADDED', 'DELETED', 'ADDED', 'MODIFIED', 'DELETED'],
+    );
     // The object as it was while it was selected.
     assert.equal(events[1]?.object.data.n, '0');
     watch.close();
@@ -270,7 +293,9 @@ describe('watches', () => {
 
   it('sees one object through a field selector and through its own path', async () => {
     const start = (await one.get(configMaps)).body.metadata.resourceVersion;
-    const byField = await two.watch(`${configMaps}?watch=1&resourceVersion=${start}&fieldSelector=metadata.name%3Dsolo`);
+    const byField = await two.watch(
+      `${configMaps}?watch=1&resourceVersion=${start}&fieldSelector=metadata.name%3Dsolo`,
+    );
     const byPath = await one.watch(`${configMaps}/solo?watch=1&resourceVersion=${start}`);
     await one.post(configMaps, configMap('other'));
     await two.post(configMaps, configMap('solo'));
@@ -287,7 +312,8 @@ describe('watches', () => {
   });
 
   it('bookmarks the end of the initial state exactly once when asked', async () => {
-    const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=state%3Dyes';
+    const query =
+      'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=state%3Dyes';
     const watch = await two.watch(`${configMaps}?${query}&timeoutSeconds=3`);
     const events = [];
     for (let event = await watch.next(); event !== undefined; event = await watch.next()) events.push(event);

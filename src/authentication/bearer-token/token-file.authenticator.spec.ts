@@ -39,7 +39,7 @@ describe('TokenFileAuthenticator', () => {
     it(`refuses a file with the line ${line} without repeating it`, () => {
       assert.throws(
         () => TokenFileAuthenticator.fromText(line),
-        (e: Error) => /line 1/.test(e.message) && !e.message.includes('tok'.repeat(1) + ','),
+        (e: Error) => /line 1/.test(e.message) && !e.message.includes(`${'tok'.repeat(1)},`),
       );
     });
   }

@@ -36,7 +36,8 @@ export class TokenFileAuthenticator implements Authenticator {
       if (line.trim() === '' || line.startsWith('#')) return;
       const [token, name, uid, groups] = parseCsvLine(line, i + 1);
       if (!token || !name) throw new TokenFileError(`token file line ${i + 1}: token and user name must not be empty`);
-      if (uid === undefined) throw new TokenFileError(`token file line ${i + 1}: needs at least token, user name and user uid`);
+      if (uid === undefined)
+        throw new TokenFileError(`token file line ${i + 1}: needs at least token, user name and user uid`);
       const user: UserInfo = Object.freeze({
         name,
         uid,
@@ -54,7 +55,9 @@ export class TokenFileAuthenticator implements Authenticator {
     const digest = digestOf(token);
     let found: TokenEntry | undefined;
     for (const entry of this.entries) if (timingSafeEqual(entry.digest, digest)) found ??= entry;
-    return found === undefined ? { kind: 'rejected', reason: 'unknown bearer token' } : { kind: 'user', user: found.user };
+    return found === undefined
+      ? { kind: 'rejected', reason: 'unknown bearer token' }
+      : { kind: 'user', user: found.user };
   }
 }
 
@@ -81,7 +84,8 @@ function parseCsvLine(line: string, number: number): string[] {
         } else value += line[i++];
       }
       fields.push(value);
-      if (i < line.length && line[i] !== ',') throw new TokenFileError(`token file line ${number}: text behind a quoted field`);
+      if (i < line.length && line[i] !== ',')
+        throw new TokenFileError(`token file line ${number}: text behind a quoted field`);
       i++;
     } else {
       const end = line.indexOf(',', i);

@@ -50,9 +50,9 @@ export function parseWriteOptions(
   }
   if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind }, '', errors);
   const raw: Record<string, unknown> = { kind, apiVersion: `meta.${names.suffix}/v1` };
-  if (dryRun.length > 0) raw['dryRun'] = dryRun;
-  if (manager !== '') raw['fieldManager'] = manager;
-  if (validation !== '') raw['fieldValidation'] = validation;
+  if (dryRun.length > 0) raw.dryRun = dryRun;
+  if (manager !== '') raw.fieldManager = manager;
+  if (validation !== '') raw.fieldValidation = validation;
   return {
     dryRun: dryRun.length > 0,
     fieldManager: manager === '' ? managerFromUserAgent(context.userAgent) : manager,

@@ -1,5 +1,5 @@
-import { Agent, request as httpsRequest } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
 
 export interface ApiResponse {
   readonly status: number;
@@ -90,7 +90,7 @@ export class ApiClient {
   ): Promise<IncomingMessage> {
     const token = options.token ?? this.credentials.token;
     const headers: Record<string, string> = { 'user-agent': 'e2e/1.0' };
-    if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+    if (token !== undefined) headers.authorization = `Bearer ${token}`;
     if (payload !== undefined) {
       headers['content-type'] = options.contentType ?? 'application/json';
       headers['content-length'] = String(Buffer.byteLength(payload));

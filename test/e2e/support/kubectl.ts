@@ -18,10 +18,10 @@ export class Kubectl {
 
   constructor(
     kubeconfig: string,
-    private readonly program = process.env['PLINTH_TEST_KUBECTL'] ?? 'kubectl',
+    private readonly program = process.env.PLINTH_TEST_KUBECTL ?? 'kubectl',
   ) {
     const home = mkdtempSync(join(tmpdir(), 'plinth-kubectl-'));
-    this.environment = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: kubeconfig, KUBE_EDITOR: 'true' };
+    this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig, KUBE_EDITOR: 'true' };
   }
 
   /** Runs one command and gives its output, whatever its exit code. */

@@ -25,6 +25,7 @@ export interface BytesRequest {
   readonly body?: Buffer;
   readonly contentType?: string;
   readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A client that sends and reads bytes, protobuf ones unless told otherwise. */
@@ -66,6 +67,7 @@ export class ProtobufClient {
       authorization: `Bearer ${this.token}`,
       'user-agent': 'e2e/1.0',
       accept: options.accept ?? protobuf,
+      ...options.headers,
     };
     if (options.body !== undefined) {
       headers['content-type'] = options.contentType ?? protobuf;

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import type { ApiClient } from './support/api-client.js';
+import { ProtobufClient } from './support/protobuf-client.js';
+import { TestCluster, tokens } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+let client: ApiClient;
+let binary: ProtobufClient;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 2 });
+  client = cluster.first.client;
+  binary = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
+});
+
+after(() => cluster.stop());
+
+interface DiscoveredResource {
+  readonly name: string;
+  readonly namespaced: boolean;
+  readonly kind: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly verbs: readonly string[];
+}
+
+/** Path of each served group version to its discovery entries. */
+async function discovered(): Promise<Map<string, DiscoveredResource[]>> {
+  const { body: groups } = await client.get('/apis');
+  const found = new Map<string, DiscoveredResource[]>();
+  const paths = ['api/v1'];
+  for (const { versions } of groups.groups) {
+    for (const { groupVersion } of versions) paths.push(`apis/${groupVersion}`);
+  }
+  for (const path of paths) found.set(path, (await client.get(`/${path}`)).body.resources);
+  return found;
+}
+
+/** Every `$ref` inside a value. */
+function references(value: unknown, into: Set<string> = new Set()): Set<string> {
+  if (typeof value !== 'object' || value === null) return into;
+  for (const [name, member] of Object.entries(value)) {
+    if (name === '$ref') into.add(member as string);
+    else references(member, into);
+  }
+  return into;
+}
+
+const methods: Readonly<Record<string, string>> = {
+  get: 'get',
+  list: 'get',
+  create: 'post',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'delete',
+};
+
+/** Where a verb of a resource is found below its group version. */
+function pathOf({ name, namespaced }: DiscoveredResource, verb: string): string {
+  const [resource, subresource] = name.split('/');
+  const scope = namespaced ? '/namespaces/{namespace}' : '';
+  if (subresource !== undefined) return `${scope}/${resource}/{name}/${subresource}`;
+  const onCollection = verb === 'list' || verb === 'create' || verb === 'deletecollection';
+  return onCollection ? `${scope}/${resource}` : `${scope}/${resource}/{name}`;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a document
+function checkPaths(document: any, path: string, resources: readonly DiscoveredResource[]): void {
+  for (const resource of resources) {
+    for (const verb of resource.verbs) {
+      const method = methods[verb];
+      if (method === undefined) continue;
+      const operation = document.paths[`/${path}${pathOf(resource, verb)}`]?.[method];
+      assert.ok(operation, `${verb} of ${resource.name} in ${path}`);
+      assert.equal(operation['x-kubernetes-group-version-kind'].kind, resource.kind);
+      if (verb === 'patch') {
+        const names = operation.parameters.map((p: { name: string }) => p.name);
+        for (const name of ['dryRun', 'fieldManager', 'fieldValidation', 'force'])
+          assert.ok(names.includes(name), name);
+      }
+    }
+  }
+}
+
+describe('/openapi/v2', () => {
+  it('describes everything that discovery shows, and refers to nothing that is missing', async () => {
+    const { status, headers, body } = await client.get('/openapi/v2');
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'application/json');
+    for (const [path, resources] of await discovered()) checkPaths(body, path, resources);
+    for (const ref of references(body)) {
+      assert.ok(body.definitions[ref.replace('#/definitions/', '')], ref);
+    }
+    const ids = Object.values<Record<string, { operationId?: string }>>(body.paths).flatMap((item) =>
+      Object.values(item).flatMap((operation) => operation.operationId ?? []),
+    );
+    assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+  });
+
+  it('comes in protobuf under both spellings of its type', async () => {
+    const name = 'application/com.github.proto-openapi.spec.v2';
+    const asked = await binary.send('GET', '/openapi/v2', { accept: `${name}@v1.0+protobuf` });
+    assert.equal(asked.status, 200);
+    assert.equal(asked.headers['content-type'], `${name}.v1.0+protobuf`);
+    // Field 1 is the version of the format.
+    assert.deepEqual(asked.bytes.subarray(0, 5), Buffer.from('\x0a\x032.0'));
+    const again = await binary.send('GET', '/openapi/v2', { accept: `${name}.v1.0+protobuf` });
+    assert.deepEqual(again.bytes, asked.bytes);
+    assert.notEqual(asked.headers.etag, (await client.get('/openapi/v2')).headers.etag);
+  });
+
+  it('is the same in every process, and unchanged for who has it', async () => {
+    const one = await client.get('/openapi/v2');
+    const { etag } = one.headers;
+    assert.match(etag ?? '', /^"[0-9A-F]{64}"$/);
+    assert.equal((await cluster.second.client.get('/openapi/v2')).headers.etag, etag);
+    const unchanged = await client.get('/openapi/v2', { headers: { 'if-none-match': etag as string } });
+    assert.equal(unchanged.status, 304);
+    assert.equal(unchanged.text, '');
+    const changed = await client.get('/openapi/v2', { headers: { 'if-none-match': '"OTHER"' } });
+    assert.equal(changed.status, 200);
+  });
+
+  it('is compressed for who takes that', async () => {
+    const plain = await client.get('/openapi/v2');
+    assert.equal(plain.headers['content-encoding'], undefined);
+    const packed = await binary.send('GET', '/openapi/v2', {
+      accept: 'application/json',
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    assert.equal(gunzipSync(packed.bytes).toString(), plain.text);
+  });
+
+  it('is refused in other forms, and to nobody known', async () => {
+    const refused = await client.get('/openapi/v2', { headers: { accept: 'text/html' } });
+    assert.equal(refused.status, 406);
+    assert.match(refused.body.message, /application\/json/);
+    assert.equal((await client.get('/openapi/v2', { token: 'nonsense' })).status, 401);
+    assert.equal((await client.post('/openapi/v2', {})).status, 404);
+  });
+});
+
+describe('/openapi/v3', () => {
+  it('leads to a document of each group version', async () => {
+    const { body: index } = await client.get('/openapi/v3');
+    const { body: index2 } = await cluster.second.client.get('/openapi/v3');
+    assert.deepEqual(index2, index);
+    for (const [path, resources] of await discovered()) {
+      const url = index.paths[path]?.serverRelativeURL;
+      assert.ok(url?.startsWith(`/openapi/v3/${path}?hash=`), path);
+      const { status, headers, body } = await client.get(url);
+      assert.equal(status, 200);
+      assert.match(headers['cache-control'] ?? '', /immutable/);
+      assert.match(url, new RegExp(`hash=${headers.etag?.replaceAll('"', '')}$`));
+      checkPaths(body, path, resources);
+      for (const ref of references(body)) {
+        assert.ok(body.components.schemas[ref.replace('#/components/schemas/', '')], ref);
+      }
+    }
+    for (const path of ['api', 'apis', 'apis/apps', 'version']) {
+      assert.equal((await client.get(index.paths[path].serverRelativeURL)).status, 200, path);
+    }
+  });
+
+  it('redirects from an old digest to the present one', async () => {
+    const old = await client.get('/openapi/v3/apis/apps/v1?hash=OLD');
+    assert.equal(old.status, 301);
+    const { body: index } = await client.get('/openapi/v3');
+    assert.equal(old.headers.location, index.paths['apis/apps/v1'].serverRelativeURL);
+    const plain = await client.get('/openapi/v3/apis/apps/v1');
+    assert.match(plain.headers['cache-control'] ?? '', /no-cache/);
+    const headers = { 'if-none-match': plain.headers.etag as string };
+    assert.equal((await client.get('/openapi/v3/apis/apps/v1', { headers })).status, 304);
+  });
+
+  it('comes in protobuf', async () => {
+    const name = 'application/com.github.proto-openapi.spec.v3';
+    const answer = await binary.send('GET', '/openapi/v3/api/v1', { accept: `${name}@v1.0+protobuf` });
+    assert.equal(answer.headers['content-type'], `${name}.v1.0+protobuf`);
+    assert.deepEqual(answer.bytes.subarray(0, 7), Buffer.from('\x0a\x053.0.0'));
+  });
+
+  it('has nothing for other paths', async () => {
+    for (const path of ['apis/none/v1', 'api/v9', 'x', '']) {
+      const answer = await client.get(`/openapi/v3/${path}`);
+      assert.equal(answer.status, path === '' ? 200 : 404, path);
+    }
+  });
+});
+
+describe('strict validation', () => {
+  it('names the fields that are wrong', async () => {
+    const path = '/api/v1/namespaces/default/configmaps?fieldValidation=Strict';
+    const refused = await client.post(path, { metadata: { name: 'x', labls: {} }, dta: {} });
+    assert.equal(refused.status, 400);
+    assert.match(refused.body.message, /unknown field "metadata\.labls".*unknown field "dta"/);
+  });
+});
