@@ -8,6 +8,7 @@ import type { Authorizer } from './authorization/authorizer.js';
 import { DiscoveryController, VERSION_INFO, type VersionInfo } from './endpoints/discovery/discovery.controller.js';
 import { HEALTH_CHECKS, HealthController } from './endpoints/health/health.controller.js';
 import type { HealthCheck } from './endpoints/health/health-checks.js';
+import { OpenApiController } from './endpoints/openapi/openapi.controller.js';
 import { CatchAllController, groupController } from './endpoints/resource.controller.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
@@ -64,7 +65,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [SharedModule.of(parts), ...groupModules.map((m) => m.module)],
-      controllers: [HealthController, DiscoveryController, ...groupControllers, CatchAllController],
+      controllers: [HealthController, DiscoveryController, OpenApiController, ...groupControllers, CatchAllController],
       providers: [
         { provide: APP_GUARD, useValue: new AuthenticationGuard(parts.authenticator, parts.allowAnonymous) },
         { provide: APP_GUARD, useValue: new AuthorizationGuard(parts.authorizer) },

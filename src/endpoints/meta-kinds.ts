@@ -13,5 +13,4 @@ export interface MetaKinds {
   readonly apiGroup: KindType;
   readonly apiGroupList: KindType;
   readonly apiResourceList: KindType;
-  readonly watchEvent: StructType;
 }

@@ -31,6 +31,9 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/strategic-merge-patch+json': 'strategic',
 };
 
+/** Media types of the patches that are no applies. */
+export const patchMediaTypes: readonly string[] = Object.keys(patchTypes);
+
 /** A patch, parsed; applied again to each newer live object when another writer comes between. */
 export type ApplyPatch = (live: ApiObject) => unknown;
 
@@ -97,7 +100,13 @@ export async function handlePatch(
       if (live === undefined) throw notFoundError(store.groupResource, scope.name);
       const servedLive = resource.isStored ? live : toServed(resource, structuredClone(live));
       const patched = apply(servedLive);
-      const object = decodePatched(context, resource.served.type, expectedKind(scope), patched, options.fieldValidation);
+      const object = decodePatched(
+        context,
+        resource.served.type,
+        expectedKind(scope),
+        patched,
+        options.fieldValidation,
+      );
       ensureIdentity(resource.definition, object, scope.namespace, scope.name);
       applyDefaults(resource, object);
       await admissionOf(context).admit({

@@ -15,7 +15,9 @@ export interface AcceptedType {
   readonly pretty: boolean;
 }
 
-interface Clause {
+/** One media type of an Accept header. */
+export interface AcceptClause {
+  /** In lower case. */
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
   readonly quality: number;
@@ -29,7 +31,7 @@ export const plainJson: AcceptedType = Object.freeze({
 });
 const transformations: ReadonlySet<string> = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 
-function parseClause(text: string): Clause {
+function parseClause(text: string): AcceptClause {
   const [type, ...rest] = text.split(';');
   const parameters = new Map<string, string>();
   for (const part of rest) {
@@ -45,6 +47,14 @@ function parseClause(text: string): Clause {
   }
   const quality = Number(parameters.get('q') ?? '1');
   return { type: (type as string).trim().toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
+}
+
+/** The clauses of an Accept header, best first; those of quality 0 are refused types. */
+export function parseAccept(header: string): AcceptClause[] {
+  return header
+    .split(',')
+    .map(parseClause)
+    .sort((a, b) => b.quality - a.quality);
 }
 
 /** Media types of bodies and answers, as messages name them. */
@@ -77,10 +87,8 @@ export class AcceptNegotiator {
   }
 
   private choose(header: string, allowTransformations: boolean): AcceptedType {
-    const clauses = header.split(',').map(parseClause);
-    clauses.sort((a, b) => b.quality - a.quality);
     let sawMediaType = false;
-    for (const clause of clauses) {
+    for (const clause of parseAccept(header)) {
       const mediaType = this.mediaTypeOf(clause.type);
       if (mediaType === undefined || clause.quality <= 0) continue;
       sawMediaType = true;

@@ -34,9 +34,16 @@ const sendInitialEvents = query(
   'A watch begins with an event for each object there is.',
 );
 
+const deletion: readonly ParameterModel[] = [
+  dryRun,
+  query('gracePeriodSeconds', 'integer', 'Time the object has to end by itself; 0 deletes at once.'),
+  query('orphanDependents', 'boolean', 'Deprecated: use propagationPolicy.'),
+  query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
+];
+
 /** Query parameters by what a request does. */
 export const queryParameters = {
-  read: [] as readonly ParameterModel[],
+  read: [],
   list: [
     query('allowWatchBookmarks', 'boolean', 'A watch also gets events that only tell how far it is.'),
     continueToken,
@@ -51,25 +58,18 @@ export const queryParameters = {
   ],
   write: [dryRun, fieldManager, fieldValidation],
   patch: [dryRun, fieldManager, fieldValidation, force],
-  delete: [
-    dryRun,
-    query('gracePeriodSeconds', 'integer', 'Time the object has to end by itself; 0 deletes at once.'),
-    query('orphanDependents', 'boolean', 'Deprecated: use propagationPolicy.'),
-    query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
+  delete: deletion,
+  deleteCollection: [
+    continueToken,
+    fieldSelector,
+    labelSelector,
+    limit,
+    resourceVersion,
+    resourceVersionMatch,
+    timeoutSeconds,
+    ...deletion,
   ],
-  get deleteCollection(): readonly ParameterModel[] {
-    return [
-      continueToken,
-      fieldSelector,
-      labelSelector,
-      limit,
-      resourceVersion,
-      resourceVersionMatch,
-      timeoutSeconds,
-      ...this.delete,
-    ];
-  },
-} as const;
+} as const satisfies Record<string, readonly ParameterModel[]>;
 
 export const pretty = query('pretty', 'string', 'Indent the answer.');
 

@@ -1,10 +1,10 @@
 import type { GroupVersionKind } from '../../machinery/group-version.js';
-import { always, kind, type KindType, list, required, struct } from '../../machinery/schema/index.js';
+import { always, type KindType, kind, list, required, struct } from '../../machinery/schema/index.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { allVerbs, type ResourceVerb, type SubresourceDefinition } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
+import { applyMediaType, patchMediaTypes } from '../handlers/patch.js';
 import type { MetaKinds } from '../meta-kinds.js';
-import { applyMediaType, patchMediaTypes } from '../negotiation/patch-types.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
 import { nameParameter, namespaceParameter, pretty, queryParameters } from './parameters.js';
 

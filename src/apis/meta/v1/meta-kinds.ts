@@ -2,7 +2,6 @@ import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './discover
 import { listMeta, partialObjectMetadata } from './object-meta.types.js';
 import { deleteOptions } from './options.types.js';
 import { status } from './status.types.js';
-import { watchEvent } from './watch-event.types.js';
 
 /** The declarations that requests and answers of every group use. */
 export const metaKinds = {
@@ -14,5 +13,4 @@ export const metaKinds = {
   apiGroup,
   apiGroupList,
   apiResourceList,
-  watchEvent,
 } as const;

@@ -1,0 +1,196 @@
+/**
+ * Field numbers of the protobuf forms of OpenAPI documents (packages `openapi.v2` and `openapi.v3` of gnostic), as far as
+ * our documents use them.
+ */
+
+/** How one member of a JSON document stands in protobuf. */
+export interface Slot {
+  readonly number: number;
+  /** `any`: YAML text in a message; `default`: one field per JSON type; a message otherwise. */
+  readonly as: 'text' | 'flag' | 'any' | 'default' | (() => Shape | Union);
+  /** Set when the member is a map: number of the repeated name and value pairs. */
+  readonly entries?: number;
+  /** Messages around the value, from the outside inwards, by the number of the field they have it in. */
+  readonly wrap?: readonly number[];
+}
+
+/** A message: its fields by the name of the member. */
+export interface Shape {
+  readonly fields: Readonly<Record<string, Slot>>;
+  /** Number of the repeated name and value pairs that `x-` members become. */
+  readonly extensions?: number;
+}
+
+/** A message of several kinds, chosen by the value. */
+export type Union = (value: Readonly<Record<string, unknown>>) => {
+  readonly wrap: readonly number[];
+  readonly shape: Shape;
+};
+
+type Wrap = readonly number[];
+
+const text = (number: number, wrap?: Wrap): Slot => ({ number, as: 'text', ...(wrap === undefined ? {} : { wrap }) });
+const flag = (number: number): Slot => ({ number, as: 'flag' });
+const message = (number: number, as: () => Shape | Union, wrap?: Wrap): Slot => ({
+  number,
+  as,
+  ...(wrap === undefined ? {} : { wrap }),
+});
+const map = (number: number, entries: number, as: () => Shape | Union, wrap?: Wrap): Slot => ({
+  ...message(number, as, wrap),
+  entries,
+});
+
+const stringArray: Shape = { fields: {} };
+
+const schema2: Shape = {
+  fields: {
+    $ref: text(1),
+    format: text(2),
+    description: text(4),
+    default: { number: 5, as: 'any' },
+    required: text(19),
+    additionalProperties: message(21, () => schema2, [1]),
+    type: text(22, [1]),
+    items: message(23, () => schema2, [1]),
+    allOf: message(24, () => schema2),
+    properties: map(25, 1, () => schema2),
+  },
+  extensions: 31,
+};
+
+const bodyParameter2: Shape = {
+  fields: { description: text(1), name: text(2), in: text(3), required: flag(4), schema: message(5, () => schema2) },
+};
+const queryParameter2: Shape = {
+  fields: { required: flag(1), in: text(2), description: text(3), name: text(4), type: text(6), uniqueItems: flag(20) },
+};
+const pathParameter2: Shape = {
+  fields: { required: flag(1), in: text(2), description: text(3), name: text(4), type: text(5), uniqueItems: flag(19) },
+};
+const parameter2: Union = (value) => {
+  if (value.in === 'body') return { wrap: [1, 1], shape: bodyParameter2 };
+  if (value.in === 'path') return { wrap: [1, 2, 4], shape: pathParameter2 };
+  return { wrap: [1, 2, 3], shape: queryParameter2 };
+};
+
+const response2: Shape = { fields: { description: text(1), schema: message(2, () => schema2, [1]) } };
+
+const operation2: Shape = {
+  fields: {
+    tags: text(1),
+    description: text(3),
+    operationId: text(5),
+    produces: text(6),
+    consumes: text(7),
+    parameters: message(8, () => parameter2),
+    responses: map(9, 1, () => response2, [1]),
+    schemes: text(10),
+  },
+  extensions: 13,
+};
+
+const pathItem2: Shape = {
+  fields: {
+    get: message(2, () => operation2),
+    put: message(3, () => operation2),
+    post: message(4, () => operation2),
+    delete: message(5, () => operation2),
+    patch: message(8, () => operation2),
+    parameters: message(9, () => parameter2),
+  },
+};
+
+/** `openapi.v2.Document`. */
+export const swaggerMessage: Shape = {
+  fields: {
+    swagger: text(1),
+    info: message(2, () => ({ fields: { title: text(1), version: text(2) } })),
+    paths: map(8, 2, () => pathItem2),
+    definitions: map(9, 1, () => schema2),
+    security: map(12, 1, () => stringArray),
+    securityDefinitions: map(
+      13,
+      1,
+      () => ({ fields: { type: text(1), name: text(2), in: text(3), description: text(4) } }),
+      [2],
+    ),
+  },
+};
+
+const reference3: Shape = { fields: { $ref: text(1) } };
+const schemaOrReference3: Union = (value) =>
+  value.$ref === undefined ? { wrap: [1], shape: schema3 } : { wrap: [2], shape: reference3 };
+
+const schema3: Shape = {
+  fields: {
+    uniqueItems: flag(20),
+    required: text(23),
+    type: text(25),
+    allOf: message(26, () => schemaOrReference3),
+    oneOf: message(27, () => schemaOrReference3),
+    items: message(30, () => schemaOrReference3, [1]),
+    properties: map(31, 1, () => schemaOrReference3),
+    additionalProperties: message(32, () => schemaOrReference3, [1]),
+    default: { number: 33, as: 'default' },
+    description: text(34),
+    format: text(35),
+  },
+  extensions: 36,
+};
+
+const content3: Shape = { fields: { schema: message(1, () => schemaOrReference3) } };
+
+const parameter3: Shape = {
+  fields: {
+    name: text(1),
+    in: text(2),
+    description: text(3),
+    required: flag(4),
+    schema: message(10, () => schemaOrReference3),
+  },
+};
+
+const operation3: Shape = {
+  fields: {
+    tags: text(1),
+    description: text(3),
+    operationId: text(5),
+    parameters: message(6, () => parameter3, [1]),
+    requestBody: message(7, () => ({ fields: { content: map(2, 1, () => content3), required: flag(3) } }), [1]),
+    responses: map(8, 2, () => ({ fields: { description: text(1), content: map(3, 1, () => content3) } }), [1]),
+  },
+  extensions: 13,
+};
+
+const pathItem3: Shape = {
+  fields: {
+    get: message(4, () => operation3),
+    put: message(5, () => operation3),
+    post: message(6, () => operation3),
+    delete: message(7, () => operation3),
+    patch: message(10, () => operation3),
+    parameters: message(13, () => parameter3, [1]),
+  },
+};
+
+/** `openapi.v3.Document`. */
+export const openApi3Message: Shape = {
+  fields: {
+    openapi: text(1),
+    info: message(2, () => ({ fields: { title: text(1), version: text(6) } })),
+    paths: map(4, 1, () => pathItem3),
+    components: message(5, () => ({
+      fields: {
+        schemas: map(1, 1, () => schemaOrReference3),
+        securitySchemes: map(
+          7,
+          1,
+          () => ({ fields: { type: text(1), description: text(2), name: text(3), in: text(4) } }),
+          [1],
+        ),
+      },
+    })),
+    security: map(6, 1, () => stringArray),
+  },
+};

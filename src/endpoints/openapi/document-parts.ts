@@ -1,0 +1,30 @@
+import type { OpenApiBuilder, OpenApiSchema } from '../../machinery/schema/index.js';
+import type { ContentModel, OperationModel } from './operation-model.js';
+
+export interface DocumentInfo {
+  readonly title: string;
+  readonly version: string;
+}
+
+/** Texts that repeat, by response code and name. */
+export const descriptions: Readonly<Record<string | number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  401: 'Unauthorized',
+  bearer: 'A bearer token.',
+};
+
+/** What clients find the operation of a kind by. */
+export function extensions({ action, gvk }: OperationModel): Record<string, unknown> {
+  if (action === undefined || gvk === undefined) return {};
+  const { group, kind, version } = gvk;
+  return { 'x-kubernetes-action': action, 'x-kubernetes-group-version-kind': { group, kind, version } };
+}
+
+/** The schema of a body or an answer; a declared type as a reference. */
+export function contentSchema(builder: OpenApiBuilder, content: ContentModel): OpenApiSchema {
+  if (content.type === 'struct') return builder.reference(content);
+  const properties = Object.fromEntries(content.properties.map((name) => [name, { type: 'string' }]));
+  return { type: 'object', properties };
+}

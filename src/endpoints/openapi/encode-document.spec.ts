@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import protobuf from 'protobufjs/minimal.js';
+import { openApi3Message, type Shape, swaggerMessage } from './document-messages.js';
+import { encodeDocument } from './encode-document.js';
+
+/** The values at a path of field numbers: text for the last length-delimited fields, numbers for others. */
+function at(data: Uint8Array, path: readonly number[]): (string | number)[] {
+  const [number, ...rest] = path;
+  const found: (string | number)[] = [];
+  const reader = protobuf.Reader.create(data);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag >>> 3 !== number) reader.skipType(tag & 7);
+    else if ((tag & 7) === 0) found.push(reader.uint32());
+    else if ((tag & 7) === 1) found.push(reader.double());
+    else {
+      const bytes = reader.bytes();
+      if (rest.length > 0) found.push(...at(bytes, rest));
+      else found.push(Buffer.from(bytes).toString());
+    }
+  }
+  return found;
+}
+
+const operation = {
+  tags: ['a', 'b'],
+  description: 'text',
+  operationId: 'readThing',
+  'x-kubernetes-group-version-kind': { group: '', kind: 'Thing', version: 'v1' },
+};
+
+it('encodes a Swagger 2.0 document', () => {
+  const schema = { $ref: '#/definitions/Thing' };
+  const data = encodeDocument(swaggerMessage, {
+    swagger: '2.0',
+    info: { title: 'T', version: 'v1' },
+    paths: {
+      '/things': {
+        get: {
+          ...operation,
+          parameters: [
+            { name: 'body', in: 'body', required: true, schema },
+            { name: 'dryRun', in: 'query', type: 'string', uniqueItems: true },
+          ],
+          responses: { 200: { description: 'OK', schema } },
+        },
+        parameters: [{ name: 'name', in: 'path', required: true, type: 'string' }],
+      },
+    },
+    definitions: {
+      Thing: {
+        type: 'object',
+        required: ['a'],
+        properties: { a: { type: 'array', items: { type: 'string' } }, b: { type: 'integer', default: 7 } },
+        'x-kubernetes-list-map-keys': ['x', 'y'],
+      },
+    },
+    security: [{ BearerToken: [] }],
+    securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
+  });
+  const get = [8, 2, 2, 2];
+  const expected: [readonly number[], (string | number)[]][] = [
+    [[1], ['2.0']],
+    [[2, 2], ['v1']],
+    [[8, 2, 1], ['/things']],
+    [
+      [...get, 1],
+      ['a', 'b'],
+    ],
+    [[...get, 5], ['readThing']],
+    [[...get, 8, 1, 1, 2], ['body']],
+    [[...get, 8, 1, 1, 4], [1]],
+    [[...get, 8, 1, 1, 5, 1], ['#/definitions/Thing']],
+    [[...get, 8, 1, 2, 3, 4], ['dryRun']],
+    [[...get, 9, 1, 1], ['200']],
+    [[...get, 9, 1, 2, 1, 2, 1, 1], ['#/definitions/Thing']],
+    [[...get, 13, 1], ['x-kubernetes-group-version-kind']],
+    [[...get, 13, 2, 2], ['{"group":"","kind":"Thing","version":"v1"}']],
+    [[8, 2, 2, 9, 1, 2, 4, 4], ['name']],
+    [[9, 1, 1], ['Thing']],
+    [[9, 1, 2, 22, 1], ['object']],
+    [[9, 1, 2, 19], ['a']],
+    [
+      [9, 1, 2, 25, 1, 1],
+      ['a', 'b'],
+    ],
+    [[9, 1, 2, 25, 1, 2, 23, 1, 22, 1], ['string']],
+    [[9, 1, 2, 25, 1, 2, 5, 2], ['7']],
+    [[9, 1, 2, 31, 2, 2], ['["x","y"]']],
+    [[12, 1, 1], ['BearerToken']],
+    [[13, 1, 2, 2, 3], ['header']],
+  ];
+  for (const [path, values] of expected) assert.deepEqual(at(data, path), values, path.join('.'));
+});
+
+it('encodes an OpenAPI 3.0 document', () => {
+  const schema = { $ref: '#/components/schemas/Thing' };
+  const data = encodeDocument(openApi3Message, {
+    openapi: '3.0.0',
+    paths: {
+      '/things': {
+        post: {
+          ...operation,
+          parameters: [{ name: 'dryRun', in: 'query', schema: { type: 'string', uniqueItems: true } }],
+          requestBody: { content: { '*/*': { schema } }, required: true },
+          responses: { 201: { description: 'Created', content: { 'application/json': { schema } } } },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        Thing: {
+          type: 'object',
+          properties: {
+            a: { allOf: [schema], default: 'TCP' },
+            b: { oneOf: [{ type: 'string' }, { type: 'integer' }], default: 7 },
+            c: { type: 'object', additionalProperties: schema },
+          },
+        },
+      },
+    },
+  });
+  const post = [4, 1, 2, 6];
+  const properties = [5, 1, 1, 2, 1, 31, 1, 2, 1];
+  const expected: [readonly number[], (string | number)[]][] = [
+    [[1], ['3.0.0']],
+    [[...post, 6, 1, 1], ['dryRun']],
+    [[...post, 6, 1, 10, 1, 20], [1]],
+    [[...post, 7, 1, 2, 1, 1], ['*/*']],
+    [[...post, 7, 1, 2, 1, 2, 1, 2, 1], ['#/components/schemas/Thing']],
+    [[...post, 7, 1, 3], [1]],
+    [[...post, 8, 2, 1], ['201']],
+    [[...post, 8, 2, 2, 1, 3, 1, 2, 1, 2, 1], ['#/components/schemas/Thing']],
+    [[...post, 13, 2, 2], ['{"group":"","kind":"Thing","version":"v1"}']],
+    [[...properties, 26, 2, 1], ['#/components/schemas/Thing']],
+    [
+      [...properties, 27, 1, 25],
+      ['string', 'integer'],
+    ],
+    [[...properties, 33, 3], ['TCP']],
+    [[...properties, 33, 1], [7]],
+    [[...properties, 32, 1, 2, 1], ['#/components/schemas/Thing']],
+  ];
+  for (const [path, values] of expected) assert.deepEqual(at(data, path), values, path.join('.'));
+});
+
+it('refuses a member that it would lose', () => {
+  const shape: Shape = { fields: { known: { number: 1, as: 'text' } } };
+  assert.throws(() => encodeDocument(shape, { known: 'a', other: 'b' }), TypeError);
+});

@@ -1,0 +1,109 @@
+import protobuf from 'protobufjs/minimal.js';
+import type { Shape, Slot, Union } from './document-messages.js';
+
+type Writer = protobuf.Writer;
+type Json = Readonly<Record<string, unknown>>;
+
+const varint = 0;
+const fixed64 = 1;
+const bytes = 2;
+
+/** The protobuf form of an OpenAPI document. Throws for a member that the shape does not know. */
+export function encodeDocument(shape: Shape, document: Json): Uint8Array {
+  const writer = protobuf.Writer.create();
+  writeFields(writer, shape, document);
+  return writer.finish();
+}
+
+function tag(writer: Writer, number: number, wireType: number): Writer {
+  return writer.uint32(((number << 3) | wireType) >>> 0);
+}
+
+function writeFields(writer: Writer, shape: Shape, value: Json): void {
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    const slot = shape.fields[name];
+    if (slot !== undefined) writeMember(writer, slot, member);
+    else if (shape.extensions !== undefined && name.startsWith('x-')) {
+      tag(writer, shape.extensions, bytes).fork();
+      tag(writer, 1, bytes).string(name);
+      writeAny(writer, 2, member);
+      writer.ldelim();
+    } else throw new TypeError(`an OpenAPI document has no member ${name} here`);
+  }
+}
+
+function writeMember(writer: Writer, slot: Slot, member: unknown): void {
+  if (slot.entries !== undefined) {
+    for (const value of Array.isArray(member) ? member : [member]) writeMap(writer, slot, slot.entries, value as Json);
+    return;
+  }
+  for (const value of Array.isArray(member) && slot.as !== 'any' ? member : [member]) {
+    writeWrapped(writer, slot.number, slot.wrap ?? [], slot, value);
+  }
+}
+
+/** A message with a name and value pair for each member of a map. */
+function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): void {
+  tag(writer, slot.number, bytes).fork();
+  for (const [name, member] of Object.entries(value)) {
+    tag(writer, entries, bytes).fork();
+    tag(writer, 1, bytes).string(name);
+    writeWrapped(writer, 2, slot.wrap ?? [], slot, member);
+    writer.ldelim();
+  }
+  writer.ldelim();
+}
+
+/** One value as field `number`, inside a message for each number of `wrap`. */
+function writeWrapped(writer: Writer, number: number, wrap: readonly number[], slot: Slot, value: unknown): void {
+  const [inner, ...rest] = wrap;
+  if (inner !== undefined) {
+    tag(writer, number, bytes).fork();
+    writeWrapped(writer, inner, rest, slot, value);
+    writer.ldelim();
+    return;
+  }
+  switch (slot.as) {
+    case 'text':
+      tag(writer, number, bytes).string(value as string);
+      return;
+    case 'flag':
+      tag(writer, number, varint).bool(value as boolean);
+      return;
+    case 'any':
+      writeAny(writer, number, value);
+      return;
+    case 'default':
+      writeDefault(writer, number, value);
+      return;
+    default:
+      writeMessage(writer, number, slot.as(), value as Json);
+  }
+}
+
+function writeMessage(writer: Writer, number: number, as: Shape | Union, value: Json): void {
+  if (typeof as !== 'function') {
+    tag(writer, number, bytes).fork();
+    writeFields(writer, as, value);
+    writer.ldelim();
+    return;
+  }
+  const { wrap, shape } = as(value);
+  writeWrapped(writer, number, wrap, { number, as: () => shape }, value);
+}
+
+/** Any value, as YAML text: JSON is YAML. */
+function writeAny(writer: Writer, number: number, value: unknown): void {
+  tag(writer, number, bytes).fork();
+  tag(writer, 2, bytes).string(JSON.stringify(value));
+  writer.ldelim();
+}
+
+function writeDefault(writer: Writer, number: number, value: unknown): void {
+  tag(writer, number, bytes).fork();
+  if (typeof value === 'number') tag(writer, 1, fixed64).double(value);
+  else if (typeof value === 'boolean') tag(writer, 2, varint).bool(value);
+  else tag(writer, 3, bytes).string(String(value));
+  writer.ldelim();
+}

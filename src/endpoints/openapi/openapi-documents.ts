@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { groupName } from '../../machinery/vendor.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
+import type { EndpointServices } from '../services.js';
+import { corePath, groupListPath, groupPath, groupVersionPath, versionPath } from './discovery-paths.js';
+import { openApi3Message, swaggerMessage } from './document-messages.js';
+import type { DocumentInfo } from './document-parts.js';
+import { openApi3Document } from './openapi3-document.js';
+import type { PathModel } from './operation-model.js';
+import { resourcePaths } from './resource-paths.js';
+import { swaggerDocument } from './swagger-document.js';
+
+const compress = promisify(gzip);
+
+export type DocumentForm = 'json' | 'protobuf';
+
+/** A document, ready to be sent. */
+export interface OpenApiDocument {
+  /** Digest of its content, in upper-case hexadecimal. */
+  readonly digest: string;
+  readonly compressed: Buffer;
+}
+
+/** What one document is about. */
+interface Source {
+  /** Other resources than these make another document. */
+  readonly resources: readonly ServedResource[];
+  readonly paths: () => PathModel[];
+}
+
+interface Held {
+  readonly resources: readonly ServedResource[];
+  readonly document: Promise<OpenApiDocument>;
+}
+
+type Encoder = typeof import('./encode-document.js');
+
+/**
+ * OpenAPI documents of what the registry serves. Each is made when it is first asked for and made again once its resources
+ * changed. Only the compressed bytes are kept: all of them together take less memory than one document as a value.
+ */
+export class OpenApiDocuments {
+  private readonly held = new Map<string, Held>();
+  private encoder: Encoder | undefined;
+
+  constructor(
+    private readonly services: Pick<EndpointServices, 'registry' | 'kinds' | 'names'>,
+    private readonly info: DocumentInfo,
+  ) {}
+
+  /** The one document of everything, in Swagger 2.0. */
+  swagger(form: DocumentForm): Promise<OpenApiDocument> {
+    const sources = [...this.sources().values()];
+    const resources = sources.flatMap((source) => source.resources);
+    return this.hold(`v2 ${form}`, resources, () => {
+      const paths = sources.flatMap((source) => source.paths());
+      const document = swaggerDocument(this.info, this.schemaOptions(), paths);
+      return form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(swaggerMessage, document);
+    });
+  }
+
+  /** The OpenAPI 3.0 document of a path such as `apis/apps/v1`; undefined when there is none. */
+  openApi3(path: string, form: DocumentForm): Promise<OpenApiDocument> | undefined {
+    const source = this.sources().get(path);
+    return source === undefined ? undefined : this.fromSource(path, source, form);
+  }
+
+  /** Paths of the OpenAPI 3.0 documents with the digests of their JSON. */
+  async index(): Promise<Map<string, string>> {
+    const digests = new Map<string, string>();
+    const sources = this.sources();
+    for (const [path, source] of sources) {
+      const document = await this.fromSource(path, source, 'json');
+      digests.set(path, document.digest);
+    }
+    for (const key of this.held.keys()) {
+      const [version, , path] = key.split(' ');
+      if (version === 'v3' && !sources.has(path as string)) this.held.delete(key);
+    }
+    return digests;
+  }
+
+  private fromSource(path: string, source: Source, form: DocumentForm): Promise<OpenApiDocument> {
+    return this.hold(`v3 ${form} ${path}`, source.resources, () => {
+      const document = openApi3Document(this.info, this.schemaOptions(), source.paths());
+      return form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(openApi3Message, document);
+    });
+  }
+
+  private hold(
+    key: string,
+    resources: readonly ServedResource[],
+    make: () => string | Uint8Array,
+  ): Promise<OpenApiDocument> {
+    const held = this.held.get(key);
+    if (held !== undefined && isSame(held.resources, resources)) return held.document;
+    const document = makeDocument(make);
+    this.held.set(key, { resources, document });
+    document.catch(() => {
+      if (this.held.get(key)?.document === document) this.held.delete(key);
+    });
+    return document;
+  }
+
+  private sources(): Map<string, Source> {
+    const { registry, kinds, names } = this.services;
+    const context = { kinds, names };
+    const none: readonly ServedResource[] = [];
+    const sources = new Map<string, Source>([
+      ['api', { resources: none, paths: () => [corePath(context)] }],
+      ['apis', { resources: none, paths: () => [groupListPath(context)] }],
+      ['version', { resources: none, paths: () => [versionPath(context)] }],
+    ]);
+    for (const { group, versions } of registry.groups()) {
+      if (group !== '') sources.set(`apis/${group}`, { resources: none, paths: () => [groupPath(context, group)] });
+      for (const version of versions) {
+        const resources = registry.resourcesOf(group, version);
+        const paths = () => [
+          groupVersionPath(context, group, version),
+          ...resources.flatMap((resource) => resourcePaths(context, resource)),
+        ];
+        sources.set(group === '' ? `api/${version}` : `apis/${group}/${version}`, { resources, paths });
+      }
+    }
+    return sources;
+  }
+
+  private schemaOptions() {
+    const { names, registry } = this.services;
+    return {
+      domain: names.suffix,
+      // Kinds added at run time are declared under their served group.
+      groupName: (declared: string) => (registry.hasGroup(declared) ? declared : groupName(declared, names)),
+    };
+  }
+
+  /** Loaded when first needed, like the codec of bodies. */
+  private loadEncoder(): Encoder {
+    this.encoder ??= createRequire(import.meta.url)('./encode-document.js') as Encoder;
+    return this.encoder;
+  }
+}
+
+async function makeDocument(make: () => string | Uint8Array): Promise<OpenApiDocument> {
+  // Documents are asked for in a row: other requests get their turn between them.
+  await nextTurn();
+  const content = make();
+  const digest = createHash('sha256').update(content).digest('hex').toUpperCase();
+  return { digest, compressed: await compress(content) };
+}
+
+function isSame(a: readonly ServedResource[], b: readonly ServedResource[]): boolean {
+  return a.length === b.length && a.every((resource, i) => resource === b[i]);
+}

@@ -1,0 +1,59 @@
+import { OpenApiBuilder, type OpenApiOptions } from '../../machinery/schema/index.js';
+import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
+import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
+
+/** A Swagger 2.0 document of these paths, with the definitions of everything they use. */
+export function swaggerDocument(
+  info: DocumentInfo,
+  options: Omit<OpenApiOptions, 'version'>,
+  paths: readonly PathModel[],
+): Record<string, unknown> {
+  const builder = new OpenApiBuilder({ ...options, version: 2 });
+  const items: Record<string, unknown> = {};
+  for (const path of paths) {
+    const item: Record<string, unknown> = {};
+    for (const operation of path.operations) item[operation.method] = operationObject(builder, operation);
+    if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);
+    items[path.path] = item;
+  }
+  return {
+    swagger: '2.0',
+    info,
+    paths: items,
+    definitions: builder.definitions,
+    securityDefinitions: {
+      BearerToken: { description: descriptions.bearer, type: 'apiKey', name: 'authorization', in: 'header' },
+    },
+    security: [{ BearerToken: [] }],
+  };
+}
+
+function operationObject(builder: OpenApiBuilder, operation: OperationModel): Record<string, unknown> {
+  const { body } = operation;
+  const parameters: unknown[] = operation.parameters.map(parameterObject);
+  if (body !== undefined) {
+    const schema = builder.reference(body.content);
+    parameters.unshift({ name: 'body', in: 'body', ...(body.required ? { required: true } : {}), schema });
+  }
+  const responses: Record<string, unknown> = {};
+  for (const code of operation.codes) {
+    responses[code] = { description: descriptions[code], schema: contentSchema(builder, operation.answer) };
+  }
+  responses[401] = { description: descriptions[401] };
+  return {
+    description: operation.description,
+    consumes: operation.consumes,
+    produces: operation.produces,
+    schemes: ['https'],
+    tags: [operation.tag],
+    operationId: operation.id,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses,
+    ...extensions(operation),
+  };
+}
+
+function parameterObject({ name, in: place, type, description }: ParameterModel): Record<string, unknown> {
+  const common = { uniqueItems: true, type, description, name, in: place };
+  return place === 'path' ? { ...common, required: true } : common;
+}
