@@ -11,6 +11,7 @@ import {
 import { eventually, TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
+let running = true;
 const path = '/api/v1/namespaces/default/configmaps';
 
 before(async () => {
@@ -26,7 +27,7 @@ function informerOn(server: number): Informer<V1ConfigMap> & ObjectCache<V1Confi
   const informer = makeInformer(config, path, () => api.listNamespacedConfigMap({ namespace: 'default' }));
   informer.on('error', () => {
     // Connections break when servers restart: the informer is started again, as its users do.
-    setTimeout(() => void informer.start().catch(() => undefined), 100);
+    if (running) setTimeout(() => void informer.start().catch(() => undefined), 100);
   });
   return informer;
 }
@@ -62,7 +63,8 @@ describe('informers of the JavaScript client', () => {
         'the informer to show what the server has',
         30_000,
       );
-      await informer.stop();
     }
+    running = false;
+    for (const informer of informers) await informer.stop();
   });
 });
