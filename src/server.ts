@@ -17,6 +17,8 @@ import type { Authorizer } from './authorization/authorizer.js';
 import { UnionAuthorizer } from './authorization/union.js';
 import type { AuthorizationMode } from './config/authorization.options.js';
 import type { ServerOptions } from './config/options.js';
+import { OptionsError } from './config/parse-options.js';
+import { RuntimeConfig } from './config/runtime-config.js';
 import { ConnectionTracker } from './endpoints/connection-tracker.js';
 import type { VersionInfo } from './endpoints/discovery/discovery.controller.js';
 import { type HealthState, serverHealthChecks } from './endpoints/health/server-health.js';
@@ -70,7 +72,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const state: HealthState = { startedAt: Date.now(), isStarted: false, isStopping: false };
   try {
-    const registry = new ResourceRegistry();
+    const runtimeConfig = RuntimeConfig.of(options.cluster.runtimeConfig);
+    const registry = new ResourceRegistry(runtimeConfig.isServed);
     const context: GroupContext = {
       registry,
       storage,
@@ -125,6 +128,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       filter,
     );
     await app.init();
+    checkRuntimeConfig(runtimeConfig, registry, logger);
 
     await namespaces.start(shutdown.signal);
     await ensureSystemObjects(context, options.secureServing.securePort);
@@ -160,6 +164,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await storage.stop();
     throw error;
   }
+}
+
+/** Keys that name nothing are found out once all resources are there. */
+function checkRuntimeConfig(config: RuntimeConfig, registry: ResourceRegistry, logger: Logger): void {
+  const known = registry
+    .definitions()
+    .flatMap(({ group, resource, versions }) => versions.map(({ version }) => ({ group, version, resource })));
+  const problems = config.unknownKeys(known);
+  if (problems.length > 0) throw new OptionsError(problems);
+  for (const warning of config.warnings()) logger.warn(warning);
 }
 
 function listenerOptions(options: ServerOptions, filter: StatusFilter): object {

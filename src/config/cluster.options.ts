@@ -1,6 +1,7 @@
 import type { Compatibility } from '../machinery/vendor.js';
 import { Flag } from './flag.js';
 import { parsePortRange } from './network.js';
+import { runtimeConfigProblem } from './runtime-config.js';
 import { serviceRangeProblem } from './service-range.js';
 import { Check, IsIn } from './validators.js';
 
@@ -11,7 +12,7 @@ function vendorProblem(text: string): string | undefined {
     : 'must be a DNS name such as k8s.io';
 }
 
-/** What all processes on one database have to agree on: names, and the ranges that Services are given from. */
+/** What all processes on one database have to agree on: names, ranges of Services, served versions. */
 export class ClusterOptions {
   @Flag({
     name: 'service-cluster-ip-range',
@@ -50,4 +51,15 @@ export class ClusterOptions {
   })
   @IsIn(['', 'kubernetes'], { message: 'must be empty or kubernetes' })
   readonly compat: Compatibility = '';
+
+  @Flag({
+    name: 'runtime-config',
+    type: 'list',
+    unit: 'key[=true|false],...',
+    usage:
+      'Versions and resources to serve or not: api/all, api/ga, api/beta, api/alpha, v1, <group>/<version> or ' +
+      '<group>/<version>/<resource>. What is more special wins. Control loops work on everything stored regardless.',
+  })
+  @Check('runtimeConfig', runtimeConfigProblem)
+  readonly runtimeConfig: readonly string[] = [];
 }

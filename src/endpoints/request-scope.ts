@@ -18,7 +18,7 @@ export interface RequestScope {
  * take.
  */
 export function resolveScope(registry: ResourceRegistry, info: RequestInfo): RequestScope {
-  const resource = registry.find(info.apiGroup, info.apiVersion, info.resource);
+  const resource = registry.findServed(info.apiGroup, info.apiVersion, info.resource);
   if (resource === undefined) throw unknownPathError();
   const { definition } = resource;
   const isNamespaceObject = info.resource === 'namespaces' && definition.group === '';

@@ -1,4 +1,4 @@
-import { formatGroupResource } from '../machinery/group-version.js';
+import { formatGroupResource, type GroupVersionResource, parseApiVersion } from '../machinery/group-version.js';
 import type { ResourceDefinition, ServedVersion } from './resource-definition.js';
 
 /** A definition seen through one of its served versions: what a request is about. */
@@ -22,11 +22,16 @@ export interface ServedGroup {
 
 /**
  * All resources this server knows. Group modules register at start; later additions (custom resources) may register and
- * unregister at run time, so look-ups always go through here.
+ * unregister at run time, so look-ups always go through here. Versions that are switched off stay known, because their
+ * objects stay stored: only what answers clients asks for the served ones.
  */
 export class ResourceRegistry {
   private readonly byPath = new Map<string, ServedResource>();
+  private readonly servedByPath = new Map<string, ServedResource>();
   private readonly groupVersions = new Map<string, string[]>();
+
+  /** @param isServed which resources are served under which versions; default: all. */
+  constructor(private readonly isServed: (resource: GroupVersionResource) => boolean = () => true) {}
 
   /** Adds a definition under all of its versions; throws when one is taken. */
   register(definition: ResourceDefinition): void {
@@ -35,13 +40,17 @@ export class ResourceRegistry {
     for (const served of definition.versions) {
       const path = pathOf(definition.group, served.version, definition.resource);
       if (this.byPath.has(path)) throw new Error(`resource ${path} is registered twice`);
-      this.byPath.set(path, {
+      const entry: ServedResource = {
         definition,
         served,
         isStored: served === stored && definition.storedAs === undefined,
         apiVersion: definition.group === '' ? served.version : `${definition.group}/${served.version}`,
         storageResource: formatGroupResource(storedAs),
-      });
+      };
+      this.byPath.set(path, entry);
+      const { group, resource } = definition;
+      if (!this.isServed({ group, version: served.version, resource })) continue;
+      this.servedByPath.set(path, entry);
       const versions = this.groupVersions.get(definition.group) ?? [];
       if (!versions.includes(served.version)) versions.push(served.version);
       versions.sort(compareVersions);
@@ -49,33 +58,48 @@ export class ResourceRegistry {
     }
   }
 
+  /** A resource under one of its versions, served or not. */
   find(group: string, version: string, resource: string): ServedResource | undefined {
     return this.byPath.get(pathOf(group, version, resource));
   }
 
+  /** A resource that clients may use under this version. */
+  findServed(group: string, version: string, resource: string): ServedResource | undefined {
+    return this.servedByPath.get(pathOf(group, version, resource));
+  }
+
+  /** The same objects under another `apiVersion`, of the same group or another one; undefined when there is none. */
+  findView(resource: ServedResource, apiVersion: string): ServedResource | undefined {
+    const parsed = parseApiVersion(apiVersion);
+    const found = parsed && this.find(parsed.group, parsed.version, resource.definition.resource);
+    return found?.storageResource === resource.storageResource ? found : undefined;
+  }
+
+  /** Whether anything of the group is served. */
   hasGroup(group: string): boolean {
     return this.groupVersions.has(group);
   }
 
+  /** Whether anything of the group version is served. */
   hasGroupVersion(group: string, version: string): boolean {
     return this.groupVersions.get(group)?.includes(version) ?? false;
   }
 
-  /** Groups with their versions, the core group first, the others by name. */
+  /** Served groups with their versions, the core group first, the others by name. */
   groups(): ServedGroup[] {
     return [...this.groupVersions]
       .map(([group, versions]) => ({ group, versions }))
       .sort((a, b) => (a.group < b.group ? -1 : 1));
   }
 
-  /** Resources of one group version by plural name. */
+  /** Served resources of one group version by plural name. */
   resourcesOf(group: string, version: string): ServedResource[] {
-    return [...this.byPath.values()]
+    return [...this.servedByPath.values()]
       .filter((r) => r.definition.group === group && r.served.version === version)
       .sort((a, b) => (a.definition.resource < b.definition.resource ? -1 : 1));
   }
 
-  /** Every definition once. */
+  /** Every definition once, served or not. */
   definitions(): ResourceDefinition[] {
     return [...new Set([...this.byPath.values()].map((r) => r.definition))];
   }

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ClusterOptions } from './cluster.options.js';
+import { OptionsError, parseOptions } from './parse-options.js';
+import { RuntimeConfig } from './runtime-config.js';
+
+function parse(argv: readonly string[], environment: Record<string, string> = {}): readonly string[] {
+  return parseOptions({ groups: { cluster: ClusterOptions }, argv, environment }).cluster.runtimeConfig;
+}
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    parse([`--runtime-config=${text}`]);
+  } catch (error) {
+    assert.ok(error instanceof OptionsError);
+    return error.problems;
+  }
+  return [];
+}
+
+const resources = [
+  { group: '', version: 'v1', resource: 'pods' },
+  { group: 'apps', version: 'v1', resource: 'deployments' },
+  { group: 'apps', version: 'v1', resource: 'replicasets' },
+  { group: 'policy', version: 'v1beta1', resource: 'podsecuritypolicies' },
+  { group: 'x.io', version: 'v1alpha1', resource: 'things' },
+];
+
+/** What is served of the resources above, by their plural names. */
+const cases: readonly (readonly [config: string, served: readonly string[]])[] = [
+  ['', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies']],
+  ['api/all', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies', 'things']],
+  ['api/alpha=true', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies', 'things']],
+  ['api/beta=false', ['pods', 'deployments', 'replicasets']],
+  ['api/ga=0', ['podsecuritypolicies']],
+  ['api/all=false,v1', ['pods']],
+  ['v1=true,api/all=false', ['pods']],
+  ['api/all=false,api/beta=true', ['podsecuritypolicies']],
+  ['v1=false', ['deployments', 'replicasets', 'podsecuritypolicies']],
+  ['v1=false,v1=true', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies']],
+  ['v1=false,v1/pods', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies']],
+  ['apps/v1/replicasets=false', ['pods', 'deployments', 'podsecuritypolicies']],
+  ['apps/v1/replicasets,apps/v1=false,api/beta=false', ['pods', 'replicasets']],
+  ['x.io/v1alpha1=,api/alpha=false,api/beta=FALSE', ['pods', 'deployments', 'replicasets', 'things']],
+  ['api/legacy=false', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies']],
+];
+
+describe('--runtime-config', () => {
+  for (const [config, served] of cases) {
+    it(`${JSON.stringify(config)} serves ${served.join(', ')}`, () => {
+      const runtimeConfig = RuntimeConfig.of(parse(config === '' ? [] : [`--runtime-config=${config}`]));
+      assert.deepEqual(
+        resources.filter(runtimeConfig.isServed).map(({ resource }) => resource),
+        served,
+      );
+      assert.deepEqual(runtimeConfig.unknownKeys(resources), []);
+    });
+  }
+
+  it('is appended to when given again, and has an environment variable', () => {
+    assert.deepEqual(parse(['--runtime-config=v1=false', '--runtime-config', 'api/beta=false,apps/v1']), [
+      'v1=false',
+      'api/beta=false',
+      'apps/v1',
+    ]);
+    assert.deepEqual(parse([], { PLINTH_RUNTIME_CONFIG: 'api/all=true' }), ['api/all=true']);
+  });
+
+  it('refuses keys and values without meaning, all of them at once', () => {
+    const text = 'v1=maybe,apps,api/gamma,/v1,apps/v1/a/b,Apps/v1,=true,v1x';
+    assert.deepEqual(problemsOf(text), [
+      `--runtime-config ${text}: v1 must be true or false; ` +
+        ['apps', 'api/gamma', '/v1', 'apps/v1/a/b', 'Apps/v1', '', 'v1x']
+          .map((key) => `${JSON.stringify(key)} is no key such as api/beta, v1 or <group>/<version>`)
+          .join('; '),
+    ]);
+    assert.deepEqual(problemsOf('api/all=false'), [
+      '--runtime-config api/all=false: api/all=false alone serves nothing',
+    ]);
+    assert.deepEqual(problemsOf('api/all=false,v1'), []);
+  });
+
+  it('names every key that nothing has', () => {
+    const runtimeConfig = RuntimeConfig.of(['apps/v2', 'v1', 'apps/v1/pods=false', 'api/all', 'y.io/v1']);
+    assert.deepEqual(runtimeConfig.unknownKeys(resources), [
+      '--runtime-config apps/v2: no such version or resource',
+      '--runtime-config apps/v1/pods: no such version or resource',
+      '--runtime-config y.io/v1: no such version or resource',
+    ]);
+  });
+
+  it('warns about the key that does nothing any more', () => {
+    assert.deepEqual(RuntimeConfig.of(['api/all', 'v1=false']).warnings(), []);
+    assert.match(RuntimeConfig.of(['api/legacy=false']).warnings()[0] ?? '', /api\/legacy is deprecated/);
+  });
+});

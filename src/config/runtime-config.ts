@@ -1,0 +1,91 @@
+import type { GroupVersionResource } from '../machinery/group-version.js';
+
+/** Versions by how stable their name says they are; the order in which the keys below apply. */
+const stabilityPatterns = {
+  'api/ga': /^v\d+$/,
+  'api/beta': /^v\d+beta\d+$/,
+  'api/alpha': /^v\d+alpha\d+$/,
+} as const;
+const stabilityKeys = Object.keys(stabilityPatterns) as (keyof typeof stabilityPatterns)[];
+
+/** Accepted because old command lines have it; nothing has been served that it could switch. */
+const legacyKey = 'api/legacy';
+const generalKeys: ReadonlySet<string> = new Set(['api/all', ...stabilityKeys, legacyKey]);
+
+const trueTexts: ReadonlySet<string> = new Set(['', 'true', '1']);
+const falseTexts: ReadonlySet<string> = new Set(['false', '0']);
+const version = 'v\\d+((alpha|beta)\\d+)?';
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const keyPattern = new RegExp(`^(${label}(\\.${label})*/)?${version}(/[a-z0-9]+)?$`);
+
+/**
+ * Which versions and resources are served, as `--runtime-config` says it: pairs `key[=value]` where the key is
+ * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` for the core group) or one resource of it,
+ * `<group>/<version>/<resource>`. What is more special wins, whatever the order; of two equal keys the later one. Alpha
+ * versions are off unless they are switched on.
+ */
+export class RuntimeConfig {
+  private constructor(private readonly settings: ReadonlyMap<string, boolean>) {}
+
+  /** @param pairs checked by {@link runtimeConfigProblem} before; pairs that make no sense are left out. */
+  static of(pairs: readonly string[]): RuntimeConfig {
+    const settings = new Map<string, boolean>();
+    for (const pair of pairs) {
+      const { key, value } = readPair(pair);
+      if (value !== undefined) settings.set(key, value);
+    }
+    return new RuntimeConfig(settings);
+  }
+
+  /** Whether a resource is to be served under a version. */
+  readonly isServed = ({ group, version, resource }: GroupVersionResource): boolean => {
+    const versionKey = group === '' ? version : `${group}/${version}`;
+    return this.settings.get(`${versionKey}/${resource}`) ?? this.settings.get(versionKey) ?? this.byStability(version);
+  };
+
+  private byStability(version: string): boolean {
+    const key = stabilityKeys.find((candidate) => stabilityPatterns[candidate].test(version));
+    const own = key === undefined ? undefined : this.settings.get(key);
+    return own ?? this.settings.get('api/all') ?? key !== 'api/alpha';
+  }
+
+  /** One text for each key that names nothing this server has. */
+  unknownKeys(known: readonly GroupVersionResource[]): string[] {
+    const keys = new Set<string>();
+    for (const { group, version, resource } of known) {
+      const versionKey = group === '' ? version : `${group}/${version}`;
+      keys.add(versionKey).add(`${versionKey}/${resource}`);
+    }
+    const own = [...this.settings.keys()].filter((key) => !generalKeys.has(key) && !keys.has(key));
+    return own.map((key) => `--runtime-config ${key}: no such version or resource`);
+  }
+
+  /** What the administrator should know although it is no error. */
+  warnings(): string[] {
+    if (!this.settings.has(legacyKey)) return [];
+    return [`--runtime-config ${legacyKey} is deprecated and has no effect; name the version instead`];
+  }
+}
+
+/** What is wrong with the form of one or more pairs; undefined when nothing is. */
+export function runtimeConfigProblem(pairs: readonly string[]): string | undefined {
+  const problems: string[] = [];
+  for (const pair of pairs) {
+    const { key, value } = readPair(pair);
+    if (!generalKeys.has(key) && !keyPattern.test(key)) {
+      problems.push(`${JSON.stringify(key)} is no key such as api/beta, v1 or <group>/<version>`);
+    } else if (value === undefined) problems.push(`${key} must be true or false`);
+  }
+  const settings = new Map(pairs.map(readPair).map(({ key, value }) => [key, value]));
+  if (settings.size === 1 && settings.get('api/all') === false) problems.push('api/all=false alone serves nothing');
+  return problems.length === 0 ? undefined : problems.join('; ');
+}
+
+function readPair(pair: string): { key: string; value: boolean | undefined } {
+  const equals = pair.indexOf('=');
+  const key = (equals < 0 ? pair : pair.slice(0, equals)).trim();
+  const text = equals < 0 ? '' : pair.slice(equals + 1).trim();
+  // Nothing behind the sign means true as well.
+  if (trueTexts.has(text.toLowerCase())) return { key, value: true };
+  return { key, value: falseTexts.has(text.toLowerCase()) ? false : undefined };
+}
