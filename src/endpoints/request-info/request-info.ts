@@ -56,8 +56,6 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     else if (verb === 'delete') verb = 'deletecollection';
     // A list of one name is authorized like a read of that name.
     if (verb === 'list' || verb === 'watch' || verb === 'deletecollection') name = selectedName(query);
-  } else if (verb === 'get' && subresource === '' && isTrue(query.get('watch'))) {
-    verb = 'watch';
   }
   return {
     isResourceRequest: true,
@@ -74,9 +72,9 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   };
 }
 
-/** `true` and `1` as boolean query values; anything else is false. */
+/** A boolean query value as clients know it: given, even without a value, it is true unless it is `false` or `0`. */
 export function isTrue(value: string | null): boolean {
-  return value === 'true' || value === '1' || value === 'True' || value === 'TRUE' || value === 't' || value === 'T';
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
 function selectedName(query: URLSearchParams): string {
