@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addWarning } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
+import { readOnlyPaths } from './discovery/read-only-paths.js';
 import { handleApply } from './handlers/apply.js';
 import { handleCreate } from './handlers/create.js';
 import { handleDelete, handleDeleteCollection } from './handlers/delete.js';
@@ -21,7 +22,7 @@ export async function handleResource(
   reply: FastifyReply,
 ): Promise<void> {
   const context = request.plinthContext as HttpRequestContext;
-  if (!context.requestInfo.isResourceRequest) throw unknownPathError();
+  if (!context.requestInfo.isResourceRequest) throw plainPathError(services, context.requestInfo.path);
   const scope = resolveScope(services.registry, context.requestInfo);
   noteDeprecation(services, context, scope);
   const { accept } = request.headers;
@@ -51,6 +52,11 @@ export async function handleResource(
     default:
       throw methodNotAllowedError();
   }
+}
+
+/** What reads a path is routed before: here is another method on it, or a path that nothing is served at. */
+function plainPathError(services: EndpointServices, path: string): Error {
+  return path === '/' || readOnlyPaths(services.registry).includes(path) ? methodNotAllowedError() : unknownPathError();
 }
 
 /** Requests to a deprecated version get a warning, an audit annotation and a metric (specification 6.2, 6.3). */

@@ -140,7 +140,7 @@ describe('/openapi/v2', () => {
     assert.equal(refused.status, 406);
     assert.match(refused.body.message, /application\/json/);
     assert.equal((await client.get('/openapi/v2', { token: 'nonsense' })).status, 401);
-    assert.equal((await client.post('/openapi/v2', {})).status, 404);
+    assert.equal((await client.post('/openapi/v2', {})).status, 405);
   });
 });
 

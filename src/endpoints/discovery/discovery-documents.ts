@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatApiVersion } from '../../machinery/group-version.js';
 import { allVerbs, type ResourceDefinition, type SubresourceDefinition } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, ServedGroup, ServedResource } from '../../registry/resource-registry.js';
+import { orderGroups } from './group-order.js';
 
 interface ApiResource {
   readonly name: string;
@@ -27,8 +28,8 @@ export function apiVersions(registry: ResourceRegistry, serverAddress: string): 
 }
 
 /** `/apis`: the named groups. */
-export function apiGroupList(registry: ResourceRegistry): unknown {
-  const groups = registry.groups().filter((g) => g.group !== '');
+export function apiGroupList(registry: ResourceRegistry, suffix: string): unknown {
+  const groups = orderGroups(registry.groups(), suffix).filter((g) => g.group !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupBody) };
 }
 
@@ -50,7 +51,9 @@ export function apiResourceList(registry: ResourceRegistry, group: string, versi
     const subresources = [...(resource.definition.subresources ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const sub of subresources) resources.push(subresourceEntry(resource, sub));
   }
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: formatApiVersion({ group, version }), resources };
+  // Clients know the list of the core group without an apiVersion.
+  const apiVersion = group === '' ? {} : { apiVersion: 'v1' };
+  return { kind: 'APIResourceList', ...apiVersion, groupVersion: formatApiVersion({ group, version }), resources };
 }
 
 function resourceEntry({ definition }: ServedResource): ApiResource {
@@ -86,8 +89,13 @@ export function storageVersionHash(definition: ResourceDefinition): string {
 }
 
 /** Aggregated form: every resource of the groups in one document. */
-export function aggregatedDiscovery(registry: ResourceRegistry, apiVersion: string, core: boolean): unknown {
-  const groups = registry.groups().filter((g) => (g.group === '') === core);
+export function aggregatedDiscovery(
+  registry: ResourceRegistry,
+  suffix: string,
+  apiVersion: string,
+  core: boolean,
+): unknown {
+  const groups = orderGroups(registry.groups(), suffix).filter((g) => (g.group === '') === core);
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion,

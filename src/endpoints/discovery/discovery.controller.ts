@@ -3,11 +3,14 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KindType } from '../../machinery/schema/index.js';
 import { unknownPathError } from '../../machinery/status-error.js';
+import { HEALTH_CHECKS } from '../health/health.controller.js';
+import type { HealthCheck } from '../health/health-checks.js';
 import { plainJson, wantsPretty } from '../negotiation/accept.js';
 import { sendText, sendValue } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/request-context.js';
 import { EndpointServices } from '../services.js';
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
+import { readOnlyPaths } from './read-only-paths.js';
 
 /** What this server calls itself (specification 4.10). */
 export interface VersionInfo {
@@ -32,27 +35,13 @@ export class DiscoveryController {
   constructor(
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(VERSION_INFO) private readonly version: VersionInfo,
+    @Inject(HEALTH_CHECKS) private readonly checks: readonly HealthCheck[],
   ) {}
 
   @Get()
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const groups = this.services.registry.groups();
-    const paths = [
-      '/api',
-      '/apis',
-      '/healthz',
-      '/livez',
-      '/metrics',
-      '/openapi/v2',
-      '/openapi/v3',
-      '/readyz',
-      '/version',
-    ];
-    for (const { group, versions } of groups) {
-      const base = group === '' ? '/api' : `/apis/${group}`;
-      if (group !== '') paths.push(base);
-      for (const version of versions) paths.push(`${base}/${version}`);
-    }
+    const checks = this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`));
+    const paths = [...readOnlyPaths(this.services.registry), '/healthz', '/livez', '/readyz', ...checks];
     this.sendPlain(request, reply, { paths: paths.sort() });
   }
 
@@ -66,7 +55,12 @@ export class DiscoveryController {
   @Get('apis')
   apis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (this.sendAggregated(request, reply, false)) return;
-    this.send(request, reply, apiGroupList(this.services.registry), this.services.kinds.apiGroupList);
+    this.send(
+      request,
+      reply,
+      apiGroupList(this.services.registry, this.services.names.suffix),
+      this.services.kinds.apiGroupList,
+    );
   }
 
   @Get('api/:version')
@@ -116,10 +110,11 @@ export class DiscoveryController {
 
   /** Answers with the aggregated document when the client prefers it; says whether it did. */
   private sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): boolean {
-    const group = `apidiscovery.${this.services.names.suffix}`;
+    const { suffix } = this.services.names;
+    const group = `apidiscovery.${suffix}`;
     const version = aggregatedVersion(request.headers.accept, group);
     if (version === undefined) return false;
-    const text = JSON.stringify(aggregatedDiscovery(this.services.registry, `${group}/${version}`, core));
+    const text = JSON.stringify(aggregatedDiscovery(this.services.registry, suffix, `${group}/${version}`, core));
     const etag = `"${createHash('sha256').update(text).digest('hex').toUpperCase()}"`;
     const context = request.plinthContext as HttpRequestContext;
     reply.header('etag', etag).header('vary', 'Accept');

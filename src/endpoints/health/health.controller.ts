@@ -35,10 +35,12 @@ export class HealthController {
     return this.answer('readyz', request, reply);
   }
 
-  @All(['healthz/:check', 'livez/:check', 'readyz/:check'])
+  @All(['healthz/*', 'livez/*', 'readyz/*'])
   async one(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
-    const [, path, name] = context.requestInfo.path.split('/');
+    const [, path, ...rest] = context.requestInfo.path.split('/');
+    // Names may have slashes themselves.
+    const name = rest.join('/');
     const check = this.checks.find((c) => c.name === name && c.paths.includes(path as HealthPath));
     if (check === undefined) throw unknownPathError();
     try {
