@@ -33,9 +33,12 @@ export function parseSelection(definition: ResourceDefinition, query: URLSearchP
     if (error instanceof SelectorError) throw badRequestError(error.message, error);
     throw error;
   }
+  const ownFields = definition.selectableFieldNames ?? [];
   for (const { field } of fields.requirements) {
-    const known = metadataFields.includes(field) || definition.selectableFieldNames?.includes(field) === true;
-    if (!known) throw badRequestError(`field label not supported: ${field}`);
+    if (metadataFields.includes(field) || ownFields.includes(field)) continue;
+    if (ownFields.length > 0) throw badRequestError(`field label not supported: ${field}`);
+    const known = metadataFields.map((f) => JSON.stringify(f)).join(', ');
+    throw badRequestError(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
   }
   return {
     labels,

@@ -235,9 +235,15 @@ export class Store {
     const object = await options.transform(undefined);
     if (object.metadata.uid) {
       // The caller means one certain object, and that one is gone.
-      const detail = `Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `;
+      const { uid } = object.metadata;
+      const detail =
+        options.forceAllowCreate === true
+          ? `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+          : `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
       throw conflictError(this.groupResource, name, detail);
     }
+    // A version of an object that is gone says nothing about the one made now.
+    delete object.metadata.resourceVersion;
     beforeCreate(context, this.definition, object, this.clock);
     await options.validate(object, undefined);
     return object;

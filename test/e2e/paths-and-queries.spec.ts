@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from './support/api-client.js';
+import { TestCluster } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+let client: ApiClient;
+
+const ns = 'paths';
+const configMaps = `/api/v1/namespaces/${ns}/configmaps`;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1 });
+  client = cluster.first.client;
+  const made = await client.post('/api/v1/namespaces', { metadata: { name: ns } });
+  assert.equal(made.status, 201, made.text);
+});
+
+after(() => cluster.stop());
+
+describe('plain paths', () => {
+  it('are all listed at the root, and each can be read', async () => {
+    const { paths } = (await client.get('/')).body as { paths: string[] };
+    for (const path of ['/api/v1', '/apis/apps/v1', '/livez/ping', '/readyz/ping', '/healthz/ping', '/version']) {
+      assert.ok(paths.includes(path), path);
+    }
+    for (const path of paths) assert.equal((await client.get(path)).status, 200, path);
+  });
+
+  it('refuse other methods with a 405, and unknown ones with a 404', async () => {
+    for (const path of ['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/version', '/metrics']) {
+      const refused = await client.post(path, {});
+      assert.equal(refused.status, 405, path);
+      assert.equal(refused.body.reason, 'MethodNotAllowed', path);
+    }
+    assert.equal((await client.post('/apis/none.test', {})).status, 404);
+    assert.equal((await client.get('/nothing')).status, 404);
+  });
+});
+
+describe('queries', () => {
+  it('of one object ignore watch', async () => {
+    await client.post(configMaps, { metadata: { name: 'one' }, data: { k: 'v' } });
+    const plain = await client.get(`${configMaps}/one`);
+    const watched = await client.get(`${configMaps}/one?watch=true`);
+    assert.equal(plain.status, 200);
+    assert.deepEqual(watched.body, plain.body);
+  });
+
+  it('name the fields that a kind can be selected by', async () => {
+    const data = await client.get(`${configMaps}?fieldSelector=data%3Dx`);
+    assert.equal(data.status, 400);
+    const known = '"metadata.name", "metadata.namespace"';
+    assert.equal(data.body.message, `"data" is not a known field selector: only ${known}`);
+    const pods = await client.get(`/api/v1/namespaces/${ns}/pods?fieldSelector=data%3Dx`);
+    assert.equal(pods.status, 400);
+    assert.equal(pods.body.message, 'field label not supported: data');
+  });
+});
+
+describe('apply of a missing object', () => {
+  const apply = (name: string, metadata: object) =>
+    client.send('PATCH', `${configMaps}/${name}?fieldManager=m`, {
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata } },
+      contentType: 'application/apply-patch+yaml',
+    });
+
+  it('does not bring back a certain one', async () => {
+    const uid = '00000000-0000-4000-8000-000000000000';
+    const refused = await apply('gone', { uid });
+    assert.equal(refused.status, 409);
+    const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+    assert.equal(refused.body.message, `Operation cannot be fulfilled on configmaps "gone": ${detail}`);
+    assert.equal((await client.get(`${configMaps}/gone`)).status, 404);
+  });
+
+  it('makes a new one whatever version is named', async () => {
+    const made = await apply('fresh', { resourceVersion: '1' });
+    assert.equal(made.status, 201, made.text);
+    assert.notEqual(made.body.metadata.resourceVersion, '1');
+  });
+});
