@@ -87,6 +87,30 @@ describe('the change feed', () => {
     await storage.stop();
   });
 
+  it('reads nothing for own writes that nobody listens to, and misses none for who joins later', async () => {
+    const reads: number[] = [];
+    const observer: StorageObserver = { ...silentObserver, logRead: (changes) => reads.push(changes) };
+    const storage = await createPostgresStorage({
+      databaseUrl: await server.createTestDatabase(),
+      notifyPollMs: MINUTE_MS,
+      observer,
+    });
+    const from = await storage.head();
+    const listened = await storage.watch({ resource: 'listened' }, from);
+    await collectUpTo(listened, (await storage.create(key('a', 'listened'), 'u', '1')).resourceVersion);
+    const before = reads.length;
+    for (let i = 0; i < 20; i++) await storage.create(key(`q${i}`, 'quiet'), 'u', String(i));
+    assert.equal(reads.length, before);
+    const late = await storage.watch({ resource: 'quiet' }, from);
+    const { resourceVersion } = await storage.create(key('last', 'quiet'), 'u', '20');
+    const seen = await collectUpTo(late, resourceVersion);
+    assert.deepEqual(
+      seen.map((change) => change.json),
+      Array.from({ length: 21 }, (_, i) => String(i)),
+    );
+    await storage.stop();
+  });
+
   it('waits a little for a version that is on its way', async () => {
     const databaseUrl = await server.createTestDatabase();
     const storage = await createPostgresStorage({ databaseUrl });

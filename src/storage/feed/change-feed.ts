@@ -22,6 +22,8 @@ export interface ChangeFeedOptions {
 }
 
 const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 1024 };
+/** A notification that never comes must not be remembered for ever; a forgotten one costs one read. */
+const MOST_QUIET = 10_000;
 /** Applies between a failed read and the next. */
 const RETRY_MS = 200;
 
@@ -57,6 +59,8 @@ export class ChangeFeed {
   #joiners: Joiner[] = [];
   #cursor: bigint | undefined;
   #heard = 0n;
+  /** Newest versions of own batches whose notifications are yet to come and mean nothing here. */
+  readonly #quiet = new Set<bigint>();
   #due: WakeSource | undefined;
   #wakeUp: (() => void) | undefined;
   #stopped = false;
@@ -86,11 +90,25 @@ export class ChangeFeed {
   /** Says that `newest` is committed, or (undefined) that something may have been. */
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
-      if (newest <= this.#heard) return;
+      if (this.#quiet.delete(newest) || newest <= this.#heard) return;
       this.#heard = newest;
     }
     this.#due ??= source;
     this.#wakeUp?.();
+  }
+
+  /**
+   * Says that this process committed a batch. Nothing is read for one that nobody here listens to, nor for its
+   * notification: single writers would pay for it with a round trip per write. The poll moves the position on.
+   */
+  written(newest: bigint, resources: ReadonlySet<string>): void {
+    const concerns = (resource: string) => this.#byResource.has(resource);
+    if (this.#joiners.length > 0 || [...resources].some(concerns)) {
+      this.wake(newest, 'local');
+      return;
+    }
+    if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
+    this.#quiet.add(newest);
   }
 
   /** See `Storage.watch`. A version that is not there yet is waited for, then refused with `TooLargeVersion`. */
@@ -146,7 +164,8 @@ export class ChangeFeed {
       const peers = this.#byResource.get(scope.resource);
       if (peers === undefined) this.#byResource.set(scope.resource, new Set([subscription]));
       else peers.add(subscription);
-      if (from > cursor) this.#due ??= 'local';
+      // Writes that nobody listened to may lie behind the cursor.
+      this.#due ??= 'local';
       resolve(subscription);
     }
   }

@@ -46,7 +46,7 @@ export class PostgresStorage implements Storage {
       observer: options.observer,
       onPosition: (version) => this.#sequencer.observe(version),
     });
-    this.#sequencer = new Sequencer(options, (newest) => this.#feed.wake(newest, 'local'));
+    this.#sequencer = new Sequencer(options, (newest, resources) => this.#feed.written(newest, resources));
     this.#listener = new NotifyListener(
       () =>
         Session.open({

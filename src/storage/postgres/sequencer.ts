@@ -52,7 +52,7 @@ const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
  */
 export class Sequencer {
   readonly #options: ResolvedOptions;
-  readonly #onWritten: (newest: bigint) => void;
+  readonly #onWritten: (newest: bigint, resources: ReadonlySet<string>) => void;
   readonly #stop = new AbortController();
   readonly #backoff: Backoff;
   #queue: Entry[] = [];
@@ -63,8 +63,8 @@ export class Sequencer {
   #sweeper: NodeJS.Timeout | undefined;
   #loop: Promise<void> | undefined;
 
-  /** `onWritten` hears the newest version of every committed batch that wrote something. */
-  constructor(options: ResolvedOptions, onWritten: (newest: bigint) => void) {
+  /** `onWritten` hears the newest version and the resources of every committed batch that wrote something. */
+  constructor(options: ResolvedOptions, onWritten: (newest: bigint, resources: ReadonlySet<string>) => void) {
     this.#options = options;
     this.#onWritten = onWritten;
     this.#backoff = new Backoff(20, 1_000);
@@ -225,7 +225,7 @@ export class Sequencer {
     }
     if (newest > 0n) {
       this.observe(newest);
-      this.#onWritten(newest);
+      this.#onWritten(newest, new Set(batch.map((entry) => entry.write.key.resource)));
     }
     if (this.#queue.length > 0) this.#refuseOutdated(outcomes);
     return refused;
@@ -345,7 +345,7 @@ export class Sequencer {
     this.#requeue(again);
     if (newest > 0n) {
       this.observe(newest);
-      this.#onWritten(newest);
+      this.#onWritten(newest, new Set(batch.map((entry) => entry.write.key.resource)));
     }
   }
 
