@@ -12,7 +12,7 @@ import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-import { admissionOf, applyDefaults, expectedKind, resetOptions, validateWith } from './write-context.js';
+import { admissionOf, applyDefaults, expectedKind, resetOptions, validateWith, versionViews } from './write-context.js';
 
 /** PATCH with an applier's whole intent (specification 5.9): merged by field ownership, created when missing. */
 export async function handleApply(
@@ -45,6 +45,7 @@ export async function handleApply(
         time: formatTime(services.clock.now()),
         force: options.force,
         lastAppliedAnnotation: services.names.lastAppliedAnnotation,
+        versions: versionViews(services, resource),
         ...(subresource === undefined ? {} : { subresource: subresource.name }),
         ...resetOptions(resource, subresource?.name),
       });

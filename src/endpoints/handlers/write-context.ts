@@ -2,9 +2,11 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { FieldSet } from '../../machinery/field-set/index.js';
 import type { GroupVersionKind } from '../../machinery/group-version.js';
-import { updateManagedFields } from '../../machinery/managed-fields/index.js';
+import { updateManagedFields, type VersionView } from '../../machinery/managed-fields/index.js';
 import type { AdmissionFunctions, AdmissionSubject, RequestContext } from '../../machinery/request-context.js';
+import { decode } from '../../machinery/schema/index.js';
 import { isolatesStatus } from '../../registry/before-create.js';
+import { toServed, toStored } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { ValidateAdmission } from '../../registry/store.js';
 import type { WriteOptions } from '../negotiation/write-options.js';
@@ -64,11 +66,32 @@ export function trackFields(
     manager: options.fieldManager,
     apiVersion: resource.apiVersion,
     time: formatTime(services.clock.now()),
+    versions: versionViews(services, resource),
     ...(subresource === undefined ? {} : { subresource }),
     ...(live === undefined ? {} : resetOptions(resource, subresource)),
   });
   if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;
   else next.metadata.managedFields = entries;
+}
+
+/**
+ * How objects of the written version look in another one, for owners whose entries speak of that: fields have other
+ * names and places there. Versions that are switched off count, unknown ones don't.
+ */
+export function versionViews(
+  services: EndpointServices,
+  resource: ServedResource,
+): (apiVersion: string) => VersionView | undefined {
+  return (apiVersion) => {
+    const view = services.registry.findView(resource, apiVersion);
+    if (view === undefined) return undefined;
+    const convert = (object: ApiObject) => {
+      // What an apply made is not canonical yet, which conversions need; decoding also copies, as they change objects.
+      const canonical = decode(resource.served.type, object).value as ApiObject;
+      return toServed(view, toStored(resource, canonical));
+    };
+    return { type: view.served.type, convert };
+  };
 }
 
 /** Fields that the path can't change: sending them gives nobody ownership. */

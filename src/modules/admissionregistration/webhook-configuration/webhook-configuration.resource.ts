@@ -19,6 +19,7 @@ import {
   type ServedVersion,
   type TableColumn,
 } from '../../../registry/resource-definition.js';
+import { deprecation } from '../../../registry/served-version.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import { applyV1beta1Defaults, applyV1Defaults } from './webhook.defaults.js';
 import {
@@ -89,12 +90,11 @@ function shared(names: VendorNames) {
 
 function betaVersion(type: KindType, isMutating: boolean, names: VendorNames, kind: string): ServedVersion {
   const group = groupName('admissionregistration', names);
-  const warning = `${group}/v1beta1 ${kind} is deprecated in v1.16+, unavailable in v1.22+; use ${group}/v1 ${kind}`;
   return {
     version: 'v1beta1',
     type,
     applyDefaults: (object) => applyV1beta1Defaults(object.webhooks as Webhook[] | undefined, isMutating),
-    deprecated: { warning, removedRelease: '1.22' },
+    deprecated: deprecation({ group, version: 'v1beta1', kind, since: '1.16', removed: '1.22', replacement: 'v1' }),
   };
 }
 

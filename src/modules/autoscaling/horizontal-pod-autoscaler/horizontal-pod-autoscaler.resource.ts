@@ -23,7 +23,7 @@ export function horizontalPodAutoscalerResource(names: VendorNames): ResourceDef
     versions: [
       { version: 'v2', type: horizontalPodAutoscaler },
       servedV1(names),
-      servedV2beta2((object) => applyHpaDefaults(object as unknown as HorizontalPodAutoscaler)),
+      servedV2beta2(names, (object) => applyHpaDefaults(object as unknown as HorizontalPodAutoscaler)),
       servedV2beta1(names),
     ],
     strategy: horizontalPodAutoscalerStrategy,

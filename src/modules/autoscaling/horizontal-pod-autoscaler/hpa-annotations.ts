@@ -44,7 +44,9 @@ export function withAnnotations(
 function encode({ spec, status }: HorizontalPodAutoscaler, name: HpaAnnotation): string | undefined {
   switch (name) {
     case 'metrics': {
-      const others = (spec.metrics ?? []).filter((metric) => cpuUtilizationOf(metric) === undefined);
+      const metrics = spec.metrics ?? [];
+      const shown = metrics.find((metric) => cpuUtilizationOf(metric) !== undefined);
+      const others = metrics.filter((metric) => metric !== shown);
       return others.length === 0 ? undefined : JSON.stringify(others.map(toOldMetric));
     }
     case 'current-metrics': {

@@ -13,17 +13,11 @@ import {
 } from '../../../apis/autoscaling/v2beta1/horizontal-pod-autoscaler.types.js';
 import { horizontalPodAutoscaler as hpaV2beta2 } from '../../../apis/autoscaling/v2beta2/horizontal-pod-autoscaler.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
-import { decode, type KindType } from '../../../machinery/schema/index.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import type { ServedVersion } from '../../../registry/resource-definition.js';
+import { asVersion, deprecation } from '../../../registry/served-version.js';
 import { cpuUtilizationOf, takeAnnotations, withAnnotations } from './hpa-annotations.js';
 import { fromOldMetric, fromOldStatus, toOldMetric, toOldStatus } from './metric-conversion.js';
-
-/** Brings an object into the canonical form of a version that has the same fields, or fewer. */
-function canonical(type: KindType, object: object): ApiObject {
-  const { group, version, kind } = type.kind;
-  return decode(type, { ...object, kind, apiVersion: `${group}/${version}` }).value as ApiObject;
-}
 
 /** `v1`: one target for cpu; the rest is in annotations. */
 export function servedV1(names: VendorNames): ServedVersion {
@@ -35,7 +29,7 @@ export function servedV1(names: VendorNames): ServedVersion {
       const { spec, status } = stored;
       const { scaleTargetRef, minReplicas, maxReplicas } = spec;
       const { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas } = status;
-      return canonical(hpaV1, {
+      return asVersion(hpaV1, {
         metadata: withAnnotations(stored, ['metrics', 'current-metrics', 'conditions', 'behavior'], names),
         spec: {
           scaleTargetRef,
@@ -60,7 +54,7 @@ export function servedV1(names: VendorNames): ServedVersion {
       const metrics = [...(parts.metrics ?? [])];
       if (target !== undefined) metrics.push(cpuMetric(target));
       const currentMetrics = parts.currentMetrics ?? (current === undefined ? undefined : [currentCpu(current)]);
-      return canonical(hpaV2, {
+      return asVersion(hpaV2, {
         metadata: parts.metadata,
         spec: { ...spec, metrics, behavior: parts.behavior },
         status: { ...status, currentMetrics, conditions: parts.conditions },
@@ -83,7 +77,7 @@ export function servedV2beta1(names: VendorNames): ServedVersion {
     fromStored: (object) => {
       const stored = object as unknown as Hpa;
       const { behavior: _behavior, ...spec } = stored.spec;
-      return canonical(hpaV2beta1, {
+      return asVersion(hpaV2beta1, {
         metadata: withAnnotations(stored, ['behavior'], names),
         spec: { ...spec, metrics: spec.metrics?.map(toOldMetric) },
         status: { ...stored.status, currentMetrics: stored.status.currentMetrics?.map(toOldStatus) },
@@ -92,7 +86,7 @@ export function servedV2beta1(names: VendorNames): ServedVersion {
     toStored: (object) => {
       const { metadata, spec, status } = object as unknown as HpaV2beta1;
       const parts = takeAnnotations(metadata, names);
-      return canonical(hpaV2, {
+      return asVersion(hpaV2, {
         metadata: parts.metadata,
         spec: { ...spec, metrics: spec.metrics?.map(fromOldMetric), behavior: parts.behavior },
         status: { ...status, currentMetrics: status.currentMetrics?.map(fromOldStatus) },
@@ -103,18 +97,43 @@ export function servedV2beta1(names: VendorNames): ServedVersion {
       spec.minReplicas ??= 1;
       if ((spec.metrics ?? []).length === 0) spec.metrics = [toOldMetric(cpuMetric(defaultCpuPercentage))];
     },
+    deprecated: deprecatedHpa(names, 'v2beta1', '1.22', '1.25'),
   };
 }
 
-/** `v2beta2`: what `v2` was before. */
-export function servedV2beta2(applyDefaults: (object: ApiObject) => void): ServedVersion {
+/** `v2beta2`: what `v2` was before. Tolerances came later; the annotation of the behaviour keeps them. */
+export function servedV2beta2(names: VendorNames, applyDefaults: (object: ApiObject) => void): ServedVersion {
   return {
     version: 'v2beta2',
     type: hpaV2beta2,
-    fromStored: (object) => canonical(hpaV2beta2, object),
-    toStored: (object) => canonical(hpaV2, object),
+    fromStored: (object) => {
+      const stored = object as unknown as Hpa;
+      const { scaleUp, scaleDown } = stored.spec.behavior ?? {};
+      const isTolerant = scaleUp?.tolerance !== undefined || scaleDown?.tolerance !== undefined;
+      return asVersion(hpaV2beta2, {
+        ...stored,
+        metadata: withAnnotations(stored, isTolerant ? ['behavior'] : [], names),
+      });
+    },
+    toStored: (object) => {
+      const { metadata, behavior: kept } = takeAnnotations(object.metadata as Hpa['metadata'], names);
+      const converted = asVersion(hpaV2, { ...object, metadata });
+      const { behavior } = (converted as unknown as Hpa).spec;
+      for (const direction of ['scaleUp', 'scaleDown'] as const) {
+        const rules = behavior?.[direction];
+        const tolerance = kept?.[direction]?.tolerance;
+        if (rules !== undefined && tolerance !== undefined) rules.tolerance = tolerance;
+      }
+      return converted;
+    },
     applyDefaults,
+    deprecated: deprecatedHpa(names, 'v2beta2', '1.23', '1.26'),
   };
+}
+
+function deprecatedHpa(names: VendorNames, version: string, since: string, removed: string) {
+  const group = groupName('autoscaling', names);
+  return deprecation({ group, version, kind: 'HorizontalPodAutoscaler', since, removed, replacement: 'v2' });
 }
 
 /** How much of the requested cpu pods should use when nobody says anything else. */

@@ -5,6 +5,7 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn, sinceText } from '../../../registry/default-columns.js';
 import { statusPath } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { deprecation } from '../../../registry/served-version.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { applyCronJobDefaults, cronJobStrategy } from './cron-job.strategy.js';
 
@@ -24,6 +25,14 @@ export function cronJobResource(names: VendorNames): ResourceDefinition {
         version: 'v1beta1',
         type: cronJobV1beta1,
         applyDefaults: (object: ApiObject) => applyCronJobDefaults(object as unknown as CronJob),
+        deprecated: deprecation({
+          group: groupName('batch', names),
+          version: 'v1beta1',
+          kind: 'CronJob',
+          since: '1.21',
+          removed: '1.25',
+          replacement: 'v1',
+        }),
       },
     ],
     strategy: cronJobStrategy({ names }),

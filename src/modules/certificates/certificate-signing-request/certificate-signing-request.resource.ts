@@ -15,6 +15,7 @@ import {
   type ServedVersion,
   type SubresourceDefinition,
 } from '../../../registry/resource-definition.js';
+import { deprecation } from '../../../registry/served-version.js';
 import { certificateSigningRequestColumns } from './certificate-signing-request.columns.js';
 import {
   applyV1beta1Defaults,
@@ -95,15 +96,17 @@ function status(clock: Clock): SubresourceDefinition {
 }
 
 function betaVersion(names: VendorNames): ServedVersion {
-  const group = groupName('certificates', names);
-  const kind = 'CertificateSigningRequest';
   return {
     version: 'v1beta1',
     type: certificateSigningRequestV1beta1,
     applyDefaults: (object: ApiObject) => applyV1beta1Defaults(object as CertificateSigningRequest, names),
-    deprecated: {
-      warning: `${group}/v1beta1 ${kind} is deprecated in v1.19+, unavailable in v1.22+; use ${group}/v1 ${kind}`,
-      removedRelease: '1.22',
-    },
+    deprecated: deprecation({
+      group: groupName('certificates', names),
+      version: 'v1beta1',
+      kind: 'CertificateSigningRequest',
+      since: '1.19',
+      removed: '1.22',
+      replacement: 'v1',
+    }),
   };
 }

@@ -1,7 +1,10 @@
 import { type EndpointSlice, endpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
+import { deepEqual } from '../../../machinery/patch/json-value.js';
+import type { RequestContext } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { servedV1beta1 } from './endpoint-slice.conversion.js';
 import { validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice.validation.js';
 
 const maxShown = 3;
@@ -38,15 +41,34 @@ export function endpointSliceResource(names: VendorNames): ResourceDefinition {
     singular: 'endpointslice',
     kind: 'EndpointSlice',
     namespaced: true,
-    versions: [{ version: 'v1', type: endpointSlice }],
+    versions: [{ version: 'v1', type: endpointSlice }, servedV1beta1(names, applyEndpointSliceDefaults)],
     facts: { generation: ({ addressType, endpoints, ports }) => ({ addressType, endpoints, ports }) },
     strategy: {
       applyDefaults: applyEndpointSliceDefaults,
+      prepareForCreate: (context, slice) => {
+        if (!knowsTopology(context)) dropTopology(slice);
+      },
+      prepareForUpdate: (context, slice, old) => {
+        if (!knowsTopology(context) && !deepEqual(topologyOf(slice), topologyOf(old))) dropTopology(slice);
+      },
       validate: (_context, slice) => validateEndpointSlice(slice),
       validateUpdate: (_context, slice, old) => validateEndpointSliceUpdate(slice, old),
     },
     columns,
   });
+}
+
+/** Labels about a node's place are set through the older version only; the newer one can leave them as they are. */
+function knowsTopology({ requestInfo }: RequestContext): boolean {
+  return requestInfo.apiVersion === 'v1beta1';
+}
+
+function topologyOf({ endpoints }: EndpointSlice): unknown[] {
+  return (endpoints ?? []).map(({ deprecatedTopology }) => deprecatedTopology ?? null);
+}
+
+function dropTopology({ endpoints }: EndpointSlice): void {
+  for (const endpoint of endpoints ?? []) delete endpoint.deprecatedTopology;
 }
 
 /** Ports have an empty name and are TCP unless they say otherwise. */

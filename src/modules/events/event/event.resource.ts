@@ -12,6 +12,7 @@ import {
   type ServedVersion,
   type TableColumn,
 } from '../../../registry/resource-definition.js';
+import { deprecation } from '../../../registry/served-version.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import { eventColumns } from './event.columns.js';
 import { validateChangedEvent, validateEvent } from './event.validation.js';
@@ -57,10 +58,13 @@ export function eventResource(names: VendorNames): ResourceDefinition {
         version: 'v1beta1',
         type: eventV1beta1,
         ...conversion,
-        deprecated: {
-          warning: `events.${names.suffix}/v1beta1 Event is deprecated in v1.22+, unavailable in v1.25+`,
-          removedRelease: '1.25',
-        },
+        deprecated: deprecation({
+          group: groupName('events', names),
+          version: 'v1beta1',
+          kind: 'Event',
+          since: '1.22',
+          removed: '1.25',
+        }),
       },
     ],
     strategy: eventStrategy(names, 'v1'),

@@ -9,6 +9,7 @@ import {
   type ServedVersion,
   type TableColumn,
 } from '../../../registry/resource-definition.js';
+import { deprecation } from '../../../registry/served-version.js';
 import { budgetFromV1beta1, budgetToV1beta1, emptySelectorLabel } from './pod-disruption-budget.conversion.js';
 import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from './pod-disruption-budget.validation.js';
 
@@ -72,7 +73,6 @@ export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinit
 }
 
 function betaVersion(names: VendorNames): ServedVersion {
-  const group = groupName('policy', names);
   const label = emptySelectorLabel(names);
   return {
     version: 'v1beta1',
@@ -85,9 +85,13 @@ function betaVersion(names: VendorNames): ServedVersion {
       budgetToV1beta1(object as PodDisruptionBudget, label);
       return object;
     },
-    deprecated: {
-      warning: `${group}/v1beta1 PodDisruptionBudget is deprecated in v1.21+, unavailable in v1.25+; use ${group}/v1 PodDisruptionBudget`,
-      removedRelease: '1.25',
-    },
+    deprecated: deprecation({
+      group: groupName('policy', names),
+      version: 'v1beta1',
+      kind: 'PodDisruptionBudget',
+      since: '1.21',
+      removed: '1.25',
+      replacement: 'v1',
+    }),
   };
 }

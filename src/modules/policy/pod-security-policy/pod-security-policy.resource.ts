@@ -2,6 +2,7 @@ import { type PodSecurityPolicy, podSecurityPolicy } from '../../../apis/policy/
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { nameColumn } from '../../../registry/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { deprecation } from '../../../registry/served-version.js';
 import { validatePodSecurityPolicy } from './pod-security-policy.validation.js';
 
 const columns: readonly TableColumn<PodSecurityPolicy>[] = [
@@ -59,10 +60,13 @@ export function podSecurityPolicyResource(names: VendorNames): ResourceDefinitio
       {
         version: 'v1beta1',
         type: podSecurityPolicy,
-        deprecated: {
-          warning: 'policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+',
-          removedRelease: '1.25',
-        },
+        deprecated: deprecation({
+          group: groupName('policy', names),
+          version: 'v1beta1',
+          kind: 'PodSecurityPolicy',
+          since: '1.21',
+          removed: '1.25',
+        }),
       },
     ],
     facts: { returnsDeletedObject: true },

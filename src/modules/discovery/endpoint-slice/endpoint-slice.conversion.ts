@@ -1,0 +1,56 @@
+import { type Endpoint, type EndpointSlice, endpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
+import {
+  type Endpoint as BetaEndpoint,
+  type EndpointSlice as BetaEndpointSlice,
+  endpointSlice as betaEndpointSlice,
+} from '../../../apis/discovery/v1beta1/endpoint-slice.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import type { ServedVersion } from '../../../registry/resource-definition.js';
+import { asVersion, deprecation } from '../../../registry/served-version.js';
+
+/**
+ * `v1beta1`: the place of an endpoint's node is told by labels in `topology`. `v1` has fields for the zone and the node;
+ * labels beside them are kept in `deprecatedTopology`. A hostname label that repeats the node's name is shown in
+ * `v1beta1` only; one that says something else is kept.
+ */
+export function servedV1beta1(names: VendorNames, applyDefaults: (slice: EndpointSlice) => void): ServedVersion {
+  const zoneLabel = `topology.${names.labelPrefix}/zone`;
+  const hostnameLabel = `${names.labelPrefix}/hostname`;
+
+  const toStored = ({ topology, ...endpoint }: BetaEndpoint): Endpoint => {
+    if (topology === undefined) return endpoint;
+    const { [zoneLabel]: zone, ...labels } = topology;
+    if (labels[hostnameLabel] === endpoint.nodeName) delete labels[hostnameLabel];
+    return { ...endpoint, zone, deprecatedTopology: labels };
+  };
+  const fromStored = ({ zone, deprecatedTopology, ...endpoint }: Endpoint): BetaEndpoint => {
+    const { nodeName } = endpoint;
+    const topology: Record<string, string> = { ...deprecatedTopology };
+    if (zone !== undefined) topology[zoneLabel] = zone;
+    if (nodeName !== undefined) topology[hostnameLabel] ??= nodeName;
+    return { ...endpoint, topology };
+  };
+
+  return {
+    version: 'v1beta1',
+    type: betaEndpointSlice,
+    toStored: (object) => {
+      const slice = object as ApiObject & BetaEndpointSlice;
+      return asVersion(endpointSlice, { ...slice, endpoints: slice.endpoints?.map(toStored) });
+    },
+    fromStored: (object) => {
+      const slice = object as ApiObject & EndpointSlice;
+      return asVersion(betaEndpointSlice, { ...slice, endpoints: slice.endpoints?.map(fromStored) });
+    },
+    applyDefaults: (object) => applyDefaults(object as EndpointSlice),
+    deprecated: deprecation({
+      group: groupName('discovery', names),
+      version: 'v1beta1',
+      kind: 'EndpointSlice',
+      since: '1.21',
+      removed: '1.25',
+      replacement: 'v1',
+    }),
+  };
+}

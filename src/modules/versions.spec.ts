@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { testGroupContext } from '../../test/support/definition-tester.js';
+import type { ApiObject } from '../machinery/api-object.js';
+import { decode } from '../machinery/schema/index.js';
+import { toServed, toStored } from '../registry/object-codec.js';
+import type { ServedResource } from '../registry/resource-registry.js';
+import { groupModules } from './index.js';
+
+type Sample = Readonly<Record<string, unknown>>;
+
+const time = '2030-01-01T00:00:00Z';
+const microTime = '2030-01-01T00:00:00.000001Z';
+const scaleTargetRef = { kind: 'Deployment', name: 'n', apiVersion: 'apps/v1' };
+const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } };
+const jobTemplate = {
+  metadata: { labels: { a: 'b' } },
+  spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } } },
+};
+const cronJob: Sample = {
+  spec: { schedule: '* * * * *', startingDeadlineSeconds: 3, timeZone: 'Etc/UTC', suspend: true, jobTemplate },
+  status: { lastScheduleTime: time, active: [{ kind: 'Job', name: 'j' }] },
+};
+const certificate: Sample = {
+  spec: { request: 'YQ==', usages: ['client auth'], username: 'u', groups: ['g'], extra: { e: ['1'] } },
+  status: { certificate: 'YQ==', conditions: [{ type: 'Approved', status: 'True', lastUpdateTime: time }] },
+};
+const webhooks = [
+  {
+    name: 'a.b.c',
+    clientConfig: { service: { name: 's', namespace: 'n', port: 9 }, caBundle: 'YQ==' },
+    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], scope: '*' }],
+    matchConditions: [{ name: 'm', expression: 'true' }],
+    namespaceSelector: { matchLabels: { a: 'b' } },
+    sideEffects: 'None',
+    timeoutSeconds: 3,
+    admissionReviewVersions: ['v1'],
+  },
+];
+const budgetStatus = { disruptionsAllowed: 1, expectedPods: 2, disruptedPods: { p: time } };
+
+/**
+ * Bodies with everything that a version shows in a way of its own, by resource and version. Left out on purpose is what
+ * older versions can't tell apart: v1 autoscalers show the target for cpu last, their statuses an absent average as 0,
+ * and older slices have the hostname label on every endpoint of a node.
+ */
+const samples: Readonly<Record<string, Readonly<Record<string, readonly Sample[]>>>> = {
+  'horizontalpodautoscalers.autoscaling': {
+    v2: [
+      {
+        metadata: { annotations: { own: 'x' } },
+        spec: {
+          scaleTargetRef,
+          maxReplicas: 9,
+          metrics: [
+            { type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '9' } } },
+            // A second one for cpu: v1 has a field for one only.
+            { ...cpu, resource: { ...cpu.resource, target: { type: 'AverageValue', averageValue: '100m' } } },
+            cpu,
+          ],
+          behavior: {
+            scaleUp: { tolerance: '0.1', policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }] },
+            scaleDown: { selectPolicy: 'Disabled', stabilizationWindowSeconds: 0 },
+          },
+        },
+        status: {
+          currentReplicas: 2,
+          desiredReplicas: 3,
+          lastScaleTime: time,
+          observedGeneration: 7,
+          currentMetrics: [
+            { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 3, averageValue: '30m' } } },
+          ],
+          conditions: [{ type: 'AbleToScale', status: 'True', reason: 'r', lastTransitionTime: time }],
+        },
+      },
+      { spec: { scaleTargetRef, maxReplicas: 9, metrics: [cpu, cpu] } },
+      { spec: { scaleTargetRef, maxReplicas: 9 } },
+    ],
+    v1: [
+      { spec: { scaleTargetRef, minReplicas: 2, maxReplicas: 9, targetCPUUtilizationPercentage: 33 } },
+      { metadata: { annotations: { own: 'x' } }, spec: { scaleTargetRef, maxReplicas: 9 } },
+    ],
+    v2beta1: [
+      {
+        spec: {
+          scaleTargetRef,
+          maxReplicas: 9,
+          metrics: [
+            { type: 'External', external: { metricName: 'm', targetValue: '3', metricSelector: { matchLabels: {} } } },
+            { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 30 } },
+          ],
+        },
+      },
+    ],
+    v2beta2: [{ spec: { scaleTargetRef, maxReplicas: 9, metrics: [cpu], behavior: { scaleUp: {} } } }],
+  },
+  'cronjobs.batch': { v1: [cronJob], v1beta1: [cronJob] },
+  'certificatesigningrequests.certificates.k8s.io': {
+    v1: [{ ...certificate, spec: { ...(certificate.spec as object), signerName: 'a.b/c', expirationSeconds: 700 } }],
+    v1beta1: [certificate],
+  },
+  'poddisruptionbudgets.policy': {
+    v1: [
+      { spec: { minAvailable: 1, selector: {} }, status: budgetStatus },
+      { spec: { maxUnavailable: '10%', unhealthyPodEvictionPolicy: 'AlwaysAllow' } },
+    ],
+    v1beta1: [{ spec: { selector: {} }, status: budgetStatus }, { spec: { selector: { matchLabels: { a: 'b' } } } }],
+  },
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': {
+    v1: [{ webhooks: [{ ...webhooks[0], reinvocationPolicy: 'IfNeeded' }] }],
+    v1beta1: [{ webhooks: [{ ...webhooks[0], sideEffects: 'Unknown', failurePolicy: 'Ignore' }] }],
+  },
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': { v1: [{ webhooks }], v1beta1: [{ webhooks }] },
+  'endpointslices.discovery.k8s.io': {
+    v1: [
+      {
+        addressType: 'IPv4',
+        endpoints: [
+          { addresses: ['1.2.3.4'], zone: 'z', nodeName: 'n', hints: { forZones: [{ name: 'z' }] } },
+          { addresses: ['1.2.3.5'], nodeName: 'n', deprecatedTopology: { 'kubernetes.io/hostname': 'other', a: 'b' } },
+          { addresses: ['1.2.3.6'], hostname: 'h', conditions: { ready: false } },
+        ],
+        ports: [{ port: 80, appProtocol: 'a/b' }],
+      },
+      { addressType: 'FQDN' },
+    ],
+    v1beta1: [
+      {
+        addressType: 'IPv4',
+        endpoints: [
+          {
+            addresses: ['1.2.3.4'],
+            nodeName: 'n',
+            topology: { 'topology.kubernetes.io/zone': 'z', 'kubernetes.io/hostname': 'n', rack: 'r' },
+          },
+          { addresses: ['1.2.3.5'], topology: { 'kubernetes.io/hostname': 'n' } },
+          { addresses: ['1.2.3.6'] },
+        ],
+        ports: [{}],
+      },
+    ],
+  },
+  events: {
+    v1: [
+      {
+        involvedObject: { kind: 'Pod', name: 'p', namespace: 'default' },
+        message: 'm',
+        source: { component: 'c', host: 'h' },
+        firstTimestamp: time,
+        lastTimestamp: time,
+        count: 2,
+        eventTime: microTime,
+        reportingComponent: 'a.b/c',
+        related: { kind: 'Node', name: 'n' },
+      },
+      {},
+    ],
+  },
+  'events.events.k8s.io': {
+    v1: [
+      {
+        regarding: { kind: 'Pod' },
+        note: 'm',
+        eventTime: microTime,
+        reportingController: 'a.b/c',
+        reportingInstance: 'i',
+        deprecatedSource: { component: 'c' },
+        deprecatedFirstTimestamp: time,
+        deprecatedCount: 3,
+        series: { count: 3, lastObservedTime: microTime },
+      },
+    ],
+    v1beta1: [{ regarding: { kind: 'Pod' }, note: 'm', deprecatedLastTimestamp: time }],
+  },
+};
+
+const context = testGroupContext();
+for (const { module } of groupModules) new module(context);
+const { registry } = context;
+const views = new Map<string, ServedResource[]>();
+for (const { group, resource, versions } of registry.definitions()) {
+  for (const { version } of versions) {
+    const view = registry.find(group, version, resource) as ServedResource;
+    views.set(view.storageResource, [...(views.get(view.storageResource) ?? []), view]);
+  }
+}
+const severalViews = [...views.values()].filter((list) => list.length > 1);
+
+function samplesOf({ definition, served }: ServedResource): readonly Sample[] | undefined {
+  const { group, resource } = definition;
+  return samples[group === '' ? resource : `${resource}.${group}`]?.[served.version];
+}
+
+/** A body as the server has it before it is converted. */
+function canonical({ served, definition }: ServedResource, body: Sample): ApiObject {
+  const metadata = {
+    name: 'a',
+    ...(definition.namespaced ? { namespace: 'default' } : {}),
+    ...(body.metadata as object),
+  };
+  const { value, unknownFields } = decode(served.type, { ...body, metadata });
+  assert.deepEqual(unknownFields, [], 'the sample does not fit the declaration');
+  const object = value as ApiObject;
+  served.applyDefaults?.(object);
+  if (served === definition.versions[0]) definition.strategy.applyDefaults?.(object);
+  return object;
+}
+
+describe('versions of a kind', () => {
+  it('have a sample each', () => {
+    assert.ok(severalViews.length >= 8);
+    const missing = severalViews.flat().filter((view) => samplesOf(view) === undefined);
+    assert.deepEqual(
+      missing.map(({ apiVersion, definition }) => `${apiVersion} ${definition.kind}`),
+      [],
+    );
+  });
+
+  for (const all of severalViews) {
+    for (const written of all) {
+      for (const [index, body] of (samplesOf(written) ?? []).entries()) {
+        const title = `${written.apiVersion} ${written.definition.kind}, sample ${index + 1}`;
+        it(`${title}: reads back as it was written`, () => {
+          const object = canonical(written, body);
+          const stored = toStored(written, structuredClone(object));
+          const again = toServed(written, structuredClone(stored));
+          const { kind, apiVersion } = again;
+          assert.deepEqual(again, { ...object, kind, apiVersion });
+          assert.equal(apiVersion, written.apiVersion);
+        });
+
+        for (const other of all) {
+          if (other === written) continue;
+          it(`${title}: passes through ${other.apiVersion} unharmed`, () => {
+            const stored = toStored(written, canonical(written, body));
+            const shown = toServed(other, structuredClone(stored));
+            const { value, unknownFields } = decode(other.served.type, structuredClone(shown));
+            assert.deepEqual(unknownFields, []);
+            assert.deepEqual(value, shown, 'what is shown is no canonical object of its version');
+            assert.deepEqual(toStored(other, structuredClone(shown)), stored);
+          });
+        }
+      }
+    }
+  }
+});
