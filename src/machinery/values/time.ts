@@ -96,15 +96,16 @@ export function timeParts(text: string): TimeParts {
   return { seconds, nanos: ((milliseconds - seconds * 1000) * 1000 + microseconds) * 1000 };
 }
 
+const secondsOfYear0 = -62_167_219_200;
 const secondsOfYear10000 = 253_402_300_800;
 
 /**
  * RFC 3339 with six decimals, cut to microseconds.
  *
- * @throws {ValueFormatError} for times outside the years 1 to 9999 and nanoseconds of a second or more.
+ * @throws {ValueFormatError} for times outside the years 0 to 9999 and nanoseconds of a second or more.
  */
 export function formatTimeParts({ seconds, nanos }: TimeParts): string {
-  const isInRange = seconds >= zeroMilliseconds / 1000 && seconds < secondsOfYear10000 && nanos >= 0 && nanos < 1e9;
+  const isInRange = seconds >= secondsOfYear0 && seconds < secondsOfYear10000 && nanos >= 0 && nanos < 1e9;
   if (!isInRange) throw new ValueFormatError(`time out of range: ${seconds} seconds and ${nanos} nanoseconds`);
   const micros = Math.floor(nanos / 1000);
   return formatMicroTime(seconds * 1000 + Math.floor(micros / 1000), micros % 1000);

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ApiObject } from '../../src/machinery/api-object.js';
+import { decode, jsonFields, type KindType, type StructType } from '../../src/machinery/schema/index.js';
+import { decodeProtobuf, encodeProtobuf } from '../../src/machinery/schema/protobuf/index.js';
+import { groupModules } from '../../src/modules/index.js';
+import {
+  encodeForStorage,
+  parseStored,
+  spliceListItem,
+  spliceVersion,
+  storedPrefix,
+  toServed,
+  toStored,
+} from '../../src/registry/object-codec.js';
+import type { ServedResource } from '../../src/registry/resource-registry.js';
+import { declaredTypes } from '../support/declared-types.js';
+import { testGroupContext } from '../support/definition-tester.js';
+import { Random, seedVariable, testSeeds } from '../support/random.js';
+import { RandomValues } from '../support/random-values.js';
+
+const objectsPerKind = 6;
+
+const { kinds, structs } = await declaredTypes();
+const seeds = testSeeds('round trips');
+
+/** The canonical form; random values must fit their type, or the generator is wrong. */
+function canonical<T extends object>(type: StructType, input: unknown): T {
+  const { value, unknownFields } = decode(type, input);
+  assert.deepEqual(unknownFields, [], type.name);
+  return value as T;
+}
+
+/** Runs `check` on random objects of a kind; a failure says how to repeat it. */
+function forRandomObjects(type: KindType, check: (object: ApiObject) => void): void {
+  for (const seed of seeds) {
+    const values = new RandomValues(new Random(seed));
+    for (let i = 0; i < objectsPerKind; i++) {
+      const input = values.valueOf(type);
+      try {
+        check(canonical(type, input));
+      } catch (error) {
+        throw new Error(`${type.name}, object ${i} of ${seedVariable}=${seed}: ${JSON.stringify(input)}`, {
+          cause: error,
+        });
+      }
+    }
+  }
+}
+
+describe('canonical form', () => {
+  it('is decoded to itself, for every kind', () => {
+    for (const type of kinds) {
+      forRandomObjects(type, (object) => {
+        const text = JSON.stringify(object);
+        assert.equal(JSON.stringify(canonical(type, JSON.parse(text))), text);
+      });
+    }
+  });
+});
+
+describe('protobuf', () => {
+  it('gives back every object of every kind', () => {
+    assert.ok(kinds.length > 150, String(kinds.length));
+    for (const type of kinds) {
+      forRandomObjects(type, (object) => {
+        const { kind, apiVersion } = object;
+        const back = decodeProtobuf(type, encodeProtobuf(type, object));
+        assert.equal(JSON.stringify({ kind, apiVersion, ...(back as object) }), JSON.stringify(object));
+      });
+    }
+  });
+
+  it('gives back every field of every struct by itself', () => {
+    for (const seed of seeds) {
+      const values = new RandomValues(new Random(seed));
+      for (const type of structs.values()) {
+        for (const field of jsonFields(type).values()) {
+          const value = canonical<object>(type, { [field.name]: values.partOf(field.type) });
+          const back = decodeProtobuf(type, encodeProtobuf(type, value));
+          const place = `${type.name}.${field.name}, ${seedVariable}=${seed}`;
+          assert.equal(JSON.stringify(back), JSON.stringify(value), place);
+        }
+      }
+    }
+  });
+});
+
+/** Every resource under every version. */
+function servedResources(): readonly ServedResource[] {
+  const context = testGroupContext();
+  for (const { module } of groupModules) new module(context);
+  const { registry } = context;
+  return registry
+    .definitions()
+    .flatMap(({ group, resource, versions }) =>
+      versions.map(({ version }) => registry.find(group, version, resource) as ServedResource),
+    );
+}
+
+/**
+ * What an older version shows besides what was written: `v1` of an autoscaler repeats the state of its metrics in an
+ * annotation.
+ */
+function withoutAddedAnnotations(object: ApiObject, original: ApiObject): ApiObject {
+  const { annotations } = object.metadata;
+  if (annotations === undefined) return object;
+  const kept = Object.entries(annotations).filter(
+    ([key]) => !key.startsWith('autoscaling.alpha.') || Object.hasOwn(original.metadata.annotations ?? {}, key),
+  );
+  const metadata = { ...object.metadata, annotations: Object.fromEntries(kept) };
+  if (kept.length === 0) delete (metadata as Partial<typeof metadata>).annotations;
+  return { ...object, metadata };
+}
+
+/** Makes a random object of an older version one that its clients would write. */
+const consistent: Readonly<Record<string, (object: ApiObject) => void>> = {
+  // The node of an endpoint is also among its labels.
+  'discovery.v1beta1.EndpointSlice': (object) => {
+    type Endpoint = { nodeName?: string; topology?: Record<string, string> };
+    for (const endpoint of (object as unknown as { endpoints: Endpoint[] | null }).endpoints ?? []) {
+      if (endpoint.nodeName === undefined) continue;
+      endpoint.topology = { ...endpoint.topology, 'kubernetes.io/hostname': endpoint.nodeName };
+    }
+  },
+};
+
+describe('stored form', () => {
+  const resources = servedResources();
+
+  it('gives back every object of every version', () => {
+    assert.ok(resources.length > 50, String(resources.length));
+    for (const resource of resources) {
+      const { type } = resource.served;
+      forRandomObjects(type, (object) => {
+        object.kind = resource.definition.kind;
+        object.apiVersion = resource.apiVersion;
+        object.metadata.resourceVersion = '7';
+        consistent[type.name]?.(object);
+        const original = canonical<ApiObject>(type, object);
+        const json = encodeForStorage(resource, toStored(resource, structuredClone(original)));
+        assert.ok(json.startsWith(storedPrefix(resource)), json.slice(0, 200));
+        const parsed = parseStored({ json, resourceVersion: 7n } as Parameters<typeof parseStored>[0]);
+        const back = canonical<ApiObject>(type, toServed(resource, parsed));
+        assert.equal(JSON.stringify(withoutAddedAnnotations(back, original)), JSON.stringify(original));
+        // What was added is no part of the object: it does not add up.
+        const again = toServed(resource, toStored(resource, structuredClone(back)));
+        assert.equal(JSON.stringify(canonical(type, again)), JSON.stringify(back));
+      });
+    }
+  });
+
+  it('is answered as it is, with its version', () => {
+    for (const resource of resources.filter(({ isStored }) => isStored)) {
+      const { type } = resource.served;
+      forRandomObjects(type, (object) => {
+        object.kind = resource.definition.kind;
+        object.apiVersion = resource.apiVersion;
+        object.metadata.resourceVersion = '7';
+        const original = JSON.stringify(canonical(type, object));
+        const text = { json: encodeForStorage(resource, object), resourceVersion: 7n };
+        const answered = JSON.parse(spliceVersion(text, storedPrefix(resource))) as ApiObject;
+        assert.equal(JSON.stringify(canonical(type, answered)), original);
+        const item = JSON.parse(spliceListItem(text, storedPrefix(resource))) as ApiObject;
+        const { kind, apiVersion } = object;
+        assert.equal(JSON.stringify(canonical(type, { kind, apiVersion, ...item })), original);
+      });
+    }
+  });
+
+  it('has several versions of some resources', () => {
+    const converted = resources.filter(({ served }) => served.fromStored !== undefined);
+    assert.ok(converted.length >= 5, converted.map((resource) => resource.apiVersion).join());
+  });
+});
