@@ -1,7 +1,7 @@
 import { type Binding, binding, type Pod, type PodCondition } from '../../../apis/core/v1/pod.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { type Clock, formatTime } from '../../../machinery/clock.js';
-import { conflictError, StatusError } from '../../../machinery/status-error.js';
+import { badRequestError, conflictError } from '../../../machinery/status-error.js';
 import type { SubresourceDefinition } from '../../../registry/resource-definition.js';
 
 /** The path through which a scheduler puts a pod on a node. */
@@ -47,7 +47,7 @@ function checkTarget({ target }: Binding): void {
   }
   if (!target.name) errors.push('target.name: Required value');
   if (errors.length === 0) return;
-  throw new StatusError('', errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]`);
+  throw badRequestError(errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]`);
 }
 
 function setScheduled(pod: Pod, now: string): void {
