@@ -26,7 +26,10 @@ export class LeaseLock {
   /** The newest state; undefined when there is no such Lease. */
   async read(): Promise<HeldLease | undefined> {
     try {
-      const { metadata, spec } = parseStored(await this.store.get(this.namespace, this.name)) as Lease;
+      const { metadata, spec } = parseStored(
+        this.store.resource,
+        await this.store.get(this.namespace, this.name),
+      ) as Lease;
       return { resourceVersion: metadata.resourceVersion as string, spec };
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'NotFound') return undefined;

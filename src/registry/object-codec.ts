@@ -1,4 +1,6 @@
 import type { ApiObject } from '../machinery/api-object.js';
+import { parseApiVersion } from '../machinery/group-version.js';
+import { parseExactJson, stringifyNoting } from '../machinery/json/exact-numbers.js';
 import { StatusError } from '../machinery/status-error.js';
 import type { StoredObject } from '../storage/storage.interface.js';
 import type { ServedResource } from './resource-registry.js';
@@ -9,12 +11,43 @@ export interface VersionedText {
   readonly resourceVersion: bigint | undefined;
 }
 
+type StoredText = Pick<StoredObject, 'json' | 'resourceVersion'>;
+
 const metadataStart = '"metadata":{';
 
-/** What stored text of a resource begins with, so that bytes can be spliced without parsing. */
-export function storedPrefix(resource: ServedResource): string {
-  const apiVersion = storedApiVersion(resource);
-  return `{"kind":${JSON.stringify(resource.definition.kind)},"apiVersion":${JSON.stringify(apiVersion)},${metadataStart}`;
+/** How texts of a resource begin, so that bytes can be spliced without parsing. */
+export interface StoredForm {
+  /**
+   * What present texts begin with in the store. White space after the brace counts the revision of the defaults: other
+   * readers of the text don't see it, and an older text is known without a look into it.
+   */
+  readonly prefix: string;
+  /** What stands there for clients. */
+  readonly shown: string;
+  readonly resource: ServedResource;
+}
+
+const forms = new WeakMap<ServedResource, StoredForm>();
+
+/** The form of a resource's stored texts, made once. */
+export function storedForm(resource: ServedResource): StoredForm {
+  let form = forms.get(resource);
+  if (form === undefined) {
+    const { kind } = resource.definition;
+    const rest = `"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(storedApiVersion(resource))},${metadataStart}`;
+    form = { prefix: `${opening(resource)}${rest}`, shown: `{${rest}`, resource };
+    forms.set(resource, form);
+  }
+  return form;
+}
+
+function opening({ definition }: ServedResource): string {
+  return `{${' '.repeat(definition.defaultsRevision ?? 0)}`;
+}
+
+/** Whether a stored text has the present form: it was written in the stored version, by the rules of today. */
+export function isPresentForm(resource: ServedResource, json: string): boolean {
+  return json.startsWith(storedForm(resource).prefix);
 }
 
 /**
@@ -25,7 +58,10 @@ export function encodeForStorage(resource: ServedResource, object: ApiObject): s
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _resourceVersion, ...storedMetadata } = metadata;
   const { kind } = resource.definition;
-  return JSON.stringify({ kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest });
+  const stored = { kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest };
+  const { text, hasExactNumbers } = stringifyNoting(stored);
+  const json = hasExactNumbers ? text + exactNumbersMark : text;
+  return resource.definition.defaultsRevision === undefined ? json : `${opening(resource)}${json.slice(1)}`;
 }
 
 /** The first version of the definition, in the group that the objects are stored under. */
@@ -35,34 +71,68 @@ function storedApiVersion({ definition }: ServedResource): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Parses stored text and puts the store's version into its metadata. */
-export function parseStored(stored: StoredObject): ApiObject {
-  const object = JSON.parse(stored.json) as ApiObject;
+/**
+ * Ends stored text whose numbers need care when it is parsed, so that nobody has to look for them. A space behind an
+ * object means nothing in JSON, and the store keeps text as it is.
+ */
+const exactNumbersMark = ' ';
+
+/**
+ * Parses stored text. One written before the stored version or the defaults of the kind changed comes out as it would be
+ * written today.
+ */
+export function parseText(resource: ServedResource, json: string): ApiObject {
+  const object = (json.endsWith(exactNumbersMark) ? parseExactJson(json) : JSON.parse(json)) as ApiObject;
+  return isPresentForm(resource, json) ? object : broughtUpToDate(resource, object);
+}
+
+function broughtUpToDate(resource: ServedResource, object: ApiObject): ApiObject {
+  const { definition } = resource;
+  const [stored, ...others] = definition.versions;
+  const current = storedApiVersion(resource);
+  let upToDate = object;
+  if (object.apiVersion !== current) {
+    const written = parseApiVersion(object.apiVersion ?? '')?.version;
+    const from = others.find(({ version }) => version === written);
+    upToDate = from?.toStored?.(object) ?? object;
+    upToDate.kind = definition.kind;
+    upToDate.apiVersion = current;
+  }
+  if (definition.storedAs === undefined) stored.applyDefaults?.(upToDate);
+  definition.strategy.applyDefaults?.(upToDate);
+  return upToDate;
+}
+
+/** {@link parseText}, with the store's version put into the metadata. */
+export function parseStored(resource: ServedResource, stored: StoredText): ApiObject {
+  const object = parseText(resource, stored.json);
   object.metadata.resourceVersion = String(stored.resourceVersion);
   return object;
 }
 
-/** Stored text with its version spliced in: what a client reads. `prefix` is the resource's {@link storedPrefix}. */
-export function spliceVersion(text: VersionedText, prefix: string): string {
-  if (text.resourceVersion === undefined) return text.json;
-  if (!text.json.startsWith(prefix)) return respliceParsed(text);
-  return `${prefix}"resourceVersion":"${text.resourceVersion}",${text.json.slice(prefix.length)}`;
+/** Stored text with its version spliced in: what a client reads. */
+export function spliceVersion(text: VersionedText, form: StoredForm): string {
+  const { json, resourceVersion } = text;
+  if (!json.startsWith(form.prefix)) return respliceParsed(text, form);
+  const version = resourceVersion === undefined ? '' : `"resourceVersion":"${resourceVersion}",`;
+  return `${form.shown}${version}${json.slice(form.prefix.length)}`;
 }
 
 /** The same as an item of a list, whose items carry no kind and apiVersion. */
-export function spliceListItem(text: VersionedText, prefix: string): string {
-  const rest = text.json.startsWith(prefix) ? text.json.slice(prefix.length) : undefined;
-  if (rest === undefined) {
-    const object = JSON.parse(text.json) as ApiObject;
+export function spliceListItem(text: VersionedText, form: StoredForm): string {
+  if (!text.json.startsWith(form.prefix)) {
+    const object = parseText(form.resource, text.json);
     const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
     return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
   }
-  return `{${metadataStart}"resourceVersion":"${text.resourceVersion}",${rest}`;
+  return `{${metadataStart}"resourceVersion":"${text.resourceVersion}",${text.json.slice(form.prefix.length)}`;
 }
 
-function respliceParsed(text: VersionedText): string {
-  const object = JSON.parse(text.json) as ApiObject;
-  object.metadata = { ...object.metadata, resourceVersion: String(text.resourceVersion) };
+function respliceParsed({ json, resourceVersion }: VersionedText, { resource }: StoredForm): string {
+  const object = parseText(resource, json);
+  if (resourceVersion !== undefined) {
+    object.metadata = { ...object.metadata, resourceVersion: String(resourceVersion) };
+  }
   return JSON.stringify(object);
 }
 

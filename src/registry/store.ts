@@ -27,7 +27,13 @@ import { beforeCreate } from './before-create.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
 import { beforeUpdate } from './before-update.js';
 import { toStatusError } from './errors.js';
-import { encodeForStorage, parseResourceVersion, parseStored, type VersionedText } from './object-codec.js';
+import {
+  encodeForStorage,
+  isPresentForm,
+  parseResourceVersion,
+  parseStored,
+  type VersionedText,
+} from './object-codec.js';
 import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
 import type { ServedResource } from './resource-registry.js';
 import type { DeleteOptions, Reservation } from './strategy.js';
@@ -123,7 +129,7 @@ export class Store {
 
   private existsError(live: StoredObject, object: ApiObject): Error {
     const name = object.metadata.name as string;
-    const isDeleting = parseStored(live).metadata.deletionTimestamp !== undefined;
+    const isDeleting = parseStored(this.resource, live).metadata.deletionTimestamp !== undefined;
     if (isDeleting) return alreadyExistsError(this.groupResource, name, 'object is being deleted: ');
     if (object.metadata.generateName) return generateNameConflictError(this.groupResource, name);
     return alreadyExistsError(this.groupResource, name);
@@ -187,7 +193,7 @@ export class Store {
         return { kind: 'write', json: encodeForStorage(this.resource, object), uid: object.metadata.uid as string };
       }
       created = false;
-      const live = parseStored(current);
+      const live = parseStored(this.resource, current);
       const object = await options.transform(live);
       this.checkVersion(object, live);
       beforeUpdate(context, this.definition, object, live, options.subresource);
@@ -203,7 +209,9 @@ export class Store {
         reservation = await this.definition.strategy.reserveForUpdate?.(context, object, live, options.dryRun);
       }
       const json = encodeForStorage(this.resource, object);
-      if (json === current.json || isUnchanged(object, live)) return { kind: 'unchanged' };
+      // An older text is written anew even if nothing else changes: so a plain update brings storage up to date.
+      const keepsText = isPresentForm(this.resource, current.json) && isUnchanged(object, live);
+      if (json === current.json || keepsText) return { kind: 'unchanged' };
       return { kind: 'write', json, uid: current.uid };
     };
 
@@ -275,7 +283,7 @@ export class Store {
 
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
       if (current === undefined) throw notFoundError(this.groupResource, name);
-      const live = parseStored(current);
+      const live = parseStored(this.resource, current);
       checkPreconditions(this.definition, live, options);
       await validate(undefined, live);
       const decision = decideDelete(context, this.definition, live, options, this.clock);

@@ -27,7 +27,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Broken rules of a name; default: RFC 1123 subdomain. `prefix` is set for `generateName`. */
   validateName?(name: string, prefix: boolean): string[];
 
-  /** Fills defaults; may change `object`. Called on every decoded body and every patch result. */
+  /**
+   * Fills defaults; may change `object`. Called on every decoded body and every patch result, and on objects that were
+   * stored before `defaultsRevision` was raised.
+   */
   applyDefaults?(object: T): void;
 
   /** Clears what a client may not set and sets first values (status, generation); may change `object`. */

@@ -9,7 +9,7 @@ import {
   parseStored,
   spliceListItem,
   spliceVersion,
-  storedPrefix,
+  storedForm,
   toServed,
   toStored,
 } from '../../src/registry/object-codec.js';
@@ -139,8 +139,8 @@ describe('stored form', () => {
         consistent[type.name]?.(object);
         const original = canonical<ApiObject>(type, object);
         const json = encodeForStorage(resource, toStored(resource, structuredClone(original)));
-        assert.ok(json.startsWith(storedPrefix(resource)), json.slice(0, 200));
-        const parsed = parseStored({ json, resourceVersion: 7n } as Parameters<typeof parseStored>[0]);
+        assert.ok(json.startsWith(storedForm(resource).prefix), json.slice(0, 200));
+        const parsed = parseStored(resource, { json, resourceVersion: 7n });
         const back = canonical<ApiObject>(type, toServed(resource, parsed));
         assert.equal(JSON.stringify(withoutAddedAnnotations(back, original)), JSON.stringify(original));
         // What was added is no part of the object: it does not add up.
@@ -159,9 +159,9 @@ describe('stored form', () => {
         object.metadata.resourceVersion = '7';
         const original = JSON.stringify(canonical(type, object));
         const text = { json: encodeForStorage(resource, object), resourceVersion: 7n };
-        const answered = JSON.parse(spliceVersion(text, storedPrefix(resource))) as ApiObject;
+        const answered = JSON.parse(spliceVersion(text, storedForm(resource))) as ApiObject;
         assert.equal(JSON.stringify(canonical(type, answered)), original);
-        const item = JSON.parse(spliceListItem(text, storedPrefix(resource))) as ApiObject;
+        const item = JSON.parse(spliceListItem(text, storedForm(resource))) as ApiObject;
         const { kind, apiVersion } = object;
         assert.equal(JSON.stringify(canonical(type, { kind, apiVersion, ...item })), original);
       });

@@ -151,7 +151,7 @@ export class NamespaceController implements ControlLoop {
   private async read(name: string, uid: string): Promise<Namespace | undefined> {
     const stored = await this.options.storage.get({ resource, namespace: '', name });
     if (stored === undefined || stored.uid !== uid) return undefined;
-    const namespace = parseStored(stored) as ApiObject as Namespace;
+    const namespace = parseStored(this.store.resource, stored) as ApiObject as Namespace;
     return namespace.metadata.deletionTimestamp === undefined ? undefined : namespace;
   }
 

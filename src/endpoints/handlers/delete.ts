@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { type Status, StatusError } from '../../machinery/status-error.js';
+import { parseText } from '../../registry/object-codec.js';
 import { parseSelection } from '../../registry/selection.js';
 import type { DeleteOutcome } from '../../registry/store.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
@@ -64,7 +65,7 @@ export async function handleDeleteCollection(
     });
     at = page.resourceVersion;
     for (const item of page.items) {
-      if (!selection.selectsAll && !selection.matches(JSON.parse(item.json) as ApiObject)) continue;
+      if (!selection.selectsAll && !selection.matches(parseText(scope.resource, item.json))) continue;
       queue.push({ namespace: item.key.namespace, name: item.key.name });
     }
     const last = page.items.at(-1);

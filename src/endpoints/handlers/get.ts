@@ -22,7 +22,7 @@ export async function handleGet(
   const { resource, subresource } = scope;
   if (subresource?.read === undefined) sendObject(services, context, reply, 200, resource, found, accepted);
   else {
-    const view = subresource.read(parseStored(found));
+    const view = subresource.read(parseStored(resource, found));
     sendValue(context, reply, 200, view, accepted, subresource.type ?? resource.served.type);
   }
 }

@@ -1,15 +1,14 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { expiredError, StatusError } from '../../machinery/status-error.js';
-import { spliceListItem } from '../../registry/object-codec.js';
+import { parseText, spliceListItem, storedForm } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
 import type { Store } from '../../registry/store.js';
 import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { encodeContinue, type ListOptions, parseListOptions } from '../negotiation/list-options.js';
-import { prefixOf, sendsStoredText, sendText, servedObject, setCommonHeaders } from '../negotiation/respond.js';
+import { sendsStoredText, sendText, servedObject, setCommonHeaders } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
@@ -78,7 +77,7 @@ async function openSnapshot(
       const items: StoredObject[] = [];
       for (let i = 0; i < page.items.length; i++) {
         const item = page.items[i] as StoredObject;
-        if (!selection.selectsAll && !selection.matches(JSON.parse(item.json) as ApiObject)) continue;
+        if (!selection.selectsAll && !selection.matches(parseText(scope.resource, item.json))) continue;
         items.push(item);
         taken++;
         const isLast = i === page.items.length - 1 && !page.more;
@@ -137,9 +136,9 @@ async function sendStoredList(
   snapshot: Snapshot,
   reply: FastifyReply,
 ): Promise<void> {
-  const prefix = prefixOf(scope.resource);
+  const form = storedForm(scope.resource);
   const head = `{"kind":${JSON.stringify(listKind(scope))},"apiVersion":${JSON.stringify(scope.resource.apiVersion)}`;
-  const encode = (piece: Piece) => piece.items.map((item) => spliceListItem(item, prefix)).join(',');
+  const encode = (piece: Piece) => piece.items.map((item) => spliceListItem(item, form)).join(',');
   const first = (await snapshot.pieces.next()).value as Piece;
   const second = await snapshot.pieces.next();
   if (second.done === true) {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, methodNotAllowedError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
@@ -121,12 +122,11 @@ async function writeThroughParent(
         options: options.raw,
         dryRun: options.dryRun,
       });
-      const changed = subresource?.write?.(context, structuredClone(live), body) as ApiObject;
+      const changed = subresource?.write?.(context, cloneJson(live), body) as ApiObject;
       trackFields(services, resource, live, changed, options, subresource?.name);
       return changed;
     },
   });
-  const stored = { ...outcome, resourceVersion: outcome.resourceVersion ?? 0n };
-  const key = { resource: resource.storageResource, namespace: scope.namespace, name: scope.name };
-  return toServed(resource, parseStored({ key, uid: '', ...stored }));
+  const { json, resourceVersion = 0n } = outcome;
+  return toServed(resource, parseStored(resource, { json, resourceVersion }));
 }

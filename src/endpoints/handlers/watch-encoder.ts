@@ -1,13 +1,13 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
-import { spliceVersion } from '../../registry/object-codec.js';
+import { parseText, spliceVersion, storedForm } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { Selection } from '../../registry/selection.js';
 import type { Change, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
-import { prefixOf, servedObject, shownType } from '../negotiation/respond.js';
+import { servedObject, shownType } from '../negotiation/respond.js';
 import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
 import type { EndpointServices } from '../services.js';
 
@@ -93,7 +93,7 @@ export class WatchEncoder {
     if (this.selection.selectsAll) {
       return change.type === 'create' ? 'ADDED' : change.type === 'update' ? 'MODIFIED' : 'DELETED';
     }
-    const parsed = parsedStates(change);
+    const parsed = parsedStates(this.resource, change);
     const isSelected = change.type !== 'delete' && this.selection.matches(parsed.after as ApiObject);
     const wasSelected =
       change.type !== 'create' && this.selection.matches(parsed.before ?? (parsed.after as ApiObject));
@@ -103,7 +103,7 @@ export class WatchEncoder {
 
   private encode(type: WatchEventType, text: { readonly json: string; readonly resourceVersion: bigint }): Buffer {
     if (this.accepted.as === undefined && this.resource.isStored && !this.isProtobuf) {
-      return encodeEvent(type, spliceVersion(text, prefixOf(this.resource)));
+      return encodeEvent(type, spliceVersion(text, storedForm(this.resource)));
     }
     return this.encodeValue(type, this.transform(servedObject(this.resource, text)), this.shownType);
   }
@@ -132,11 +132,11 @@ export class WatchEncoder {
   }
 }
 
-function parsedStates(change: Change): { after?: ApiObject; before?: ApiObject } {
+function parsedStates(resource: ServedResource, change: Change): { after?: ApiObject; before?: ApiObject } {
   let parsed = parsedChanges.get(change);
   if (parsed === undefined) {
-    parsed = { after: JSON.parse(change.json) as ApiObject };
-    if (change.previousJson !== undefined) parsed.before = JSON.parse(change.previousJson) as ApiObject;
+    parsed = { after: parseText(resource, change.json) };
+    if (change.previousJson !== undefined) parsed.before = parseText(resource, change.previousJson);
     parsedChanges.set(change, parsed);
   }
   return parsed;

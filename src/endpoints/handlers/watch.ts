@@ -9,7 +9,8 @@ import {
   tooLargeResourceVersionError,
 } from '../../machinery/status-error.js';
 import { toStatusError } from '../../registry/errors.js';
-import { parseResourceVersion } from '../../registry/object-codec.js';
+import { parseResourceVersion, parseText } from '../../registry/object-codec.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
 import type { ChangeSubscription, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
@@ -69,7 +70,8 @@ export async function handleWatch(
     if (state !== undefined && (options.sendInitialEvents || options.from === undefined)) {
       let page = state;
       for (;;) {
-        for (const item of page.items) if (isSelected(parsed, item)) await stream.write(encoder.encodeInitial(item));
+        for (const item of page.items)
+          if (isSelected(resource, parsed, item)) await stream.write(encoder.encodeInitial(item));
         const last = page.items.at(-1);
         if (!page.more || last === undefined) break;
         const after = { namespace: last.key.namespace, name: last.key.name };
@@ -133,8 +135,8 @@ async function pump(
   }
 }
 
-function isSelected(selection: Selection, item: StoredObject): boolean {
-  return selection.selectsAll || selection.matches(JSON.parse(item.json));
+function isSelected(resource: ServedResource, selection: Selection, item: StoredObject): boolean {
+  return selection.selectsAll || selection.matches(parseText(resource, item.json));
 }
 
 /** A watch of one named object sees that object only; its own selectors still apply. */

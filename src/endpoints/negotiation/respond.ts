@@ -1,28 +1,17 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { stringify } from 'yaml';
+import { type ScalarTag, stringify, type Tags } from 'yaml';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { ExactNumber } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
-import { spliceVersion, storedPrefix, toServed, type VersionedText } from '../../registry/object-codec.js';
+import { parseText, spliceVersion, storedForm, toServed, type VersionedText } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
-
-const prefixes = new WeakMap<ServedResource, string>();
-
-/** {@link storedPrefix}, computed once per resource. */
-export function prefixOf(resource: ServedResource): string {
-  let prefix = prefixes.get(resource);
-  if (prefix === undefined) {
-    prefix = storedPrefix(resource);
-    prefixes.set(resource, prefix);
-  }
-  return prefix;
-}
 
 /** Whether stored text can be sent as it is: plain JSON of the stored version, not indented. */
 export function sendsStoredText(accepted: AcceptedType, resource: ServedResource, pretty: boolean): boolean {
@@ -31,7 +20,7 @@ export function sendsStoredText(accepted: AcceptedType, resource: ServedResource
 
 /** Parses stored text into the object that the served version shows. */
 export function servedObject(resource: ServedResource, text: VersionedText): ApiObject {
-  const object = JSON.parse(text.json) as ApiObject;
+  const object = parseText(resource, text.json);
   if (text.resourceVersion !== undefined) {
     object.metadata = { ...object.metadata, resourceVersion: String(text.resourceVersion) };
   }
@@ -50,7 +39,7 @@ export function sendObject(
 ): void {
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (sendsStoredText(accepted, resource, pretty)) {
-    sendText(context, reply, code, 'application/json', spliceVersion(text, prefixOf(resource)));
+    sendText(context, reply, code, 'application/json', spliceVersion(text, storedForm(resource)));
     return;
   }
   const value = transformObject(services, context, resource, servedObject(resource, text), accepted);
@@ -108,13 +97,24 @@ export function sendValue(
   sendBytes(context, reply, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
+/** Numbers that keep their spelling; bigints the library knows itself. */
+const exactNumberTag: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: (value) => value instanceof ExactNumber,
+  resolve: (text) => text,
+  stringify: ({ value }) => String(value),
+};
+
+const yamlOptions = { lineWidth: 0, customTags: (tags: Tags) => [...tags, exactNumberTag] };
+
 /** Bytes of a plain value in the accepted form. */
 export function encodeValue(value: unknown, accepted: AcceptedType, type: KindType, pretty: boolean): Buffer {
   switch (accepted.mediaType) {
     case 'json':
       return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
     case 'yaml':
-      return Buffer.from(stringify(value, { lineWidth: 0 }));
+      return Buffer.from(stringify(value, yamlOptions));
     case 'protobuf':
       return protobufBody(type, value as TypedValue);
   }
