@@ -240,6 +240,8 @@ export class ChangeFeed {
     const peers = this.#byResource.get(resource);
     peers?.delete(subscription);
     if (peers?.size === 0) this.#byResource.delete(resource);
+    // Nobody moves it on now: who joins next starts at the head, not at an old place with all that came since.
+    if (this.#byResource.size === 0) this.#cursor = undefined;
   }
 
   #reset(error: StorageError): void {
