@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
@@ -98,7 +99,7 @@ export async function handlePatch(
     subresource,
     transform: async (live) => {
       if (live === undefined) throw notFoundError(store.groupResource, scope.name);
-      const servedLive = resource.isStored ? live : toServed(resource, structuredClone(live));
+      const servedLive = resource.isStored ? live : toServed(resource, cloneJson(live));
       const patched = apply(servedLive);
       const object = decodePatched(
         context,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { conflictError, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
@@ -62,7 +63,7 @@ export async function handleUpdate(
         options: options.raw,
         dryRun: options.dryRun,
       });
-      const servedLive = live === undefined || resource.isStored ? live : toServed(resource, structuredClone(live));
+      const servedLive = live === undefined || resource.isStored ? live : toServed(resource, cloneJson(live));
       trackFields(services, resource, servedLive, object, options, subresource?.name);
       return toStored(resource, object);
     },

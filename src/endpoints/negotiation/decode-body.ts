@@ -1,6 +1,7 @@
 import { parseDocument } from 'yaml';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
+import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
@@ -35,7 +36,7 @@ export function parseBody(body: Buffer, format: TextFormat): unknown {
   const text = decodeUtf8(body);
   if (format === 'yaml') return parseYaml(text);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });
   }
@@ -60,12 +61,28 @@ function jsonErrorText(error: unknown, length: number): string {
   return position === undefined ? 'invalid JSON' : `invalid character at position ${position}`;
 }
 
+const longNumber = /\d{16}/;
+
+/** Whole numbers as JSON has them: bigints only where a number would lose digits. */
+function smallIntegers(_key: unknown, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
 function parseYaml(text: string): unknown {
-  const document = parseDocument(text, { strict: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
+  const document = parseDocument(text, {
+    strict: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+    intAsBigInt: longNumber.test(text),
+  });
   const fault = document.errors[0];
   if (fault !== undefined) throw new SyntaxError(`yaml: ${fault.message}`);
   try {
-    return document.toJS({ maxAliasCount: maxYamlAliases });
+    const value: unknown = document.toJS({ maxAliasCount: maxYamlAliases, reviver: smallIntegers });
+    return value;
   } catch (cause) {
     throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
   }

@@ -1,3 +1,4 @@
+import { ExactNumber } from '../json/exact-numbers.js';
 import { getOwn, isObject, type JsonObject } from '../patch/json-value.js';
 import { elementOf } from './list-elements.js';
 import { formatElement } from './path-element.js';
@@ -59,7 +60,7 @@ function checkElements(
 }
 
 function setFault(item: unknown): string | undefined {
-  return typeof item === 'object' ? `expected scalar, got ${formOf(item)}` : undefined;
+  return isStructured(item) ? `expected scalar, got ${formOf(item)}` : undefined;
 }
 
 function keyFault(view: KeyedView, item: unknown): string | undefined {
@@ -70,7 +71,7 @@ function keyFault(view: KeyedView, item: unknown): string | undefined {
       const omitted = `omits key field ${JSON.stringify(name)} (and doesn't have default value)`;
       return `associative list with keys has an element that ${omitted}`;
     }
-    if (typeof value === 'object') return `key field ${JSON.stringify(name)} must be a scalar`;
+    if (isStructured(value)) return `key field ${JSON.stringify(name)} must be a scalar`;
   }
   return undefined;
 }
@@ -82,9 +83,9 @@ function leafFault(expected: LeafForm, value: unknown): string | undefined {
     case 'boolean':
       return typeof value === expected ? undefined : expected;
     case 'number':
-      return typeof value === 'number' ? undefined : 'numeric (int or float)';
+      return isNumber(value) ? undefined : 'numeric (int or float)';
     case 'scalar':
-      return typeof value === 'object' ? 'scalar' : undefined;
+      return isStructured(value) ? 'scalar' : undefined;
     case 'list':
       return Array.isArray(value) ? undefined : 'list';
     case 'map':
@@ -94,8 +95,18 @@ function leafFault(expected: LeafForm, value: unknown): string | undefined {
   }
 }
 
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber;
+}
+
+/** Lists, maps and null. */
+function isStructured(value: unknown): boolean {
+  return typeof value === 'object' && !(value instanceof ExactNumber);
+}
+
 function formOf(value: unknown): string {
   if (Array.isArray(value)) return 'list';
   if (value === null) return 'null';
+  if (isNumber(value)) return 'number';
   return typeof value === 'object' ? 'map' : typeof value;
 }

@@ -1,3 +1,5 @@
+import { ExactNumber, parseJson } from '../json/exact-numbers.js';
+
 /**
  * One step of a field path in the text form of FieldsV1: `f:<field or map key>`, `k:<JSON of an element's keys>`,
  * `v:<JSON of an element of a set>`, `i:<index>`. `.` stands for the node itself.
@@ -24,7 +26,7 @@ export function normalizeElement(text: string): PathElement | undefined {
   if (text === self || text.startsWith('f:')) return text;
   const rest = text.slice(2);
   if (text.startsWith('i:')) return /^(0|[1-9]\d{0,9})$/.test(rest) ? text : undefined;
-  const value = parseJson(rest);
+  const value = parsed(rest);
   if (value === undefined) return undefined;
   if (text.startsWith('v:')) return valueElement(value);
   if (!text.startsWith('k:') || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -39,7 +41,7 @@ export function formatElement(element: PathElement): string {
     case 'f':
       return `.${rest}`;
     case 'k': {
-      const pairs = Object.entries((parseJson(rest) ?? {}) as object);
+      const pairs = Object.entries((parsed(rest) ?? {}) as object);
       return `[${pairs.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
     }
     case 'v':
@@ -70,13 +72,14 @@ const ranks = '.fkvi';
 
 function sortValue(element: PathElement): unknown {
   const rest = element.slice(2);
-  return element[0] === 'f' || element === self ? rest : parseJson(rest);
+  return element[0] === 'f' || element === self ? rest : parsed(rest);
 }
 
 function compareValues(a: unknown, b: unknown): number {
   const byType = typeRank(a) - typeRank(b);
   if (byType !== 0) return byType;
-  if (typeof a !== 'object' || a === null || b === null) return compareScalars(a as string, b as string);
+  if (typeof a !== 'object' || a === null || b === null || a instanceof ExactNumber)
+    return compareScalars(a as string, b as string);
   const left = Object.entries(a);
   const right = Object.entries(b as object);
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
@@ -93,16 +96,16 @@ function compareScalars(a: string | number | boolean, b: string | number | boole
 }
 
 function typeRank(value: unknown): number {
-  if (typeof value === 'number') return 0;
+  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber) return 0;
   if (typeof value === 'string') return 1;
   if (typeof value === 'boolean') return 2;
   if (Array.isArray(value)) return 3;
   return value === null || value === undefined ? 5 : 4;
 }
 
-function parseJson(text: string): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return undefined;
   }

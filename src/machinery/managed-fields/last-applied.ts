@@ -9,6 +9,7 @@ import {
   mergeObjects,
   rootView,
 } from '../field-set/index.js';
+import { parseJson } from '../json/exact-numbers.js';
 import { getOwn, isObject, type JsonObject } from '../patch/json-value.js';
 import type { KindType } from '../schema/index.js';
 import { StatusError } from '../status-error.js';
@@ -29,7 +30,7 @@ export function allowedConflicts(type: KindType, live: ApiObject, annotation: st
 
 function parseRecord(type: KindType, text: string): JsonObject | undefined {
   try {
-    const config = JSON.parse(text) as unknown;
+    const config = parseJson(text);
     if (!isObject(config) || formFaults(rootView(type), config, true).length > 0) return undefined;
     return prepareApplied(type, config);
   } catch (error) {

@@ -1,8 +1,10 @@
+import { ExactNumber } from '../json/exact-numbers.js';
+
 /** Shows a JSON value as existing clients know values in patch errors: `map[image:i:2]`, `[a b]`, `<nil>`. */
 export function goPrint(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goPrint).join(' ')}]`;
-  if (typeof value === 'object') {
+  if (typeof value === 'object' && !(value instanceof ExactNumber)) {
     const object = value as Record<string, unknown>;
     const members = Object.keys(object)
       .sort()

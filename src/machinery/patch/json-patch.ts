@@ -1,3 +1,4 @@
+import { ExactNumber } from '../json/exact-numbers.js';
 import { deepEqual, getOwn, isObject, type JsonObject, setOwn } from './json-value.js';
 import { checkDepth, PatchError, unprocessablePatchMessage } from './patch-error.js';
 
@@ -125,7 +126,10 @@ class JsonPatchRun {
   }
 
   private test(path: readonly string[], expected: unknown): void {
-    if (!deepEqual(this.get(path) ?? null, expected)) throw fail(`test of ${show(path)} failed`);
+    const found = this.get(path) ?? null;
+    if (!deepEqual(found, expected) && !deepEqual(withoutSpelling(found), withoutSpelling(expected))) {
+      throw fail(`test of ${show(path)} failed`);
+    }
   }
 
   /** Undefined when the last part names nothing; fails when a part before it does not. */
@@ -161,7 +165,7 @@ class JsonPatchRun {
   }
 
   private own(value: unknown, path: readonly string[], depth: number): Container {
-    if (typeof value !== 'object' || value === null) throw fail(`${show(path.slice(0, depth))} has no members`);
+    if (!Array.isArray(value) && !isObject(value)) throw fail(`${show(path.slice(0, depth))} has no members`);
     if (this.owned.has(value)) return value as Container;
     const copy: Container = Array.isArray(value) ? [...value] : { ...value };
     this.owned.add(copy);
@@ -174,6 +178,16 @@ class JsonPatchRun {
     this.owned.delete(value);
     for (const child of Object.values(value)) this.disown(child);
   }
+}
+
+/** The same value with numbers that only differ in spelling made equal: `test` compares what they are. */
+function withoutSpelling(value: unknown): unknown {
+  if (value instanceof ExactNumber) return value.valueOf();
+  if (Array.isArray(value)) return value.map(withoutSpelling);
+  if (!isObject(value)) return value;
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) setOwn(result, key, withoutSpelling(value[key]));
+  return result;
 }
 
 function givenValue(operation: JsonObject): unknown {

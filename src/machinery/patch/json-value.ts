@@ -1,8 +1,10 @@
+import { ExactNumber, sameNumberText } from '../json/exact-numbers.js';
+
 /** A JSON object as a parser makes it. Read free keys with {@link getOwn}: `constructor` is a valid key of a map. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** The value of an own key; never anything inherited. */
@@ -19,10 +21,11 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
   }
 }
 
-/** Structural equality of JSON values. A key with the value undefined counts as absent. */
+/** Structural equality of JSON values. A key with the value undefined counts as absent; `1.0` differs from `1`. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return sameNumberText(a, b);
+  if (a instanceof ExactNumber || b instanceof ExactNumber) return sameNumberText(a, b);
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     for (let i = 0; i < a.length; i++) if (!deepEqual(a[i], b[i])) return false;

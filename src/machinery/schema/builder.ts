@@ -33,7 +33,7 @@ function scalar<T, Z = T>(name: ScalarName): ScalarType<T, Z> {
 /** UTF-8 text. */
 export const string = scalar<string>('string');
 export const int32 = scalar<number>('int32');
-/** A whole number; values beyond 2^53 - 1 cannot be kept exactly and are refused by the decoder. */
+/** A whole number. Values beyond 2^53 - 1 are bigints at run time: use `Number(value)` before arithmetic. */
 export const int64 = scalar<number>('int64');
 export const bool = scalar<boolean>('bool');
 export const double = scalar<number>('double');

@@ -1,3 +1,4 @@
+import { ExactNumber } from '../json/exact-numbers.js';
 import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields, resolveType } from './access.js';
 import { maxSelfNesting } from './depth.js';
@@ -96,7 +97,9 @@ function isSorted(keys: readonly string[]): boolean {
 }
 
 function asObject(input: unknown): JsonObject {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) throw new Mismatch('an object', input);
+  if (typeof input !== 'object' || input === null || Array.isArray(input) || input instanceof ExactNumber) {
+    throw new Mismatch('an object', input);
+  }
   return input as JsonObject;
 }
 
@@ -214,7 +217,7 @@ function compileVariant(type: VariantType<unknown>): Decoder {
   return (input, state) => {
     if (type.alternative === 'bool' && typeof input === 'boolean') return input;
     if (type.alternative !== 'bool' && Array.isArray(input)) return decodeList(input, state);
-    if (typeof input !== 'object' || Array.isArray(input)) {
+    if (typeof input !== 'object' || Array.isArray(input) || input instanceof ExactNumber) {
       const simple = { bool: 'a boolean', list: 'a list of schemas', strings: 'a list of strings' }[type.alternative];
       throw new Mismatch(`${simple} or a schema`, input);
     }

@@ -201,8 +201,10 @@ test('wrong values are refused with path, what was expected and what was found',
   );
   assertRefused({ replicas: 1.5 }, 'replicas', /whole number/);
   assertRefused({ replicas: 2 ** 31 }, 'replicas', /32 bits/);
-  assertRefused({ count: 2 ** 53 }, 'count', /between -\(2\^53 - 1\)/);
-  assertRefused({ count: 1e30 }, 'count', /2\^53/);
+  // A number of this size may have lost digits already; parsed text has a bigint here.
+  assertRefused({ count: 2 ** 53 }, 'count', /64 bits/);
+  assertRefused({ count: 2n ** 63n }, 'count', /64 bits/);
+  assertRefused({ count: 1e30 }, 'count', /64 bits/);
   assertRefused({ paused: 'true' }, 'paused', 'expected true or false, found the string "true"');
   assertRefused({ labels: { a: 1 } }, 'labels.a', /string/);
   assertRefused({ data: { k: 'no base64' } }, 'data.k', 'illegal base64 data');

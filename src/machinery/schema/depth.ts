@@ -1,3 +1,5 @@
+import { ExactNumber } from '../json/exact-numbers.js';
+
 /** How deep an object may be nested; far below what exhausts the stack of recursive code. */
 export const maxDepth = 1000;
 
@@ -6,7 +8,7 @@ export const maxSelfNesting = 200;
 
 /** True when objects and lists are nested deeper than `limit`. Itself recurses no deeper than that. */
 export function exceedsDepth(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
   if (limit === 0) return true;
   if (Array.isArray(value)) {
     for (const element of value) if (exceedsDepth(element, limit - 1)) return true;

@@ -1,3 +1,4 @@
+import { ExactNumber } from '../json/exact-numbers.js';
 import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields } from './access.js';
 import { maxSelfNesting } from './depth.js';
@@ -100,7 +101,7 @@ function visitStruct(type: StructType, input: unknown, path: string, walk: Walk)
 }
 
 function entries(input: unknown, path: string): [string, unknown][] {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+  if (typeof input !== 'object' || input === null || Array.isArray(input) || input instanceof ExactNumber) {
     throw new Fault(path, `expected an object, found ${describe(input)}`);
   }
   return Object.entries(input);
@@ -115,7 +116,7 @@ const shownLength = 80;
 function describe(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'object' && !(value instanceof ExactNumber)) return 'an object';
   if (typeof value !== 'string') return `${typeof value === 'boolean' ? '' : 'the number '}${String(value)}`;
   return `the string ${JSON.stringify(value.length > shownLength ? `${value.slice(0, shownLength)}...` : value)}`;
 }

@@ -1,3 +1,4 @@
+import { ExactNumber, nearestNumber } from '../json/exact-numbers.js';
 import { canonicalBase64 } from '../values/base64.js';
 import { canonicalDuration } from '../values/duration.js';
 import { canonicalQuantity } from '../values/quantity.js';
@@ -32,20 +33,28 @@ function decodeString(input: unknown): string {
 }
 
 function decodeInt32(input: unknown): number {
-  if (typeof input !== 'number' || !Number.isInteger(input) || input < minInt32 || input > maxInt32) {
+  const value = typeof input === 'object' ? nearestNumber(input) : input;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < minInt32 || value > maxInt32) {
     throw new Mismatch('a whole number of 32 bits', input);
   }
-  return input === 0 ? 0 : input;
+  return value === 0 ? 0 : value;
 }
 
+/**
+ * Beyond what a number holds exactly the value is a bigint, though the static type of these fields is a number: it
+ * compares and is written like one, and almost no object has such a value. Arithmetic needs `Number(value)`.
+ */
 function decodeInt64(input: unknown): number {
-  if (typeof input === 'number' && Number.isSafeInteger(input)) return input === 0 ? 0 : input;
-  const isInRange = typeof input === 'bigint' ? input >= minInt64 && input <= maxInt64 : Number.isInteger(input);
-  // Such a number may have lost digits already when it was parsed: refusing it is better than changing it.
-  throw new Mismatch(
-    isInRange ? 'a whole number between -(2^53 - 1) and 2^53 - 1' : 'a whole number of 64 bits',
-    input,
-  );
+  const value = typeof input === 'object' ? nearestNumber(input) : input;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+  if (typeof value !== 'bigint' || value < minInt64 || value > maxInt64) {
+    throw new Mismatch('a whole number of 64 bits', input);
+  }
+  return (isSafe(value) ? Number(value) : value) as number;
+}
+
+function isSafe(value: bigint): boolean {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
 }
 
 function decodeBool(input: unknown): boolean {
@@ -54,8 +63,9 @@ function decodeBool(input: unknown): boolean {
 }
 
 function decodeDouble(input: unknown): number {
-  if (typeof input !== 'number' || !Number.isFinite(input)) throw new Mismatch('a number', input);
-  return input;
+  const value = typeof input === 'bigint' ? Number(input) : nearestNumber(input);
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Mismatch('a number', input);
+  return value;
 }
 
 function fromText(expected: string, canonical: (text: string) => unknown): ScalarDecoder {
@@ -66,8 +76,9 @@ function fromText(expected: string, canonical: (text: string) => unknown): Scala
 }
 
 function decodeQuantity(input: unknown): string {
-  if (typeof input !== 'string' && typeof input !== 'number') throw new Mismatch('a quantity', input);
-  return canonicalQuantity(input);
+  if (typeof input === 'string' || typeof input === 'number') return canonicalQuantity(input);
+  if (typeof input !== 'bigint' && !(input instanceof ExactNumber)) throw new Mismatch('a quantity', input);
+  return canonicalQuantity(String(input));
 }
 
 function decodeIntOrString(input: unknown): number | string {
@@ -75,7 +86,9 @@ function decodeIntOrString(input: unknown): number | string {
 }
 
 function decodeObject(input: unknown): object {
-  if (typeof input !== 'object' || Array.isArray(input)) throw new Mismatch('an object', input);
+  if (typeof input !== 'object' || Array.isArray(input) || input instanceof ExactNumber) {
+    throw new Mismatch('an object', input);
+  }
   return decodeAny(input) as object;
 }
 

@@ -1,4 +1,5 @@
 import protobuf from 'protobufjs/minimal.js';
+import { parseJson } from '../../json/exact-numbers.js';
 import { formatDuration } from '../../values/duration.js';
 import { formatTimeParts } from '../../values/time.js';
 import { ValueFormatError } from '../../values/value-format-error.js';
@@ -224,7 +225,7 @@ function variantReader(type: VariantType<unknown>): ValueReader {
   );
 }
 
-/** A 64-bit number: a bigint where a number can't hold it, which the JSON decoder then refuses. */
+/** A 64-bit number: a bigint where a number can't hold it. */
 function readInt64(reader: Reader): number | bigint {
   const value = reader.int64() as number | { readonly low: number; readonly high: number };
   if (typeof value === 'number') return value;
@@ -278,7 +279,7 @@ const rawJson = message(
   ({ raw }) => {
     if (raw === undefined || raw === '') return null;
     try {
-      return JSON.parse(raw as string);
+      return parseJson(raw as string);
     } catch {
       throw new ValueFormatError('a raw value is not JSON');
     }

@@ -150,10 +150,19 @@ function writeTime(writer: Writer, value: unknown): void {
 }
 
 function writeDuration(writer: Writer, value: unknown): void {
-  const nanoseconds = BigInt.asUintN(64, parseDuration(value as string));
-  const low = Number(nanoseconds & 0xffffffffn);
-  const high = Number(nanoseconds >> 32n);
-  writer.uint32(tag(1, WireType.varint)).uint64(new protobuf.util.LongBits(low, high).toLong(true));
+  writeBigint(writer.uint32(tag(1, WireType.varint)), parseDuration(value as string));
+}
+
+function writeInt64(writer: Writer, value: unknown): void {
+  if (typeof value === 'bigint') writeBigint(writer, value);
+  else writer.int64(value as number);
+}
+
+function writeBigint(writer: Writer, value: bigint): void {
+  const bits = BigInt.asUintN(64, value);
+  const low = Number(bits & 0xffffffffn);
+  const high = Number(bits >> 32n);
+  writer.uint64(new protobuf.util.LongBits(low, high).toLong(true));
 }
 
 function writeIntOrString(writer: Writer, value: unknown): void {
@@ -173,7 +182,7 @@ const rawJson = message(writeJson);
 const scalarWriters: Readonly<Record<ScalarName, ValueWriter>> = {
   string: { wireType: WireType.bytes, write: (writer, value) => writer.string(value as string) },
   int32: { wireType: WireType.varint, write: (writer, value) => writer.int32(value as number) },
-  int64: { wireType: WireType.varint, write: (writer, value) => writer.int64(value as number) },
+  int64: { wireType: WireType.varint, write: writeInt64 },
   bool: { wireType: WireType.varint, write: (writer, value) => writer.bool(value as boolean) },
   double: { wireType: WireType.fixed64, write: (writer, value) => writer.double(value as number) },
   bytes: { wireType: WireType.bytes, write: (writer, value) => writer.bytes(Buffer.from(value as string, 'base64')) },

@@ -36,7 +36,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
       const { phase } = object.status;
       // Nobody has to be asked to stop what never started or is over.
       if (!nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
-      const period = gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 0;
+      const period = Number(gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 0);
       return period < 0 ? 1 : period;
     },
   };
