@@ -88,27 +88,48 @@ describe('the change feed', () => {
   });
 
   it('reads nothing for own writes that nobody listens to, and misses none for who joins later', async () => {
-    const reads: number[] = [];
-    const observer: StorageObserver = { ...silentObserver, logRead: (changes) => reads.push(changes) };
-    const storage = await createPostgresStorage({
-      databaseUrl: await server.createTestDatabase(),
-      notifyPollMs: MINUTE_MS,
-      observer,
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl });
+    const options = resolveOptions({ databaseUrl });
+    const pool = new SessionPool(options);
+    let reads = 0;
+    // Told of every batch by hand, so that it is certain when it hears what.
+    const feed = new ChangeFeed(new PostgresChangeLog(pool, new Reader(pool, options.poolSize)), {
+      pollMs: MINUTE_MS,
+      observer: {
+        ...silentObserver,
+        logRead: () => {
+          reads += 1;
+        },
+      },
     });
-    const from = await storage.head();
-    const listened = await storage.watch({ resource: 'listened' }, from);
-    await collectUpTo(listened, (await storage.create(key('a', 'listened'), 'u', '1')).resourceVersion);
-    const before = reads.length;
-    for (let i = 0; i < 20; i++) await storage.create(key(`q${i}`, 'quiet'), 'u', String(i));
-    assert.equal(reads.length, before);
-    const late = await storage.watch({ resource: 'quiet' }, from);
-    const { resourceVersion } = await storage.create(key('last', 'quiet'), 'u', '20');
-    const seen = await collectUpTo(late, resourceVersion);
-    assert.deepEqual(
-      seen.map((change) => change.json),
-      Array.from({ length: 21 }, (_, i) => String(i)),
-    );
-    await storage.stop();
+    feed.start();
+    try {
+      const from = await storage.head();
+      const listened = await feed.subscribe({ resource: 'listened' }, from);
+      const first = await storage.create(key('a', 'listened'), 'u', '1');
+      feed.written(first.resourceVersion, new Set(['listened']));
+      await collectUpTo(listened, first.resourceVersion);
+      const before = reads;
+      for (let i = 0; i < 20; i++) {
+        const { resourceVersion } = await storage.create(key(`q${i}`, 'quiet'), 'u', String(i));
+        feed.written(resourceVersion, new Set(['quiet']));
+        feed.wake(resourceVersion, 'notify');
+      }
+      assert.equal(reads, before);
+      const late = await feed.subscribe({ resource: 'quiet' }, from);
+      const last = await storage.create(key('last', 'quiet'), 'u', '20');
+      feed.written(last.resourceVersion, new Set(['quiet']));
+      const seen = await collectUpTo(late, last.resourceVersion);
+      assert.deepEqual(
+        seen.map((change) => change.json),
+        Array.from({ length: 21 }, (_, i) => String(i)),
+      );
+    } finally {
+      await feed.stop();
+      await pool.stop();
+      await storage.stop();
+    }
   });
 
   it('waits a little for a version that is on its way', async () => {
