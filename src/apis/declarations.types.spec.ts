@@ -43,6 +43,16 @@ function find(name: string): KindType {
   return found;
 }
 
+test('every kind says what it is, and so do its usual parts', () => {
+  const silent = kinds.flatMap((kind) => [
+    ...(kind.doc ? [] : [kind.name]),
+    ...kind.fields
+      .filter(({ name, doc }) => ['metadata', 'spec', 'status', 'items'].includes(name) && !doc)
+      .map(({ name }) => `${kind.name}.${name}`),
+  ]);
+  assert.deepEqual(silent, []);
+});
+
 test('every protobuf number and name stands once in its struct', () => {
   assert.ok(structs.size > 600, String(structs.size));
   for (const struct of structs.values()) {

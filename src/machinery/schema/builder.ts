@@ -161,7 +161,14 @@ export function keyedBy(...keys: readonly [string, ...string[]]): FieldOptions {
   return { listType: 'map', listKeys: keys };
 }
 
-function makeFields(fields: FieldMap): Field[] {
+/** What the parts of a kind are, where its declaration says nothing else. */
+const usualParts: Readonly<Record<string, string>> = {
+  metadata: 'Name, labels and what else every object has.',
+  spec: 'What is wanted.',
+  status: 'What was found last; written by controllers.',
+};
+
+function makeFields(fields: FieldMap, docs: Readonly<Record<string, string>> = {}): Field[] {
   const made: Field[] = [];
   for (const name of Object.keys(fields)) {
     const { number, presence, fieldType, options } = fields[name] as FieldSpec<unknown, unknown, Presence>;
@@ -177,7 +184,7 @@ function makeFields(fields: FieldMap): Field[] {
       mapType: options.mapType,
       patch: options.patch,
       default: options.default,
-      doc: options.doc,
+      doc: options.doc ?? docs[name],
     });
   }
   return made;
@@ -221,7 +228,7 @@ export function kind<F extends FieldMap>(
   return typed({
     type: 'struct',
     name: options.name ?? defaultName(identity),
-    fields: makeFields(fields),
+    fields: makeFields(fields, usualParts),
     mapType: options.mapType,
     doc: options.doc,
     kind: identity,

@@ -55,8 +55,8 @@ test('version 2 definitions', () => {
   const expected: OpenApiSchema = {
     type: 'object',
     properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
+      apiVersion: { description: 'Version that the object is written in.', type: 'string' },
+      kind: { description: 'Kind of the object.', type: 'string' },
       size: { type: 'integer', format: 'int32' },
       key: { ...keyRef, 'x-kubernetes-patch-strategy': 'retainKeys' },
       parts: {

@@ -110,8 +110,8 @@ export class OpenApiBuilder {
     schema.type = 'object';
     const properties: Record<string, OpenApiSchema> = {};
     if (type.kind !== undefined) {
-      properties.apiVersion = { type: 'string' };
-      properties.kind = { type: 'string' };
+      properties.apiVersion = { description: 'Version that the object is written in.', type: 'string' };
+      properties.kind = { description: 'Kind of the object.', type: 'string' };
     }
     const requiredNames: string[] = [];
     for (const field of jsonFields(type).values()) {

@@ -59,5 +59,6 @@ export const admissionReview = kind(
     request: pointer(1, admissionRequest),
     response: pointer(2, admissionResponse),
   },
+  { doc: 'Question to a webhook, and its answer.' },
 );
 export type AdmissionReview = Infer<typeof admissionReview>;

@@ -15,7 +15,7 @@ export const variable = struct(
   'admissionregistration.v1.Variable',
   {
     name: required(1, string, { protoName: 'Name' }),
-    expression: required(2, string, { protoName: 'Expression' }),
+    expression: required(2, string, { protoName: 'Expression', doc: 'CEL expression.' }),
   },
   { mapType: 'atomic' },
 );

@@ -20,12 +20,12 @@ export const patchType = enumOf('ApplyConfiguration', 'JSONPatch');
 export type PatchType = Infer<typeof patchType>;
 
 export const applyConfiguration = struct('admissionregistration.v1.ApplyConfiguration', {
-  expression: optional(1, string),
+  expression: optional(1, string, { doc: 'CEL expression.' }),
 });
 export type ApplyConfiguration = Infer<typeof applyConfiguration>;
 
 export const jsonPatch = struct('admissionregistration.v1.JSONPatch', {
-  expression: optional(1, string),
+  expression: optional(1, string, { doc: 'CEL expression.' }),
 });
 export type JSONPatch = Infer<typeof jsonPatch>;
 
@@ -44,8 +44,11 @@ export const mutatingAdmissionPolicySpec = struct('admissionregistration.v1.Muta
   matchConstraints: pointer(2, matchResources),
   variables: optional(3, list(variable)),
   mutations: optional(4, list(mutation)),
-  failurePolicy: pointer(5, failurePolicyType),
-  matchConditions: optional(6, list(matchCondition), mergedBy('name')),
+  failurePolicy: pointer(5, failurePolicyType, { doc: 'What happens when no usable answer comes: Fail or Ignore.' }),
+  matchConditions: optional(6, list(matchCondition), {
+    ...mergedBy('name'),
+    doc: 'Expressions that must all be true for a request to match.',
+  }),
   reinvocationPolicy: optional(7, reinvocationPolicyType),
 });
 export type MutatingAdmissionPolicySpec = Infer<typeof mutatingAdmissionPolicySpec>;
@@ -56,6 +59,7 @@ export const mutatingAdmissionPolicy = kind(
     metadata: always(1, objectMeta),
     spec: always(2, mutatingAdmissionPolicySpec),
   },
+  { doc: 'Rules in CEL that may change objects.' },
 );
 export type MutatingAdmissionPolicy = Infer<typeof mutatingAdmissionPolicy>;
 
@@ -75,6 +79,7 @@ export const mutatingAdmissionPolicyBinding = kind(
     metadata: always(1, objectMeta),
     spec: always(2, mutatingAdmissionPolicyBindingSpec),
   },
+  { doc: 'Puts a mutating policy into force.' },
 );
 export type MutatingAdmissionPolicyBinding = Infer<typeof mutatingAdmissionPolicyBinding>;
 

@@ -21,10 +21,10 @@ import { paramKind, paramRef, variable } from './admission-policy-param.types.js
 import { failurePolicyType, matchCondition, matchResources } from './rule.types.js';
 
 export const validation = struct('admissionregistration.v1.Validation', {
-  expression: required(1, string, { protoName: 'Expression' }),
+  expression: required(1, string, { protoName: 'Expression', doc: 'CEL expression.' }),
   message: optional(2, string),
   reason: pointer(3, statusReason),
-  messageExpression: optional(4, string),
+  messageExpression: optional(4, string, { doc: 'CEL expression that makes the message.' }),
 });
 export type Validation = Infer<typeof validation>;
 
@@ -38,9 +38,12 @@ export const validatingAdmissionPolicySpec = struct('admissionregistration.v1.Va
   paramKind: pointer(1, paramKind),
   matchConstraints: pointer(2, matchResources),
   validations: optional(3, list(validation)),
-  failurePolicy: pointer(4, failurePolicyType),
+  failurePolicy: pointer(4, failurePolicyType, { doc: 'What happens when no usable answer comes: Fail or Ignore.' }),
   auditAnnotations: optional(5, list(auditAnnotation)),
-  matchConditions: optional(6, list(matchCondition), mergedBy('name')),
+  matchConditions: optional(6, list(matchCondition), {
+    ...mergedBy('name'),
+    doc: 'Expressions that must all be true for a request to match.',
+  }),
   variables: optional(7, list(variable), mergedBy('name')),
 });
 export type ValidatingAdmissionPolicySpec = Infer<typeof validatingAdmissionPolicySpec>;
@@ -57,9 +60,9 @@ export const typeChecking = struct('admissionregistration.v1.TypeChecking', {
 export type TypeChecking = Infer<typeof typeChecking>;
 
 export const validatingAdmissionPolicyStatus = struct('admissionregistration.v1.ValidatingAdmissionPolicyStatus', {
-  observedGeneration: optional(1, int64),
+  observedGeneration: optional(1, int64, { doc: 'Generation of the object that this status is about.' }),
   typeChecking: pointer(2, typeChecking),
-  conditions: optional(3, list(condition), keyedBy('type')),
+  conditions: optional(3, list(condition), { ...keyedBy('type'), doc: 'Aspects of the state, each with its reason.' }),
 });
 export type ValidatingAdmissionPolicyStatus = Infer<typeof validatingAdmissionPolicyStatus>;
 
@@ -70,6 +73,7 @@ export const validatingAdmissionPolicy = kind(
     spec: always(2, validatingAdmissionPolicySpec),
     status: always(3, validatingAdmissionPolicyStatus),
   },
+  { doc: 'Rules in CEL that may refuse requests.' },
 );
 export type ValidatingAdmissionPolicy = Infer<typeof validatingAdmissionPolicy>;
 
@@ -93,6 +97,7 @@ export const validatingAdmissionPolicyBinding = kind(
     metadata: always(1, objectMeta),
     spec: always(2, validatingAdmissionPolicyBindingSpec),
   },
+  { doc: 'Puts a validating policy into force.' },
 );
 export type ValidatingAdmissionPolicyBinding = Infer<typeof validatingAdmissionPolicyBinding>;
 

@@ -21,7 +21,7 @@ export type ServiceReference = Infer<typeof serviceReference>;
 export const webhookClientConfig = struct('admissionregistration.v1.WebhookClientConfig', {
   url: pointer(3, string),
   service: pointer(1, serviceReference),
-  caBundle: optional(2, bytes),
+  caBundle: optional(2, bytes, { doc: "PEM certificates that the server's certificate is checked with." }),
 });
 export type WebhookClientConfig = Infer<typeof webhookClientConfig>;
 

@@ -12,6 +12,7 @@ export const mutatingAdmissionPolicy = kind(
     metadata: always(1, objectMeta),
     spec: always(2, mutatingAdmissionPolicySpec),
   },
+  { doc: 'Rules in CEL that may change objects.' },
 );
 export type MutatingAdmissionPolicy = Infer<typeof mutatingAdmissionPolicy>;
 
@@ -21,6 +22,7 @@ export const mutatingAdmissionPolicyBinding = kind(
     metadata: always(1, objectMeta),
     spec: always(2, mutatingAdmissionPolicyBindingSpec),
   },
+  { doc: 'Puts a mutating policy into force.' },
 );
 export type MutatingAdmissionPolicyBinding = Infer<typeof mutatingAdmissionPolicyBinding>;
 

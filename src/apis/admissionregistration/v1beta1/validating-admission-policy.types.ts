@@ -14,6 +14,7 @@ export const validatingAdmissionPolicy = kind(
     spec: always(2, validatingAdmissionPolicySpec),
     status: always(3, validatingAdmissionPolicyStatus),
   },
+  { doc: 'Rules in CEL that may refuse requests.' },
 );
 export type ValidatingAdmissionPolicy = Infer<typeof validatingAdmissionPolicy>;
 
@@ -23,6 +24,7 @@ export const validatingAdmissionPolicyBinding = kind(
     metadata: always(1, objectMeta),
     spec: always(2, validatingAdmissionPolicyBindingSpec),
   },
+  { doc: 'Puts a validating policy into force.' },
 );
 export type ValidatingAdmissionPolicyBinding = Infer<typeof validatingAdmissionPolicyBinding>;
 

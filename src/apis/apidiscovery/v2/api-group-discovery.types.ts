@@ -22,7 +22,7 @@ export const apiSubresourceDiscovery = struct('apidiscovery.v2.APISubresourceDis
   subresource: required(1, string),
   responseKind: pointer(2, groupVersionKind),
   acceptedTypes: optional(3, list(groupVersionKind), keyedBy('group', 'version', 'kind')),
-  verbs: required(4, list(string), { listType: 'set' }),
+  verbs: required(4, list(string), { listType: 'set', doc: 'Actions; * for all.' }),
 });
 export type APISubresourceDiscovery = Infer<typeof apiSubresourceDiscovery>;
 
@@ -31,7 +31,7 @@ export const apiResourceDiscovery = struct('apidiscovery.v2.APIResourceDiscovery
   responseKind: pointer(2, groupVersionKind),
   scope: required(3, resourceScope),
   singularResource: required(4, string),
-  verbs: required(5, list(string), { listType: 'set' }),
+  verbs: required(5, list(string), { listType: 'set', doc: 'Actions; * for all.' }),
   shortNames: optional(6, list(string), { listType: 'set' }),
   categories: optional(7, list(string), { listType: 'set' }),
   subresources: optional(8, list(apiSubresourceDiscovery), keyedBy('subresource')),
@@ -54,6 +54,7 @@ export const apiGroupDiscovery = kind(
     metadata: always(1, objectMeta),
     versions: optional(2, list(apiVersionDiscovery), keyedBy('version')),
   },
+  { doc: 'Everything that a group serves.' },
 );
 export type APIGroupDiscovery = Infer<typeof apiGroupDiscovery>;
 

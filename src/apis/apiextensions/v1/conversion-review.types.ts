@@ -30,5 +30,6 @@ export const conversionReview = kind(
     request: pointer(1, conversionRequest),
     response: pointer(2, conversionResponse),
   },
+  { doc: 'Objects for a webhook to convert, and the converted ones.' },
 );
 export type ConversionReview = Infer<typeof conversionReview>;

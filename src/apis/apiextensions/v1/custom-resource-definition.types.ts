@@ -21,12 +21,12 @@ import { objectMeta } from '../../meta/v1/object-meta.types.js';
 import { jsonSchemaProps } from './json-schema.types.js';
 
 export const customResourceDefinitionNames = struct('apiextensions.v1.CustomResourceDefinitionNames', {
-  plural: required(1, string),
-  singular: optional(2, string),
-  shortNames: optional(3, list(string)),
-  kind: required(4, string),
-  listKind: optional(5, string),
-  categories: optional(6, list(string)),
+  plural: required(1, string, { doc: 'Name in paths.' }),
+  singular: optional(2, string, { doc: 'Name for one object.' }),
+  shortNames: optional(3, list(string), { doc: 'Short names for the command line.' }),
+  kind: required(4, string, { doc: 'Name of the kind.' }),
+  listKind: optional(5, string, { doc: 'Name of the list kind.' }),
+  categories: optional(6, list(string), { doc: 'Groups of kinds, such as all.' }),
 });
 export type CustomResourceDefinitionNames = Infer<typeof customResourceDefinitionNames>;
 
@@ -70,15 +70,15 @@ export const selectableField = struct('apiextensions.v1.SelectableField', {
 export type SelectableField = Infer<typeof selectableField>;
 
 export const customResourceDefinitionVersion = struct('apiextensions.v1.CustomResourceDefinitionVersion', {
-  name: required(1, string),
-  served: required(2, bool),
-  storage: required(3, bool),
-  deprecated: optional(7, bool),
-  deprecationWarning: pointer(8, string),
-  schema: pointer(4, customResourceValidation),
-  subresources: pointer(5, customResourceSubresources),
-  additionalPrinterColumns: optional(6, list(customResourceColumnDefinition)),
-  selectableFields: optional(9, list(selectableField)),
+  name: required(1, string, { doc: 'Name of the version.' }),
+  served: required(2, bool, { doc: 'Whether it is served.' }),
+  storage: required(3, bool, { doc: 'Whether objects are stored in it.' }),
+  deprecated: optional(7, bool, { doc: 'Whether clients are warned.' }),
+  deprecationWarning: pointer(8, string, { doc: 'Text of the warning.' }),
+  schema: pointer(4, customResourceValidation, { doc: 'Schema of the objects.' }),
+  subresources: pointer(5, customResourceSubresources, { doc: 'Subresources of the objects.' }),
+  additionalPrinterColumns: optional(6, list(customResourceColumnDefinition), { doc: 'Columns of tables.' }),
+  selectableFields: optional(9, list(selectableField), { doc: 'Fields for field selectors.' }),
 });
 export type CustomResourceDefinitionVersion = Infer<typeof customResourceDefinitionVersion>;
 
@@ -96,12 +96,12 @@ export type ServiceReference = Infer<typeof serviceReference>;
 export const webhookClientConfig = struct('apiextensions.v1.WebhookClientConfig', {
   url: pointer(3, string),
   service: pointer(1, serviceReference),
-  caBundle: optional(2, bytes),
+  caBundle: optional(2, bytes, { doc: "PEM certificates that the server's certificate is checked with." }),
 });
 export type WebhookClientConfig = Infer<typeof webhookClientConfig>;
 
 export const webhookConversion = struct('apiextensions.v1.WebhookConversion', {
-  clientConfig: pointer(2, webhookClientConfig),
+  clientConfig: pointer(2, webhookClientConfig, { doc: 'How the webhook is reached.' }),
   conversionReviewVersions: required(3, list(string)),
 });
 export type WebhookConversion = Infer<typeof webhookConversion>;
@@ -113,12 +113,12 @@ export const customResourceConversion = struct('apiextensions.v1.CustomResourceC
 export type CustomResourceConversion = Infer<typeof customResourceConversion>;
 
 export const customResourceDefinitionSpec = struct('apiextensions.v1.CustomResourceDefinitionSpec', {
-  group: required(1, string),
-  names: required(3, customResourceDefinitionNames),
-  scope: required(4, resourceScope),
-  versions: required(7, list(customResourceDefinitionVersion)),
-  conversion: pointer(9, customResourceConversion),
-  preserveUnknownFields: optional(10, bool),
+  group: required(1, string, { doc: 'Group of the kind.' }),
+  names: required(3, customResourceDefinitionNames, { doc: 'Names of the kind.' }),
+  scope: required(4, resourceScope, { doc: 'Namespaced or Cluster.' }),
+  versions: required(7, list(customResourceDefinitionVersion), { doc: 'Versions of the kind; one of them is stored.' }),
+  conversion: pointer(9, customResourceConversion, { doc: 'How objects get from version to version.' }),
+  preserveUnknownFields: optional(10, bool, { doc: 'No longer used.' }),
 });
 export type CustomResourceDefinitionSpec = Infer<typeof customResourceDefinitionSpec>;
 
@@ -135,21 +135,28 @@ export type CustomResourceDefinitionConditionType = Infer<typeof customResourceD
 export const conditionStatus = enumOf('False', 'True', 'Unknown');
 export type ConditionStatus = Infer<typeof conditionStatus>;
 
-export const customResourceDefinitionCondition = struct('apiextensions.v1.CustomResourceDefinitionCondition', {
-  type: required(1, customResourceDefinitionConditionType),
-  status: required(2, conditionStatus),
-  lastTransitionTime: always(3, time),
-  reason: optional(4, string),
-  message: optional(5, string),
-  observedGeneration: optional(6, int64),
-});
+export const customResourceDefinitionCondition = struct(
+  'apiextensions.v1.CustomResourceDefinitionCondition',
+  {
+    type: required(1, customResourceDefinitionConditionType, { doc: 'Name of the aspect.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastTransitionTime: always(3, time, { doc: 'When the status last changed.' }),
+    reason: optional(4, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(5, string, { doc: 'Text for people: why the status is so.' }),
+    observedGeneration: optional(6, int64, { doc: 'Generation of the object that this status is about.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type CustomResourceDefinitionCondition = Infer<typeof customResourceDefinitionCondition>;
 
 export const customResourceDefinitionStatus = struct('apiextensions.v1.CustomResourceDefinitionStatus', {
-  conditions: always(1, list(customResourceDefinitionCondition), keyedBy('type')),
+  conditions: always(1, list(customResourceDefinitionCondition), {
+    ...keyedBy('type'),
+    doc: 'Aspects of the state, each with its reason.',
+  }),
   acceptedNames: always(2, customResourceDefinitionNames),
   storedVersions: always(3, list(string)),
-  observedGeneration: optional(4, int64),
+  observedGeneration: optional(4, int64, { doc: 'Generation of the object that this status is about.' }),
 });
 export type CustomResourceDefinitionStatus = Infer<typeof customResourceDefinitionStatus>;
 
@@ -160,6 +167,7 @@ export const customResourceDefinition = kind(
     spec: required(2, customResourceDefinitionSpec),
     status: always(3, customResourceDefinitionStatus),
   },
+  { doc: 'Adds a kind to the API.' },
 );
 export type CustomResourceDefinition = Infer<typeof customResourceDefinition>;
 

@@ -37,7 +37,7 @@ export type FieldValueErrorReason = Infer<typeof fieldValueErrorReason>;
 export const validationRule = struct('apiextensions.v1.ValidationRule', {
   rule: required(1, string),
   message: optional(2, string),
-  messageExpression: optional(3, string),
+  messageExpression: optional(3, string, { doc: 'CEL expression that makes the message.' }),
   reason: pointer(4, fieldValueErrorReason),
   fieldPath: optional(5, string),
   optionalOldSelf: pointer(6, bool),

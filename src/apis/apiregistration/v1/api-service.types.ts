@@ -30,7 +30,7 @@ export const apiServiceSpec = struct('apiregistration.v1.APIServiceSpec', {
   group: optional(2, string),
   version: optional(3, string),
   insecureSkipTLSVerify: optional(4, bool),
-  caBundle: optional(5, bytes),
+  caBundle: optional(5, bytes, { doc: "PEM certificates that the server's certificate is checked with." }),
   groupPriorityMinimum: required(7, int32),
   versionPriority: required(8, int32),
 });
@@ -42,17 +42,24 @@ export type APIServiceConditionType = Infer<typeof apiServiceConditionType>;
 export const conditionStatus = enumOf('False', 'True', 'Unknown');
 export type ConditionStatus = Infer<typeof conditionStatus>;
 
-export const apiServiceCondition = struct('apiregistration.v1.APIServiceCondition', {
-  type: required(1, apiServiceConditionType),
-  status: required(2, conditionStatus),
-  lastTransitionTime: always(3, time),
-  reason: optional(4, string),
-  message: optional(5, string),
-});
+export const apiServiceCondition = struct(
+  'apiregistration.v1.APIServiceCondition',
+  {
+    type: required(1, apiServiceConditionType, { doc: 'Name of the aspect.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastTransitionTime: always(3, time, { doc: 'When the status last changed.' }),
+    reason: optional(4, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(5, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type APIServiceCondition = Infer<typeof apiServiceCondition>;
 
 export const apiServiceStatus = struct('apiregistration.v1.APIServiceStatus', {
-  conditions: optional(1, list(apiServiceCondition), mergedBy('type')),
+  conditions: optional(1, list(apiServiceCondition), {
+    ...mergedBy('type'),
+    doc: 'Aspects of the state, each with its reason.',
+  }),
 });
 export type APIServiceStatus = Infer<typeof apiServiceStatus>;
 
@@ -63,6 +70,7 @@ export const apiService = kind(
     spec: always(2, apiServiceSpec),
     status: always(3, apiServiceStatus),
   },
+  { doc: 'A group version that another server serves.' },
 );
 export type APIService = Infer<typeof apiService>;
 

@@ -6,9 +6,10 @@ export const controllerRevision = kind(
   { group: 'apps', version: 'v1', kind: 'ControllerRevision', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    data: always(2, rawExtension),
-    revision: required(3, int64),
+    data: always(2, rawExtension, { doc: 'The state.' }),
+    revision: required(3, int64, { doc: 'Its number.' }),
   },
+  { doc: 'A remembered state of something that is rolled out.' },
 );
 export type ControllerRevision = Infer<typeof controllerRevision>;
 

@@ -39,5 +39,6 @@ export const tokenRequest = kind(
     spec: always(2, tokenRequestSpec),
     status: always(3, tokenRequestStatus),
   },
+  { doc: 'Asks for a token of a service account.' },
 );
 export type TokenRequest = Infer<typeof tokenRequest>;

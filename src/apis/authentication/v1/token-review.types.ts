@@ -35,6 +35,7 @@ export const selfSubjectReview = kind(
     metadata: always(1, objectMeta),
     status: always(2, selfSubjectReviewStatus),
   },
+  { doc: 'Asks who one is oneself.' },
 );
 export type SelfSubjectReview = Infer<typeof selfSubjectReview>;
 
@@ -59,5 +60,6 @@ export const tokenReview = kind(
     spec: required(2, tokenReviewSpec),
     status: always(3, tokenReviewStatus),
   },
+  { doc: 'Asks whose token it is.' },
 );
 export type TokenReview = Infer<typeof tokenReview>;

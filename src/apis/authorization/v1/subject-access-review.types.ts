@@ -36,7 +36,7 @@ export const resourceAttributes = struct('authorization.v1.ResourceAttributes', 
   subresource: optional(6, string),
   name: optional(7, string),
   fieldSelector: pointer(8, fieldSelectorAttributes),
-  labelSelector: pointer(9, labelSelectorAttributes),
+  labelSelector: pointer(9, labelSelectorAttributes, { doc: 'Chooses by labels.' }),
 });
 export type ResourceAttributes = Infer<typeof resourceAttributes>;
 
@@ -74,6 +74,7 @@ export const localSubjectAccessReview = kind(
     spec: required(2, subjectAccessReviewSpec),
     status: always(3, subjectAccessReviewStatus),
   },
+  { doc: 'Asks whether somebody may do something in a namespace.' },
 );
 export type LocalSubjectAccessReview = Infer<typeof localSubjectAccessReview>;
 
@@ -90,6 +91,7 @@ export const selfSubjectAccessReview = kind(
     spec: required(2, selfSubjectAccessReviewSpec),
     status: always(3, subjectAccessReviewStatus),
   },
+  { doc: 'Asks whether one may do something oneself.' },
 );
 export type SelfSubjectAccessReview = Infer<typeof selfSubjectAccessReview>;
 
@@ -105,5 +107,6 @@ export const subjectAccessReview = kind(
     spec: required(2, subjectAccessReviewSpec),
     status: always(3, subjectAccessReviewStatus),
   },
+  { doc: 'Asks whether somebody may do something.' },
 );
 export type SubjectAccessReview = Infer<typeof subjectAccessReview>;

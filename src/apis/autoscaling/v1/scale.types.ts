@@ -11,13 +11,13 @@ import {
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
 
 export const scaleSpec = struct('autoscaling.v1.ScaleSpec', {
-  replicas: optional(1, int32, { default: 0 }),
+  replicas: optional(1, int32, { default: 0, doc: 'Wanted number of pods.' }),
 });
 export type ScaleSpec = Infer<typeof scaleSpec>;
 
 export const scaleStatus = struct('autoscaling.v1.ScaleStatus', {
-  replicas: required(1, int32),
-  selector: optional(2, string),
+  replicas: required(1, int32, { doc: 'Number of pods.' }),
+  selector: optional(2, string, { doc: 'Labels of the pods, as a query.' }),
 });
 export type ScaleStatus = Infer<typeof scaleStatus>;
 
@@ -28,5 +28,6 @@ export const scale = kind(
     spec: always(2, scaleSpec),
     status: always(3, scaleStatus),
   },
+  { doc: 'The number of pods of something that can be scaled.' },
 );
 export type Scale = Infer<typeof scale>;

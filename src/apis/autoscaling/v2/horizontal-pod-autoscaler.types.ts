@@ -48,11 +48,11 @@ export const horizontalPodAutoscalerBehavior = struct('autoscaling.v2.Horizontal
 export type HorizontalPodAutoscalerBehavior = Infer<typeof horizontalPodAutoscalerBehavior>;
 
 export const horizontalPodAutoscalerSpec = struct('autoscaling.v2.HorizontalPodAutoscalerSpec', {
-  scaleTargetRef: required(1, crossVersionObjectReference),
-  minReplicas: pointer(2, int32),
-  maxReplicas: required(3, int32),
-  metrics: optional(4, list(metricSpec)),
-  behavior: pointer(5, horizontalPodAutoscalerBehavior),
+  scaleTargetRef: required(1, crossVersionObjectReference, { doc: 'What is scaled.' }),
+  minReplicas: pointer(2, int32, { doc: 'Fewest pods.' }),
+  maxReplicas: required(3, int32, { doc: 'Most pods.' }),
+  metrics: optional(4, list(metricSpec), { doc: 'What the load is measured by.' }),
+  behavior: pointer(5, horizontalPodAutoscalerBehavior, { doc: 'How fast to go up and down.' }),
 });
 export type HorizontalPodAutoscalerSpec = Infer<typeof horizontalPodAutoscalerSpec>;
 
@@ -64,22 +64,29 @@ export const horizontalPodAutoscalerConditionType = enumOf(
 );
 export type HorizontalPodAutoscalerConditionType = Infer<typeof horizontalPodAutoscalerConditionType>;
 
-export const horizontalPodAutoscalerCondition = struct('autoscaling.v2.HorizontalPodAutoscalerCondition', {
-  type: required(1, horizontalPodAutoscalerConditionType),
-  status: required(2, conditionStatus),
-  lastTransitionTime: always(3, time),
-  reason: optional(4, string),
-  message: optional(5, string),
-});
+export const horizontalPodAutoscalerCondition = struct(
+  'autoscaling.v2.HorizontalPodAutoscalerCondition',
+  {
+    type: required(1, horizontalPodAutoscalerConditionType, { doc: 'Name of the aspect.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastTransitionTime: always(3, time, { doc: 'When the status last changed.' }),
+    reason: optional(4, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(5, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type HorizontalPodAutoscalerCondition = Infer<typeof horizontalPodAutoscalerCondition>;
 
 export const horizontalPodAutoscalerStatus = struct('autoscaling.v2.HorizontalPodAutoscalerStatus', {
-  observedGeneration: pointer(1, int64),
-  lastScaleTime: pointer(2, time),
-  currentReplicas: optional(3, int32),
-  desiredReplicas: required(4, int32),
-  currentMetrics: always(5, list(metricStatus)),
-  conditions: optional(6, list(horizontalPodAutoscalerCondition), mergedBy('type')),
+  observedGeneration: pointer(1, int64, { doc: 'Generation of the object that this status is about.' }),
+  lastScaleTime: pointer(2, time, { doc: 'When the number of pods was last changed.' }),
+  currentReplicas: optional(3, int32, { doc: 'Number of pods now.' }),
+  desiredReplicas: required(4, int32, { doc: 'Number of pods wanted last.' }),
+  currentMetrics: always(5, list(metricStatus), { doc: 'Values measured last.' }),
+  conditions: optional(6, list(horizontalPodAutoscalerCondition), {
+    ...mergedBy('type'),
+    doc: 'Aspects of the state, each with its reason.',
+  }),
 });
 export type HorizontalPodAutoscalerStatus = Infer<typeof horizontalPodAutoscalerStatus>;
 
@@ -90,6 +97,7 @@ export const horizontalPodAutoscaler = kind(
     spec: always(2, horizontalPodAutoscalerSpec),
     status: always(3, horizontalPodAutoscalerStatus),
   },
+  { doc: 'Changes a number of pods with the load.' },
 );
 export type HorizontalPodAutoscaler = Infer<typeof horizontalPodAutoscaler>;
 

@@ -10,6 +10,7 @@ export const cronJob = kind(
     spec: always(2, cronJobSpec),
     status: always(3, cronJobStatus),
   },
+  { doc: 'Makes a job again and again, by a schedule.' },
 );
 export type CronJob = Infer<typeof cronJob>;
 

@@ -14,6 +14,7 @@ export const clusterTrustBundle = kind(
     metadata: always(1, objectMeta),
     spec: required(2, clusterTrustBundleSpec),
   },
+  { doc: 'Certificates that are trusted in the whole cluster.' },
 );
 export type ClusterTrustBundle = Infer<typeof clusterTrustBundle>;
 

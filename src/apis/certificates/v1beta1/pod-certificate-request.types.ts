@@ -35,7 +35,7 @@ export const podCertificateRequestSpec = struct('certificates.v1beta1.PodCertifi
 export type PodCertificateRequestSpec = Infer<typeof podCertificateRequestSpec>;
 
 export const podCertificateRequestStatus = struct('certificates.v1beta1.PodCertificateRequestStatus', {
-  conditions: optional(1, list(condition), mergedBy('type')),
+  conditions: optional(1, list(condition), { ...mergedBy('type'), doc: 'Aspects of the state, each with its reason.' }),
   certificateChain: optional(2, string),
   notBefore: pointer(4, time),
   beginRefreshAt: pointer(5, time),
@@ -50,6 +50,7 @@ export const podCertificateRequest = kind(
     spec: required(2, podCertificateRequestSpec),
     status: always(3, podCertificateRequestStatus),
   },
+  { doc: 'Asks for a certificate for a pod.' },
 );
 export type PodCertificateRequest = Infer<typeof podCertificateRequest>;
 

@@ -16,13 +16,13 @@ export const coordinatedLeaseStrategy = enumOf('OldestEmulationVersion');
 export type CoordinatedLeaseStrategy = Infer<typeof coordinatedLeaseStrategy>;
 
 export const leaseSpec = struct('coordination.v1.LeaseSpec', {
-  holderIdentity: pointer(1, string),
-  leaseDurationSeconds: pointer(2, int32),
-  acquireTime: pointer(3, microTime),
-  renewTime: pointer(4, microTime),
-  leaseTransitions: pointer(5, int32),
-  strategy: pointer(6, coordinatedLeaseStrategy),
-  preferredHolder: pointer(7, string),
+  holderIdentity: pointer(1, string, { doc: 'Who holds it.' }),
+  leaseDurationSeconds: pointer(2, int32, { doc: 'How long it holds without being renewed, in seconds.' }),
+  acquireTime: pointer(3, microTime, { doc: 'When it was taken.' }),
+  renewTime: pointer(4, microTime, { doc: 'When it was last renewed.' }),
+  leaseTransitions: pointer(5, int32, { doc: 'How often the holder changed.' }),
+  strategy: pointer(6, coordinatedLeaseStrategy, { doc: 'How holders are chosen.' }),
+  preferredHolder: pointer(7, string, { doc: 'Who should hold it next.' }),
 });
 export type LeaseSpec = Infer<typeof leaseSpec>;
 
@@ -32,6 +32,7 @@ export const lease = kind(
     metadata: always(1, objectMeta),
     spec: always(2, leaseSpec),
   },
+  { doc: 'Says who holds something, and until when.' },
 );
 export type Lease = Infer<typeof lease>;
 

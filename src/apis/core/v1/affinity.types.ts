@@ -17,12 +17,16 @@ import { nodeSelector, nodeSelectorTerm } from './node-selector.types.js';
 export const taintEffect = enumOf('NoExecute', 'NoSchedule', 'PreferNoSchedule');
 export type TaintEffect = Infer<typeof taintEffect>;
 
-export const taint = struct('core.v1.Taint', {
-  key: required(1, string),
-  value: optional(2, string),
-  effect: required(3, taintEffect),
-  timeAdded: pointer(4, time),
-});
+export const taint = struct(
+  'core.v1.Taint',
+  {
+    key: required(1, string, { doc: 'Key of the taint.' }),
+    value: optional(2, string, { doc: 'Value of the taint.' }),
+    effect: required(3, taintEffect, { doc: 'NoSchedule, PreferNoSchedule or NoExecute.' }),
+    timeAdded: pointer(4, time, { doc: 'When the taint was set.' }),
+  },
+  { doc: 'Keeps pods away from a node.' },
+);
 export type Taint = Infer<typeof taint>;
 
 export const preferredSchedulingTerm = struct('core.v1.PreferredSchedulingTerm', {
@@ -38,10 +42,10 @@ export const nodeAffinity = struct('core.v1.NodeAffinity', {
 export type NodeAffinity = Infer<typeof nodeAffinity>;
 
 export const podAffinityTerm = struct('core.v1.PodAffinityTerm', {
-  labelSelector: pointer(1, labelSelector),
+  labelSelector: pointer(1, labelSelector, { doc: 'Chooses by labels.' }),
   namespaces: optional(2, list(string)),
   topologyKey: required(3, string),
-  namespaceSelector: pointer(4, labelSelector),
+  namespaceSelector: pointer(4, labelSelector, { doc: 'Chooses namespaces by their labels.' }),
   matchLabelKeys: optional(5, list(string)),
   mismatchLabelKeys: optional(6, list(string)),
 });
@@ -65,23 +69,31 @@ export const podAntiAffinity = struct('core.v1.PodAntiAffinity', {
 });
 export type PodAntiAffinity = Infer<typeof podAntiAffinity>;
 
-export const affinity = struct('core.v1.Affinity', {
-  nodeAffinity: pointer(1, nodeAffinity),
-  podAffinity: pointer(2, podAffinity),
-  podAntiAffinity: pointer(3, podAntiAffinity),
-});
+export const affinity = struct(
+  'core.v1.Affinity',
+  {
+    nodeAffinity: pointer(1, nodeAffinity, { doc: 'About nodes.' }),
+    podAffinity: pointer(2, podAffinity, { doc: 'Near which pods.' }),
+    podAntiAffinity: pointer(3, podAntiAffinity, { doc: 'Away from which pods.' }),
+  },
+  { doc: 'Wishes and demands about where a pod runs.' },
+);
 export type Affinity = Infer<typeof affinity>;
 
 export const tolerationOperator = enumOf('Equal', 'Exists', 'Gt', 'Lt');
 export type TolerationOperator = Infer<typeof tolerationOperator>;
 
-export const toleration = struct('core.v1.Toleration', {
-  key: optional(1, string),
-  operator: optional(2, tolerationOperator),
-  value: optional(3, string),
-  effect: optional(4, taintEffect),
-  tolerationSeconds: pointer(5, int64),
-});
+export const toleration = struct(
+  'core.v1.Toleration',
+  {
+    key: optional(1, string, { doc: 'Key of the taint; empty for all.' }),
+    operator: optional(2, tolerationOperator, { doc: 'Exists or Equal.' }),
+    value: optional(3, string, { doc: 'Value of the taint.' }),
+    effect: optional(4, taintEffect, { doc: 'Effect of the taint; empty for all.' }),
+    tolerationSeconds: pointer(5, int64, { doc: 'How long NoExecute is put up with, in seconds.' }),
+  },
+  { doc: 'Taints that a pod puts up with.' },
+);
 export type Toleration = Infer<typeof toleration>;
 
 export const unsatisfiableConstraintAction = enumOf('DoNotSchedule', 'ScheduleAnyway');
@@ -90,14 +102,18 @@ export type UnsatisfiableConstraintAction = Infer<typeof unsatisfiableConstraint
 export const nodeInclusionPolicy = enumOf('Honor', 'Ignore');
 export type NodeInclusionPolicy = Infer<typeof nodeInclusionPolicy>;
 
-export const topologySpreadConstraint = struct('core.v1.TopologySpreadConstraint', {
-  maxSkew: required(1, int32),
-  topologyKey: required(2, string),
-  whenUnsatisfiable: required(3, unsatisfiableConstraintAction),
-  labelSelector: pointer(4, labelSelector),
-  minDomains: pointer(5, int32),
-  nodeAffinityPolicy: pointer(6, nodeInclusionPolicy),
-  nodeTaintsPolicy: pointer(7, nodeInclusionPolicy),
-  matchLabelKeys: optional(8, list(string)),
-});
+export const topologySpreadConstraint = struct(
+  'core.v1.TopologySpreadConstraint',
+  {
+    maxSkew: required(1, int32, { doc: 'Largest difference between two domains.' }),
+    topologyKey: required(2, string, { doc: 'Node label whose values are the domains.' }),
+    whenUnsatisfiable: required(3, unsatisfiableConstraintAction, { doc: 'DoNotSchedule or ScheduleAnyway.' }),
+    labelSelector: pointer(4, labelSelector, { doc: 'Chooses by labels.' }),
+    minDomains: pointer(5, int32),
+    nodeAffinityPolicy: pointer(6, nodeInclusionPolicy),
+    nodeTaintsPolicy: pointer(7, nodeInclusionPolicy),
+    matchLabelKeys: optional(8, list(string)),
+  },
+  { doc: 'How pods are spread.' },
+);
 export type TopologySpreadConstraint = Infer<typeof topologySpreadConstraint>;

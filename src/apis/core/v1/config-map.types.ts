@@ -16,10 +16,11 @@ export const configMap = kind(
   { group: '', version: 'v1', kind: 'ConfigMap', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    immutable: pointer(4, bool),
-    data: optional(2, map(string)),
-    binaryData: optional(3, map(bytes)),
+    immutable: pointer(4, bool, { doc: 'Forbids any change of the contents from now on.' }),
+    data: optional(2, map(string), { doc: 'Text values by name.' }),
+    binaryData: optional(3, map(bytes), { doc: 'Values by name that are no text, in base64.' }),
   },
+  { doc: 'Settings as names and values, for pods and other readers.' },
 );
 export type ConfigMap = Infer<typeof configMap>;
 

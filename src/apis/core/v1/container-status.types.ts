@@ -41,11 +41,15 @@ export const containerStateTerminated = struct('core.v1.ContainerStateTerminated
 });
 export type ContainerStateTerminated = Infer<typeof containerStateTerminated>;
 
-export const containerState = struct('core.v1.ContainerState', {
-  waiting: pointer(1, containerStateWaiting),
-  running: pointer(2, containerStateRunning),
-  terminated: pointer(3, containerStateTerminated),
-});
+export const containerState = struct(
+  'core.v1.ContainerState',
+  {
+    waiting: pointer(1, containerStateWaiting, { doc: 'Not started yet.' }),
+    running: pointer(2, containerStateRunning, { doc: 'Running.' }),
+    terminated: pointer(3, containerStateTerminated, { doc: 'Ended.' }),
+  },
+  { doc: 'State of a container.' },
+);
 export type ContainerState = Infer<typeof containerState>;
 
 export const imageVolumeStatus = struct('core.v1.ImageVolumeStatus', {
@@ -61,7 +65,7 @@ export type VolumeStatus = Infer<typeof volumeStatus>;
 export const volumeMountStatus = struct('core.v1.VolumeMountStatus', {
   name: required(1, string),
   mountPath: required(2, string),
-  readOnly: optional(3, bool),
+  readOnly: optional(3, bool, { doc: 'Whether writing is forbidden.' }),
   recursiveReadOnly: pointer(4, recursiveReadOnlyMode),
   volumeStatus: pointer(5, volumeStatus),
 });
@@ -95,21 +99,25 @@ export const resourceStatus = struct('core.v1.ResourceStatus', {
 });
 export type ResourceStatus = Infer<typeof resourceStatus>;
 
-export const containerStatus = struct('core.v1.ContainerStatus', {
-  name: required(1, string),
-  state: always(2, containerState),
-  lastState: always(3, containerState),
-  ready: required(4, bool),
-  restartCount: required(5, int32),
-  image: required(6, string),
-  imageID: required(7, string),
-  containerID: optional(8, string),
-  started: pointer(9, bool),
-  allocatedResources: optional(10, resourceList),
-  resources: pointer(11, resourceRequirements),
-  volumeMounts: optional(12, list(volumeMountStatus), mergedBy('mountPath')),
-  user: pointer(13, containerUser),
-  allocatedResourcesStatus: optional(14, list(resourceStatus), mergedBy('name')),
-  stopSignal: pointer(15, signal),
-});
+export const containerStatus = struct(
+  'core.v1.ContainerStatus',
+  {
+    name: required(1, string, { doc: 'Name of the container.' }),
+    state: always(2, containerState, { doc: 'Present state.' }),
+    lastState: always(3, containerState, { doc: 'State before the last restart.' }),
+    ready: required(4, bool, { doc: 'Whether it takes requests.' }),
+    restartCount: required(5, int32, { doc: 'How often it was restarted.' }),
+    image: required(6, string, { doc: 'Image that runs.' }),
+    imageID: required(7, string, { doc: 'Exact identity of the image.' }),
+    containerID: optional(8, string, { doc: 'Identity in the runtime.' }),
+    started: pointer(9, bool, { doc: 'Whether the startup check has succeeded.' }),
+    allocatedResources: optional(10, resourceList),
+    resources: pointer(11, resourceRequirements),
+    volumeMounts: optional(12, list(volumeMountStatus), mergedBy('mountPath')),
+    user: pointer(13, containerUser),
+    allocatedResourcesStatus: optional(14, list(resourceStatus), mergedBy('name')),
+    stopSignal: pointer(15, signal),
+  },
+  { doc: 'How a container is doing.' },
+);
 export type ContainerStatus = Infer<typeof containerStatus>;

@@ -40,9 +40,9 @@ export const endpointPort = struct(
 export type EndpointPort = Infer<typeof endpointPort>;
 
 export const endpointSubset = struct('core.v1.EndpointSubset', {
-  addresses: optional(1, list(endpointAddress)),
-  notReadyAddresses: optional(2, list(endpointAddress)),
-  ports: optional(3, list(endpointPort)),
+  addresses: optional(1, list(endpointAddress), { doc: 'Addresses that take requests.' }),
+  notReadyAddresses: optional(2, list(endpointAddress), { doc: 'Addresses that take none at present.' }),
+  ports: optional(3, list(endpointPort), { doc: 'Ports of the addresses.' }),
 });
 export type EndpointSubset = Infer<typeof endpointSubset>;
 
@@ -50,8 +50,9 @@ export const endpoints = kind(
   { group: '', version: 'v1', kind: 'Endpoints', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    subsets: optional(2, list(endpointSubset)),
+    subsets: optional(2, list(endpointSubset), { doc: 'Addresses and ports that belong together.' }),
   },
+  { doc: 'Addresses behind a service. Endpoint slices say the same for large services.' },
 );
 export type Endpoints = Infer<typeof endpoints>;
 

@@ -6,18 +6,22 @@ import { resourceList } from './resources.types.js';
 export const limitType = enumOf('Container', 'PersistentVolumeClaim', 'Pod');
 export type LimitType = Infer<typeof limitType>;
 
-export const limitRangeItem = struct('core.v1.LimitRangeItem', {
-  type: required(1, limitType),
-  max: optional(2, resourceList),
-  min: optional(3, resourceList),
-  default: optional(4, resourceList),
-  defaultRequest: optional(5, resourceList),
-  maxLimitRequestRatio: optional(6, resourceList),
-});
+export const limitRangeItem = struct(
+  'core.v1.LimitRangeItem',
+  {
+    type: required(1, limitType, { doc: 'Pod, Container or PersistentVolumeClaim.' }),
+    max: optional(2, resourceList, { doc: 'The most.' }),
+    min: optional(3, resourceList, { doc: 'The least.' }),
+    default: optional(4, resourceList, { doc: 'Limit of what has none.' }),
+    defaultRequest: optional(5, resourceList, { doc: 'Request of what has none.' }),
+    maxLimitRequestRatio: optional(6, resourceList, { doc: 'Largest ratio of limit to request.' }),
+  },
+  { doc: 'Bounds of one type of thing.' },
+);
 export type LimitRangeItem = Infer<typeof limitRangeItem>;
 
 export const limitRangeSpec = struct('core.v1.LimitRangeSpec', {
-  limits: required(1, list(limitRangeItem)),
+  limits: required(1, list(limitRangeItem), { doc: 'Bounds by type.' }),
 });
 export type LimitRangeSpec = Infer<typeof limitRangeSpec>;
 
@@ -27,6 +31,7 @@ export const limitRange = kind(
     metadata: always(1, objectMeta),
     spec: always(2, limitRangeSpec),
   },
+  { doc: 'Bounds and defaults for resources in a namespace.' },
 );
 export type LimitRange = Infer<typeof limitRange>;
 

@@ -18,9 +18,13 @@ import { conditionStatus } from './condition-status.types.js';
 export const finalizerName = enumOf('kubernetes');
 export type FinalizerName = Infer<typeof finalizerName>;
 
-export const namespaceSpec = struct('core.v1.NamespaceSpec', {
-  finalizers: optional(1, list(finalizerName)),
-});
+export const namespaceSpec = struct(
+  'core.v1.NamespaceSpec',
+  {
+    finalizers: optional(1, list(finalizerName), { doc: 'What has to be emptied before the namespace may go.' }),
+  },
+  { doc: 'What a namespace waits for.' },
+);
 export type NamespaceSpec = Infer<typeof namespaceSpec>;
 
 export const namespacePhase = enumOf('Active', 'Terminating');
@@ -35,19 +39,30 @@ export const namespaceConditionType = enumOf(
 );
 export type NamespaceConditionType = Infer<typeof namespaceConditionType>;
 
-export const namespaceCondition = struct('core.v1.NamespaceCondition', {
-  type: required(1, namespaceConditionType),
-  status: required(2, conditionStatus),
-  lastTransitionTime: always(4, time),
-  reason: optional(5, string),
-  message: optional(6, string),
-});
+export const namespaceCondition = struct(
+  'core.v1.NamespaceCondition',
+  {
+    type: required(1, namespaceConditionType, { doc: 'Name of the aspect.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastTransitionTime: always(4, time, { doc: 'When the status last changed.' }),
+    reason: optional(5, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(6, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type NamespaceCondition = Infer<typeof namespaceCondition>;
 
-export const namespaceStatus = struct('core.v1.NamespaceStatus', {
-  phase: optional(1, namespacePhase),
-  conditions: optional(2, list(namespaceCondition), mergedBy('type')),
-});
+export const namespaceStatus = struct(
+  'core.v1.NamespaceStatus',
+  {
+    phase: optional(1, namespacePhase, { doc: 'Active or Terminating.' }),
+    conditions: optional(2, list(namespaceCondition), {
+      ...mergedBy('type'),
+      doc: 'Aspects of the state, each with its reason.',
+    }),
+  },
+  { doc: 'Where a namespace is in its life.' },
+);
 export type NamespaceStatus = Infer<typeof namespaceStatus>;
 
 export const namespace = kind(
@@ -57,6 +72,7 @@ export const namespace = kind(
     spec: always(2, namespaceSpec),
     status: always(3, namespaceStatus),
   },
+  { doc: 'A room for names: objects in different namespaces may have the same name.' },
 );
 export type Namespace = Infer<typeof namespace>;
 

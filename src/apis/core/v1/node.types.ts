@@ -35,15 +35,23 @@ export const nodeConfigSource = struct('core.v1.NodeConfigSource', {
 });
 export type NodeConfigSource = Infer<typeof nodeConfigSource>;
 
-export const nodeSpec = struct('core.v1.NodeSpec', {
-  podCIDR: optional(1, string),
-  podCIDRs: optional(7, list(string), { listType: 'set', patch: { strategy: 'merge' } }),
-  providerID: optional(3, string),
-  unschedulable: optional(4, bool),
-  taints: optional(5, list(taint)),
-  configSource: pointer(6, nodeConfigSource),
-  externalID: optional(2, string),
-});
+export const nodeSpec = struct(
+  'core.v1.NodeSpec',
+  {
+    podCIDR: optional(1, string, { doc: "Addresses for the node's pods." }),
+    podCIDRs: optional(7, list(string), {
+      listType: 'set',
+      patch: { strategy: 'merge' },
+      doc: "Addresses for the node's pods, at most one range per family.",
+    }),
+    providerID: optional(3, string, { doc: 'Identity at the provider of the machine.' }),
+    unschedulable: optional(4, bool, { doc: 'Keep new pods away.' }),
+    taints: optional(5, list(taint), { doc: 'Taints of the node.' }),
+    configSource: pointer(6, nodeConfigSource, { doc: 'No longer used.' }),
+    externalID: optional(2, string, { doc: 'No longer used.' }),
+  },
+  { doc: 'Settings of a node.' },
+);
 export type NodeSpec = Infer<typeof nodeSpec>;
 
 export const nodePhase = enumOf('Pending', 'Running', 'Terminated');
@@ -52,14 +60,18 @@ export type NodePhase = Infer<typeof nodePhase>;
 export const nodeConditionType = enumOf('DiskPressure', 'MemoryPressure', 'NetworkUnavailable', 'PIDPressure', 'Ready');
 export type NodeConditionType = Infer<typeof nodeConditionType>;
 
-export const nodeCondition = struct('core.v1.NodeCondition', {
-  type: required(1, nodeConditionType),
-  status: required(2, conditionStatus),
-  lastHeartbeatTime: always(3, time),
-  lastTransitionTime: always(4, time),
-  reason: optional(5, string),
-  message: optional(6, string),
-});
+export const nodeCondition = struct(
+  'core.v1.NodeCondition',
+  {
+    type: required(1, nodeConditionType, { doc: 'Name of the aspect.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastHeartbeatTime: always(3, time, { doc: 'When the condition was last reported.' }),
+    lastTransitionTime: always(4, time, { doc: 'When the status last changed.' }),
+    reason: optional(5, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(6, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type NodeCondition = Infer<typeof nodeCondition>;
 
 export const nodeAddressType = enumOf('ExternalDNS', 'ExternalIP', 'Hostname', 'InternalDNS', 'InternalIP');
@@ -138,22 +150,29 @@ export const nodeFeatures = struct('core.v1.NodeFeatures', {
 });
 export type NodeFeatures = Infer<typeof nodeFeatures>;
 
-export const nodeStatus = struct('core.v1.NodeStatus', {
-  capacity: optional(1, resourceList),
-  allocatable: optional(2, resourceList),
-  phase: optional(3, nodePhase),
-  conditions: optional(4, list(nodeCondition), mergedBy('type')),
-  addresses: optional(5, list(nodeAddress), mergedBy('type')),
-  daemonEndpoints: always(6, nodeDaemonEndpoints),
-  nodeInfo: always(7, nodeSystemInfo),
-  images: optional(8, list(containerImage)),
-  volumesInUse: optional(9, list(string)),
-  volumesAttached: optional(10, list(attachedVolume)),
-  config: pointer(11, nodeConfigStatus),
-  runtimeHandlers: optional(12, list(nodeRuntimeHandler)),
-  features: pointer(13, nodeFeatures),
-  declaredFeatures: optional(14, list(string)),
-});
+export const nodeStatus = struct(
+  'core.v1.NodeStatus',
+  {
+    capacity: optional(1, resourceList, { doc: 'All resources of the machine.' }),
+    allocatable: optional(2, resourceList, { doc: 'Resources left for pods.' }),
+    phase: optional(3, nodePhase, { doc: 'No longer used.' }),
+    conditions: optional(4, list(nodeCondition), {
+      ...mergedBy('type'),
+      doc: 'Aspects of the state, each with its reason.',
+    }),
+    addresses: optional(5, list(nodeAddress), { ...mergedBy('type'), doc: 'Addresses of the machine.' }),
+    daemonEndpoints: always(6, nodeDaemonEndpoints, { doc: "Ports of the node's services." }),
+    nodeInfo: always(7, nodeSystemInfo, { doc: 'Versions and identities.' }),
+    images: optional(8, list(containerImage), { doc: 'Images that are there already.' }),
+    volumesInUse: optional(9, list(string), { doc: 'Attached volumes that pods use.' }),
+    volumesAttached: optional(10, list(attachedVolume), { doc: 'Attached volumes.' }),
+    config: pointer(11, nodeConfigStatus),
+    runtimeHandlers: optional(12, list(nodeRuntimeHandler)),
+    features: pointer(13, nodeFeatures),
+    declaredFeatures: optional(14, list(string)),
+  },
+  { doc: 'How a node is doing.' },
+);
 export type NodeStatus = Infer<typeof nodeStatus>;
 
 export const node = kind(
@@ -163,6 +182,7 @@ export const node = kind(
     spec: always(2, nodeSpec),
     status: always(3, nodeStatus),
   },
+  { doc: 'A machine that pods run on.' },
 );
 export type Node = Infer<typeof node>;
 

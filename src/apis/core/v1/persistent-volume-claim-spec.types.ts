@@ -18,15 +18,19 @@ export type PersistentVolumeAccessMode = Infer<typeof persistentVolumeAccessMode
 export const persistentVolumeMode = enumOf('Block', 'Filesystem');
 export type PersistentVolumeMode = Infer<typeof persistentVolumeMode>;
 
-export const persistentVolumeClaimSpec = struct('core.v1.PersistentVolumeClaimSpec', {
-  accessModes: optional(1, list(persistentVolumeAccessMode)),
-  selector: pointer(4, labelSelector),
-  resources: always(2, volumeResourceRequirements),
-  volumeName: optional(3, string),
-  storageClassName: pointer(5, string),
-  volumeMode: pointer(6, persistentVolumeMode),
-  dataSource: pointer(7, typedLocalObjectReference),
-  dataSourceRef: pointer(8, typedObjectReference),
-  volumeAttributesClassName: pointer(9, string),
-});
+export const persistentVolumeClaimSpec = struct(
+  'core.v1.PersistentVolumeClaimSpec',
+  {
+    accessModes: optional(1, list(persistentVolumeAccessMode), { doc: 'How it must be mountable.' }),
+    selector: pointer(4, labelSelector, { doc: 'Labels of volumes to choose from.' }),
+    resources: always(2, volumeResourceRequirements, { doc: 'Wanted size.' }),
+    volumeName: optional(3, string, { doc: 'The volume that was found, or must be used.' }),
+    storageClassName: pointer(5, string, { doc: 'Wanted class.' }),
+    volumeMode: pointer(6, persistentVolumeMode, { doc: 'Filesystem or Block.' }),
+    dataSource: pointer(7, typedLocalObjectReference, { doc: 'Snapshot or claim to fill the volume from.' }),
+    dataSourceRef: pointer(8, typedObjectReference, { doc: 'Object of any kind to fill the volume from.' }),
+    volumeAttributesClassName: pointer(9, string),
+  },
+  { doc: 'What storage is wanted.' },
+);
 export type PersistentVolumeClaimSpec = Infer<typeof persistentVolumeClaimSpec>;

@@ -33,14 +33,18 @@ export const persistentVolumeClaimConditionType = enumOf(
 );
 export type PersistentVolumeClaimConditionType = Infer<typeof persistentVolumeClaimConditionType>;
 
-export const persistentVolumeClaimCondition = struct('core.v1.PersistentVolumeClaimCondition', {
-  type: required(1, persistentVolumeClaimConditionType),
-  status: required(2, conditionStatus),
-  lastProbeTime: always(3, time),
-  lastTransitionTime: always(4, time),
-  reason: optional(5, string),
-  message: optional(6, string),
-});
+export const persistentVolumeClaimCondition = struct(
+  'core.v1.PersistentVolumeClaimCondition',
+  {
+    type: required(1, persistentVolumeClaimConditionType, { doc: 'Name of the aspect.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastProbeTime: always(3, time, { doc: 'When the condition was last checked.' }),
+    lastTransitionTime: always(4, time, { doc: 'When the status last changed.' }),
+    reason: optional(5, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(6, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type PersistentVolumeClaimCondition = Infer<typeof persistentVolumeClaimCondition>;
 
 export const claimResourceStatus = enumOf(
@@ -61,16 +65,23 @@ export const modifyVolumeStatus = struct('core.v1.ModifyVolumeStatus', {
 });
 export type ModifyVolumeStatus = Infer<typeof modifyVolumeStatus>;
 
-export const persistentVolumeClaimStatus = struct('core.v1.PersistentVolumeClaimStatus', {
-  phase: optional(1, persistentVolumeClaimPhase),
-  accessModes: optional(2, list(persistentVolumeAccessMode)),
-  capacity: optional(3, resourceList),
-  conditions: optional(4, list(persistentVolumeClaimCondition), mergedBy('type')),
-  allocatedResources: optional(5, resourceList),
-  allocatedResourceStatuses: optional(7, map(claimResourceStatus), { mapType: 'granular' }),
-  currentVolumeAttributesClassName: pointer(8, string),
-  modifyVolumeStatus: pointer(9, modifyVolumeStatus),
-});
+export const persistentVolumeClaimStatus = struct(
+  'core.v1.PersistentVolumeClaimStatus',
+  {
+    phase: optional(1, persistentVolumeClaimPhase, { doc: 'Pending, Bound or Lost.' }),
+    accessModes: optional(2, list(persistentVolumeAccessMode), { doc: 'How the volume can be mounted.' }),
+    capacity: optional(3, resourceList, { doc: 'Size of the volume.' }),
+    conditions: optional(4, list(persistentVolumeClaimCondition), {
+      ...mergedBy('type'),
+      doc: 'Aspects of the state, each with its reason.',
+    }),
+    allocatedResources: optional(5, resourceList),
+    allocatedResourceStatuses: optional(7, map(claimResourceStatus), { mapType: 'granular' }),
+    currentVolumeAttributesClassName: pointer(8, string),
+    modifyVolumeStatus: pointer(9, modifyVolumeStatus),
+  },
+  { doc: 'What the claim has got.' },
+);
 export type PersistentVolumeClaimStatus = Infer<typeof persistentVolumeClaimStatus>;
 
 export const persistentVolumeClaim = kind(
@@ -80,6 +91,7 @@ export const persistentVolumeClaim = kind(
     spec: always(2, persistentVolumeClaimSpec),
     status: always(3, persistentVolumeClaimStatus),
   },
+  { doc: 'A request for storage.' },
 );
 export type PersistentVolumeClaim = Infer<typeof persistentVolumeClaim>;
 

@@ -7,8 +7,9 @@ export const podTemplate = kind(
   { group: '', version: 'v1', kind: 'PodTemplate', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    template: always(2, podTemplateSpec),
+    template: always(2, podTemplateSpec, { doc: 'Description of the pods.' }),
   },
+  { doc: 'A stored description of pods to be made.' },
 );
 export type PodTemplate = Infer<typeof podTemplate>;
 

@@ -28,23 +28,28 @@ export const binding = kind(
   { group: '', version: 'v1', kind: 'Binding', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    target: required(2, objectReference),
+    target: required(2, objectReference, { doc: 'The node.' }),
   },
+  { doc: 'Puts a pod on a node.' },
 );
 export type Binding = Infer<typeof binding>;
 
 export const podPhase = enumOf('Failed', 'Pending', 'Running', 'Succeeded', 'Unknown');
 export type PodPhase = Infer<typeof podPhase>;
 
-export const podCondition = struct('core.v1.PodCondition', {
-  type: required(1, podConditionType),
-  observedGeneration: optional(7, int64),
-  status: required(2, conditionStatus),
-  lastProbeTime: always(3, time),
-  lastTransitionTime: always(4, time),
-  reason: optional(5, string),
-  message: optional(6, string),
-});
+export const podCondition = struct(
+  'core.v1.PodCondition',
+  {
+    type: required(1, podConditionType, { doc: 'Name of the aspect.' }),
+    observedGeneration: optional(7, int64, { doc: 'Generation of the object that this status is about.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastProbeTime: always(3, time, { doc: 'When the condition was last checked.' }),
+    lastTransitionTime: always(4, time, { doc: 'When the status last changed.' }),
+    reason: optional(5, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(6, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type PodCondition = Infer<typeof podCondition>;
 
 export const hostIP = struct('core.v1.HostIP', {
@@ -89,32 +94,39 @@ export const nodeAllocatableResourceClaimStatus = struct('core.v1.NodeAllocatabl
 });
 export type NodeAllocatableResourceClaimStatus = Infer<typeof nodeAllocatableResourceClaimStatus>;
 
-export const podStatus = struct('core.v1.PodStatus', {
-  observedGeneration: optional(17, int64),
-  phase: optional(1, podPhase),
-  conditions: optional(2, list(podCondition), mergedBy('type')),
-  message: optional(3, string),
-  reason: optional(4, string),
-  nominatedNodeName: optional(11, string),
-  hostIP: optional(5, string),
-  hostIPs: optional(16, list(hostIP), { patch: { strategy: 'merge', key: 'ip' } }),
-  podIP: optional(6, string),
-  podIPs: optional(12, list(podIP), mergedBy('ip')),
-  startTime: pointer(7, time),
-  initContainerStatuses: optional(10, list(containerStatus)),
-  containerStatuses: optional(8, list(containerStatus)),
-  qosClass: optional(9, podQOSClass),
-  ephemeralContainerStatuses: optional(13, list(containerStatus)),
-  resize: optional(14, podResizeStatus),
-  resourceClaimStatuses: optional(15, list(podResourceClaimStatus), {
-    ...keyedBy('name'),
-    patch: { strategy: 'merge', key: 'name', retainKeys: true },
-  }),
-  extendedResourceClaimStatus: pointer(18, podExtendedResourceClaimStatus),
-  allocatedResources: optional(19, resourceList),
-  resources: pointer(20, resourceRequirements),
-  nodeAllocatableResourceClaimStatuses: optional(21, list(nodeAllocatableResourceClaimStatus)),
-});
+export const podStatus = struct(
+  'core.v1.PodStatus',
+  {
+    observedGeneration: optional(17, int64, { doc: 'Generation of the object that this status is about.' }),
+    phase: optional(1, podPhase, { doc: 'Pending, Running, Succeeded, Failed or Unknown.' }),
+    conditions: optional(2, list(podCondition), {
+      ...mergedBy('type'),
+      doc: 'Aspects of the state, each with its reason.',
+    }),
+    message: optional(3, string, { doc: 'Text for people: why the pod is in this state.' }),
+    reason: optional(4, string, { doc: 'Short word for programs: why the pod is in this state.' }),
+    nominatedNodeName: optional(11, string, { doc: 'Node where room is being made for the pod.' }),
+    hostIP: optional(5, string, { doc: 'Address of the node.' }),
+    hostIPs: optional(16, list(hostIP), { patch: { strategy: 'merge', key: 'ip' }, doc: 'All addresses of the node.' }),
+    podIP: optional(6, string, { doc: 'Address of the pod.' }),
+    podIPs: optional(12, list(podIP), { ...mergedBy('ip'), doc: 'All addresses of the pod, at most one per family.' }),
+    startTime: pointer(7, time, { doc: 'When the node took on the pod.' }),
+    initContainerStatuses: optional(10, list(containerStatus), { doc: 'States of the init containers.' }),
+    containerStatuses: optional(8, list(containerStatus), { doc: 'States of the containers.' }),
+    qosClass: optional(9, podQOSClass, { doc: 'Class of service: Guaranteed, Burstable or BestEffort.' }),
+    ephemeralContainerStatuses: optional(13, list(containerStatus), { doc: 'States of the ephemeral containers.' }),
+    resize: optional(14, podResizeStatus),
+    resourceClaimStatuses: optional(15, list(podResourceClaimStatus), {
+      ...keyedBy('name'),
+      patch: { strategy: 'merge', key: 'name', retainKeys: true },
+    }),
+    extendedResourceClaimStatus: pointer(18, podExtendedResourceClaimStatus),
+    allocatedResources: optional(19, resourceList),
+    resources: pointer(20, resourceRequirements),
+    nodeAllocatableResourceClaimStatuses: optional(21, list(nodeAllocatableResourceClaimStatus)),
+  },
+  { doc: 'How a pod is doing.' },
+);
 export type PodStatus = Infer<typeof podStatus>;
 
 export const pod = kind(
@@ -124,6 +136,7 @@ export const pod = kind(
     spec: always(2, podSpec),
     status: always(3, podStatus),
   },
+  { doc: 'Containers that run together on one node.' },
 );
 export type Pod = Infer<typeof pod>;
 

@@ -15,7 +15,7 @@ import {
 } from '../../../machinery/schema/index.js';
 
 export const execAction = struct('core.v1.ExecAction', {
-  command: optional(1, list(string)),
+  command: optional(1, list(string), { doc: 'Command and arguments, without a shell.' }),
 });
 export type ExecAction = Infer<typeof execAction>;
 
@@ -29,17 +29,17 @@ export const httpHeader = struct('core.v1.HTTPHeader', {
 export type HTTPHeader = Infer<typeof httpHeader>;
 
 export const httpGetAction = struct('core.v1.HTTPGetAction', {
-  path: optional(1, string),
-  port: required(2, intOrString),
-  host: optional(3, string),
-  scheme: optional(4, uriScheme),
-  httpHeaders: optional(5, list(httpHeader)),
+  path: optional(1, string, { doc: 'Path of the request.' }),
+  port: required(2, intOrString, { doc: 'Port or its name.' }),
+  host: optional(3, string, { doc: 'Host; the pod if empty.' }),
+  scheme: optional(4, uriScheme, { doc: 'HTTP or HTTPS.' }),
+  httpHeaders: optional(5, list(httpHeader), { doc: 'Additional headers.' }),
 });
 export type HTTPGetAction = Infer<typeof httpGetAction>;
 
 export const tcpSocketAction = struct('core.v1.TCPSocketAction', {
-  port: required(1, intOrString),
-  host: optional(2, string),
+  port: required(1, intOrString, { doc: 'Port or its name.' }),
+  host: optional(2, string, { doc: 'Host; the pod if empty.' }),
 });
 export type TCPSocketAction = Infer<typeof tcpSocketAction>;
 
@@ -50,22 +50,26 @@ export const grpcAction = struct('core.v1.GRPCAction', {
 export type GRPCAction = Infer<typeof grpcAction>;
 
 export const probeHandler = struct('core.v1.ProbeHandler', {
-  exec: pointer(1, execAction),
-  httpGet: pointer(2, httpGetAction),
-  tcpSocket: pointer(3, tcpSocketAction),
-  grpc: pointer(4, grpcAction),
+  exec: pointer(1, execAction, { doc: 'Runs a command in the container.' }),
+  httpGet: pointer(2, httpGetAction, { doc: 'Sends an HTTP request.' }),
+  tcpSocket: pointer(3, tcpSocketAction, { doc: 'Opens a TCP connection.' }),
+  grpc: pointer(4, grpcAction, { doc: 'Asks the gRPC health service.' }),
 });
 export type ProbeHandler = Infer<typeof probeHandler>;
 
-export const probe = struct('core.v1.Probe', {
-  handler: inline(1, probeHandler),
-  initialDelaySeconds: optional(2, int32),
-  timeoutSeconds: optional(3, int32),
-  periodSeconds: optional(4, int32),
-  successThreshold: optional(5, int32),
-  failureThreshold: optional(6, int32),
-  terminationGracePeriodSeconds: pointer(7, int64),
-});
+export const probe = struct(
+  'core.v1.Probe',
+  {
+    handler: inline(1, probeHandler),
+    initialDelaySeconds: optional(2, int32, { doc: 'Seconds after the start before the first check.' }),
+    timeoutSeconds: optional(3, int32, { doc: 'Seconds that one check may take.' }),
+    periodSeconds: optional(4, int32, { doc: 'Seconds from check to check.' }),
+    successThreshold: optional(5, int32, { doc: 'Successes in a row that count as one.' }),
+    failureThreshold: optional(6, int32, { doc: 'Failures in a row that count as one.' }),
+    terminationGracePeriodSeconds: pointer(7, int64, { doc: 'Time to end after a failure, in seconds.' }),
+  },
+  { doc: 'A check of a container.' },
+);
 export type Probe = Infer<typeof probe>;
 
 export const sleepAction = struct('core.v1.SleepAction', {
@@ -74,10 +78,10 @@ export const sleepAction = struct('core.v1.SleepAction', {
 export type SleepAction = Infer<typeof sleepAction>;
 
 export const lifecycleHandler = struct('core.v1.LifecycleHandler', {
-  exec: pointer(1, execAction),
-  httpGet: pointer(2, httpGetAction),
-  tcpSocket: pointer(3, tcpSocketAction),
-  sleep: pointer(4, sleepAction),
+  exec: pointer(1, execAction, { doc: 'Runs a command in the container.' }),
+  httpGet: pointer(2, httpGetAction, { doc: 'Sends an HTTP request.' }),
+  tcpSocket: pointer(3, tcpSocketAction, { doc: 'Does nothing any more.' }),
+  sleep: pointer(4, sleepAction, { doc: 'Waits.' }),
 });
 export type LifecycleHandler = Infer<typeof lifecycleHandler>;
 
@@ -150,9 +154,13 @@ export const signal = enumOf(
 );
 export type Signal = Infer<typeof signal>;
 
-export const lifecycle = struct('core.v1.Lifecycle', {
-  postStart: pointer(1, lifecycleHandler),
-  preStop: pointer(2, lifecycleHandler),
-  stopSignal: pointer(3, signal),
-});
+export const lifecycle = struct(
+  'core.v1.Lifecycle',
+  {
+    postStart: pointer(1, lifecycleHandler, { doc: 'Right after the start.' }),
+    preStop: pointer(2, lifecycleHandler, { doc: 'Before the signal to end.' }),
+    stopSignal: pointer(3, signal),
+  },
+  { doc: 'What happens around the life of a container.' },
+);
 export type Lifecycle = Infer<typeof lifecycle>;

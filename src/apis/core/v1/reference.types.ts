@@ -3,15 +3,15 @@ import { always, type Infer, optional, pointer, required, string, struct } from 
 export const objectReference = struct(
   'core.v1.ObjectReference',
   {
-    kind: optional(1, string),
-    namespace: optional(2, string),
-    name: optional(3, string),
-    uid: optional(4, string),
-    apiVersion: optional(5, string),
-    resourceVersion: optional(6, string),
-    fieldPath: optional(7, string),
+    kind: optional(1, string, { doc: 'Kind of the object.' }),
+    namespace: optional(2, string, { doc: 'Namespace of the object.' }),
+    name: optional(3, string, { doc: 'Name of the object.' }),
+    uid: optional(4, string, { doc: 'Identity of the object.' }),
+    apiVersion: optional(5, string, { doc: 'Version that the kind is named in.' }),
+    resourceVersion: optional(6, string, { doc: 'Version of the object that is meant.' }),
+    fieldPath: optional(7, string, { doc: 'Part of the object that is meant.' }),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', doc: 'Points to an object.' },
 );
 export type ObjectReference = Infer<typeof objectReference>;
 
@@ -47,8 +47,8 @@ export type TypedObjectReference = Infer<typeof typedObjectReference>;
 export const localObjectReference = struct(
   'core.v1.LocalObjectReference',
   {
-    name: optional(1, string, { default: '' }),
+    name: optional(1, string, { default: '', doc: 'Name of the object.' }),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', doc: 'Names an object in the same namespace.' },
 );
 export type LocalObjectReference = Infer<typeof localObjectReference>;

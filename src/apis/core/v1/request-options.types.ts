@@ -17,6 +17,7 @@ export const nodeProxyOptions = kind(
   {
     path: optional(1, string),
   },
+  { doc: 'Request passed on to a node.' },
 );
 export type NodeProxyOptions = Infer<typeof nodeProxyOptions>;
 
@@ -29,6 +30,7 @@ export const podAttachOptions = kind(
     tty: optional(4, bool),
     container: optional(5, string),
   },
+  { doc: 'Attaches to a running container.' },
 );
 export type PodAttachOptions = Infer<typeof podAttachOptions>;
 
@@ -42,6 +44,7 @@ export const podExecOptions = kind(
     container: optional(5, string),
     command: required(6, list(string)),
   },
+  { doc: 'Runs a command in a container.' },
 );
 export type PodExecOptions = Infer<typeof podExecOptions>;
 
@@ -59,6 +62,7 @@ export const podLogOptions = kind(
     insecureSkipTLSVerifyBackend: optional(9, bool),
     stream: pointer(10, string),
   },
+  { doc: 'Which part of a log to read.' },
 );
 export type PodLogOptions = Infer<typeof podLogOptions>;
 
@@ -67,6 +71,7 @@ export const podPortForwardOptions = kind(
   {
     ports: optional(1, list(int32)),
   },
+  { doc: 'Forwards ports of a pod.' },
 );
 export type PodPortForwardOptions = Infer<typeof podPortForwardOptions>;
 
@@ -75,6 +80,7 @@ export const podProxyOptions = kind(
   {
     path: optional(1, string),
   },
+  { doc: 'Request passed on to a pod.' },
 );
 export type PodProxyOptions = Infer<typeof podProxyOptions>;
 
@@ -83,5 +89,6 @@ export const serviceProxyOptions = kind(
   {
     path: optional(1, string),
   },
+  { doc: 'Request passed on to a service.' },
 );
 export type ServiceProxyOptions = Infer<typeof serviceProxyOptions>;

@@ -45,15 +45,15 @@ export const scopeSelector = struct(
 export type ScopeSelector = Infer<typeof scopeSelector>;
 
 export const resourceQuotaSpec = struct('core.v1.ResourceQuotaSpec', {
-  hard: optional(1, resourceList),
-  scopes: optional(2, list(resourceQuotaScope)),
-  scopeSelector: pointer(3, scopeSelector),
+  hard: optional(1, resourceList, { doc: 'The most of each resource.' }),
+  scopes: optional(2, list(resourceQuotaScope), { doc: 'What is counted; everything if empty.' }),
+  scopeSelector: pointer(3, scopeSelector, { doc: 'What is counted, as requirements.' }),
 });
 export type ResourceQuotaSpec = Infer<typeof resourceQuotaSpec>;
 
 export const resourceQuotaStatus = struct('core.v1.ResourceQuotaStatus', {
-  hard: optional(1, resourceList),
-  used: optional(2, resourceList),
+  hard: optional(1, resourceList, { doc: 'Bounds in force.' }),
+  used: optional(2, resourceList, { doc: 'What is used.' }),
 });
 export type ResourceQuotaStatus = Infer<typeof resourceQuotaStatus>;
 
@@ -64,6 +64,7 @@ export const resourceQuota = kind(
     spec: always(2, resourceQuotaSpec),
     status: always(3, resourceQuotaStatus),
   },
+  { doc: 'Bounds for everything in a namespace together.' },
 );
 export type ResourceQuota = Infer<typeof resourceQuota>;
 

@@ -29,11 +29,12 @@ export const secret = kind(
   { group: '', version: 'v1', kind: 'Secret', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    immutable: pointer(5, bool),
-    data: optional(2, map(bytes)),
-    stringData: optional(4, map(string)),
-    type: optional(3, secretType),
+    immutable: pointer(5, bool, { doc: 'Forbids any change of the contents from now on.' }),
+    data: optional(2, map(bytes), { doc: 'Values by name, in base64.' }),
+    stringData: optional(4, map(string), { doc: 'Values as plain text, for writing only; they end up in data.' }),
+    type: optional(3, secretType, { doc: 'What the secret is for, and so which names it must have.' }),
   },
+  { doc: 'Confidential values for pods and other readers.' },
 );
 export type Secret = Infer<typeof secret>;
 

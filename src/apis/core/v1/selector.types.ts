@@ -14,9 +14,9 @@ import {
 import { localObjectReference } from './reference.types.js';
 
 export const keyToPath = struct('core.v1.KeyToPath', {
-  key: required(1, string),
-  path: required(2, string),
-  mode: pointer(3, int32),
+  key: required(1, string, { doc: 'Name of the entry.' }),
+  path: required(2, string, { doc: 'Path of the file.' }),
+  mode: pointer(3, int32, { doc: 'Permission bits of the file.' }),
 });
 export type KeyToPath = Infer<typeof keyToPath>;
 
@@ -46,7 +46,7 @@ export const configMapKeySelector = struct(
   {
     localObjectReference: inline(1, localObjectReference),
     key: required(2, string),
-    optional: pointer(3, bool),
+    optional: pointer(3, bool, { doc: 'Whether it may be missing.' }),
   },
   { mapType: 'atomic' },
 );
@@ -57,7 +57,7 @@ export const secretKeySelector = struct(
   {
     localObjectReference: inline(1, localObjectReference),
     key: required(2, string),
-    optional: pointer(3, bool),
+    optional: pointer(3, bool, { doc: 'Whether it may be missing.' }),
   },
   { mapType: 'atomic' },
 );
@@ -69,7 +69,7 @@ export const fileKeySelector = struct(
     volumeName: required(1, string),
     path: required(2, string),
     key: required(3, string),
-    optional: pointer(4, bool, { default: false }),
+    optional: pointer(4, bool, { default: false, doc: 'Whether it may be missing.' }),
   },
   { mapType: 'atomic' },
 );

@@ -7,10 +7,16 @@ export const serviceAccount = kind(
   { group: '', version: 'v1', kind: 'ServiceAccount', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    secrets: optional(2, list(objectReference), mergedBy('name')),
-    imagePullSecrets: optional(3, list(localObjectReference)),
-    automountServiceAccountToken: pointer(4, bool),
+    secrets: optional(2, list(objectReference), {
+      ...mergedBy('name'),
+      doc: 'Secrets that pods of this account may use.',
+    }),
+    imagePullSecrets: optional(3, list(localObjectReference), {
+      doc: 'Secrets with the credentials for pulling images.',
+    }),
+    automountServiceAccountToken: pointer(4, bool, { doc: 'Whether pods get a token of the account as a file.' }),
   },
+  { doc: 'An identity for what runs in pods.' },
 );
 export type ServiceAccount = Infer<typeof serviceAccount>;
 

@@ -20,14 +20,18 @@ import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
 import { protocol } from './container.types.js';
 
-export const servicePort = struct('core.v1.ServicePort', {
-  name: optional(1, string),
-  protocol: optional(2, protocol, { default: 'TCP' }),
-  appProtocol: pointer(6, string),
-  port: required(3, int32),
-  targetPort: always(4, intOrString),
-  nodePort: optional(5, int32),
-});
+export const servicePort = struct(
+  'core.v1.ServicePort',
+  {
+    name: optional(1, string, { doc: 'Unique within the service; needed for more than one port.' }),
+    protocol: optional(2, protocol, { default: 'TCP', doc: 'TCP, UDP or SCTP.' }),
+    appProtocol: pointer(6, string, { doc: 'Protocol of the application.' }),
+    port: required(3, int32, { doc: 'Port of the service.' }),
+    targetPort: always(4, intOrString, { doc: 'Port of the pods, or its name.' }),
+    nodePort: optional(5, int32, { doc: 'Port of every node that leads here.' }),
+  },
+  { doc: 'A port of a service.' },
+);
 export type ServicePort = Infer<typeof servicePort>;
 
 export const serviceType = enumOf('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort');
@@ -58,28 +62,36 @@ export type IPFamilyPolicy = Infer<typeof ipFamilyPolicy>;
 export const serviceInternalTrafficPolicy = enumOf('Cluster', 'Local');
 export type ServiceInternalTrafficPolicy = Infer<typeof serviceInternalTrafficPolicy>;
 
-export const serviceSpec = struct('core.v1.ServiceSpec', {
-  ports: optional(1, list(servicePort), mergedBy('port', 'protocol')),
-  selector: optional(2, map(string), { mapType: 'atomic' }),
-  clusterIP: optional(3, string),
-  clusterIPs: optional(18, list(string)),
-  type: optional(4, serviceType),
-  externalIPs: optional(5, list(string)),
-  sessionAffinity: optional(7, serviceAffinity),
-  loadBalancerIP: optional(8, string),
-  loadBalancerSourceRanges: optional(9, list(string)),
-  externalName: optional(10, string),
-  externalTrafficPolicy: optional(11, serviceExternalTrafficPolicy),
-  healthCheckNodePort: optional(12, int32),
-  publishNotReadyAddresses: optional(13, bool),
-  sessionAffinityConfig: pointer(14, sessionAffinityConfig),
-  ipFamilies: optional(19, list(ipFamily)),
-  ipFamilyPolicy: pointer(17, ipFamilyPolicy),
-  allocateLoadBalancerNodePorts: pointer(20, bool),
-  loadBalancerClass: pointer(21, string),
-  internalTrafficPolicy: pointer(22, serviceInternalTrafficPolicy),
-  trafficDistribution: pointer(23, string),
-});
+export const serviceSpec = struct(
+  'core.v1.ServiceSpec',
+  {
+    ports: optional(1, list(servicePort), { ...mergedBy('port', 'protocol'), doc: 'Ports of the service.' }),
+    selector: optional(2, map(string), { mapType: 'atomic', doc: 'Labels of the pods that requests go to.' }),
+    clusterIP: optional(3, string, { doc: 'Address inside the cluster; None for no address.' }),
+    clusterIPs: optional(18, list(string), { doc: 'Addresses inside the cluster, one per family.' }),
+    type: optional(4, serviceType, { doc: 'ClusterIP, NodePort, LoadBalancer or ExternalName.' }),
+    externalIPs: optional(5, list(string), { doc: 'Further addresses that lead here.' }),
+    sessionAffinity: optional(7, serviceAffinity, { doc: 'Whether requests of one client go to the same pod.' }),
+    loadBalancerIP: optional(8, string, { doc: 'Wanted address of the load balancer.' }),
+    loadBalancerSourceRanges: optional(9, list(string), { doc: 'Clients that the load balancer lets in.' }),
+    externalName: optional(10, string, { doc: 'Name that lookups are referred to.' }),
+    externalTrafficPolicy: optional(11, serviceExternalTrafficPolicy, {
+      doc: 'Cluster or Local: where requests from outside may go.',
+    }),
+    healthCheckNodePort: optional(12, int32, { doc: "Port for the load balancer's checks of nodes." }),
+    publishNotReadyAddresses: optional(13, bool, { doc: 'Show pods that are not ready as well.' }),
+    sessionAffinityConfig: pointer(14, sessionAffinityConfig, { doc: 'Settings of the session affinity.' }),
+    ipFamilies: optional(19, list(ipFamily), { doc: 'IPv4 and IPv6, in order.' }),
+    ipFamilyPolicy: pointer(17, ipFamilyPolicy, { doc: 'Whether one or two families are used.' }),
+    allocateLoadBalancerNodePorts: pointer(20, bool, { doc: 'Whether load balancers need ports of the nodes.' }),
+    loadBalancerClass: pointer(21, string, { doc: 'Which implementation makes the load balancer.' }),
+    internalTrafficPolicy: pointer(22, serviceInternalTrafficPolicy, {
+      doc: 'Cluster or Local: where requests from inside may go.',
+    }),
+    trafficDistribution: pointer(23, string, { doc: 'Preference for near pods.' }),
+  },
+  { doc: 'How a service is reached and where it leads.' },
+);
 export type ServiceSpec = Infer<typeof serviceSpec>;
 
 export const loadBalancerIPMode = enumOf('Proxy', 'VIP');
@@ -105,10 +117,17 @@ export const loadBalancerStatus = struct('core.v1.LoadBalancerStatus', {
 });
 export type LoadBalancerStatus = Infer<typeof loadBalancerStatus>;
 
-export const serviceStatus = struct('core.v1.ServiceStatus', {
-  loadBalancer: always(1, loadBalancerStatus),
-  conditions: optional(2, list(condition), mergedBy('type')),
-});
+export const serviceStatus = struct(
+  'core.v1.ServiceStatus',
+  {
+    loadBalancer: always(1, loadBalancerStatus, { doc: 'Addresses of the load balancer.' }),
+    conditions: optional(2, list(condition), {
+      ...mergedBy('type'),
+      doc: 'Aspects of the state, each with its reason.',
+    }),
+  },
+  { doc: 'What was made for a service.' },
+);
 export type ServiceStatus = Infer<typeof serviceStatus>;
 
 export const service = kind(
@@ -118,6 +137,7 @@ export const service = kind(
     spec: always(2, serviceSpec),
     status: always(3, serviceStatus),
   },
+  { doc: 'One stable address for a changing set of pods.' },
 );
 export type Service = Infer<typeof service>;
 

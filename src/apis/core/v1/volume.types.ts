@@ -50,22 +50,22 @@ export const storageMedium = enumOf('', 'HugePages', 'HugePages-', 'Memory');
 export type StorageMedium = Infer<typeof storageMedium>;
 
 export const emptyDirVolumeSource = struct('core.v1.EmptyDirVolumeSource', {
-  medium: optional(1, storageMedium),
-  sizeLimit: pointer(2, quantity),
+  medium: optional(1, storageMedium, { doc: "Memory, or the node's storage if empty." }),
+  sizeLimit: pointer(2, quantity, { doc: 'The most that may be stored.' }),
 });
 export type EmptyDirVolumeSource = Infer<typeof emptyDirVolumeSource>;
 
 export const secretVolumeSource = struct('core.v1.SecretVolumeSource', {
-  secretName: optional(1, string),
-  items: optional(2, list(keyToPath)),
-  defaultMode: pointer(3, int32),
-  optional: pointer(4, bool),
+  secretName: optional(1, string, { doc: 'Name of the secret.' }),
+  items: optional(2, list(keyToPath), { doc: 'Which entries, and under which paths; all if empty.' }),
+  defaultMode: pointer(3, int32, { doc: 'Permission bits of files that say nothing else.' }),
+  optional: pointer(4, bool, { doc: 'Whether it may be missing.' }),
 });
 export type SecretVolumeSource = Infer<typeof secretVolumeSource>;
 
 export const persistentVolumeClaimVolumeSource = struct('core.v1.PersistentVolumeClaimVolumeSource', {
-  claimName: required(1, string),
-  readOnly: optional(2, bool),
+  claimName: required(1, string, { doc: "Claim in the pod's namespace." }),
+  readOnly: optional(2, bool, { doc: 'Whether writing is forbidden.' }),
 });
 export type PersistentVolumeClaimVolumeSource = Infer<typeof persistentVolumeClaimVolumeSource>;
 
@@ -79,22 +79,22 @@ export type DownwardAPIVolumeFile = Infer<typeof downwardAPIVolumeFile>;
 
 export const downwardAPIVolumeSource = struct('core.v1.DownwardAPIVolumeSource', {
   items: optional(1, list(downwardAPIVolumeFile)),
-  defaultMode: pointer(2, int32),
+  defaultMode: pointer(2, int32, { doc: 'Permission bits of files that say nothing else.' }),
 });
 export type DownwardAPIVolumeSource = Infer<typeof downwardAPIVolumeSource>;
 
 export const configMapVolumeSource = struct('core.v1.ConfigMapVolumeSource', {
   localObjectReference: inline(1, localObjectReference),
-  items: optional(2, list(keyToPath)),
-  defaultMode: pointer(3, int32),
-  optional: pointer(4, bool),
+  items: optional(2, list(keyToPath), { doc: 'Which entries, and under which paths; all if empty.' }),
+  defaultMode: pointer(3, int32, { doc: 'Permission bits of files that say nothing else.' }),
+  optional: pointer(4, bool, { doc: 'Whether it may be missing.' }),
 });
 export type ConfigMapVolumeSource = Infer<typeof configMapVolumeSource>;
 
 export const secretProjection = struct('core.v1.SecretProjection', {
   localObjectReference: inline(1, localObjectReference),
   items: optional(2, list(keyToPath)),
-  optional: pointer(4, bool),
+  optional: pointer(4, bool, { doc: 'Whether it may be missing.' }),
 });
 export type SecretProjection = Infer<typeof secretProjection>;
 
@@ -106,7 +106,7 @@ export type DownwardAPIProjection = Infer<typeof downwardAPIProjection>;
 export const configMapProjection = struct('core.v1.ConfigMapProjection', {
   localObjectReference: inline(1, localObjectReference),
   items: optional(2, list(keyToPath)),
-  optional: pointer(4, bool),
+  optional: pointer(4, bool, { doc: 'Whether it may be missing.' }),
 });
 export type ConfigMapProjection = Infer<typeof configMapProjection>;
 
@@ -120,8 +120,8 @@ export type ServiceAccountTokenProjection = Infer<typeof serviceAccountTokenProj
 export const clusterTrustBundleProjection = struct('core.v1.ClusterTrustBundleProjection', {
   name: pointer(1, string),
   signerName: pointer(2, string),
-  labelSelector: pointer(3, labelSelector),
-  optional: pointer(5, bool),
+  labelSelector: pointer(3, labelSelector, { doc: 'Chooses by labels.' }),
+  optional: pointer(5, bool, { doc: 'Whether it may be missing.' }),
   path: required(4, string),
 });
 export type ClusterTrustBundleProjection = Infer<typeof clusterTrustBundleProjection>;
@@ -149,7 +149,7 @@ export type VolumeProjection = Infer<typeof volumeProjection>;
 
 export const projectedVolumeSource = struct('core.v1.ProjectedVolumeSource', {
   sources: always(1, list(volumeProjection)),
-  defaultMode: pointer(2, int32),
+  defaultMode: pointer(2, int32, { doc: 'Permission bits of files that say nothing else.' }),
 });
 export type ProjectedVolumeSource = Infer<typeof projectedVolumeSource>;
 
@@ -171,41 +171,45 @@ export const imageVolumeSource = struct('core.v1.ImageVolumeSource', {
 export type ImageVolumeSource = Infer<typeof imageVolumeSource>;
 
 export const volumeSource = struct('core.v1.VolumeSource', {
-  hostPath: pointer(1, hostPathVolumeSource),
-  emptyDir: pointer(2, emptyDirVolumeSource),
+  hostPath: pointer(1, hostPathVolumeSource, { doc: 'A path of the node.' }),
+  emptyDir: pointer(2, emptyDirVolumeSource, { doc: 'Empty directory that goes with the pod.' }),
   gcePersistentDisk: pointer(3, gcePersistentDiskVolumeSource),
   awsElasticBlockStore: pointer(4, awsElasticBlockStoreVolumeSource),
   gitRepo: pointer(5, gitRepoVolumeSource),
-  secret: pointer(6, secretVolumeSource),
-  nfs: pointer(7, nfsVolumeSource),
-  iscsi: pointer(8, iscsiVolumeSource),
+  secret: pointer(6, secretVolumeSource, { doc: 'Entries of a secret as files.' }),
+  nfs: pointer(7, nfsVolumeSource, { doc: 'An NFS share.' }),
+  iscsi: pointer(8, iscsiVolumeSource, { doc: 'An iSCSI disk.' }),
   glusterfs: pointer(9, glusterfsVolumeSource),
-  persistentVolumeClaim: pointer(10, persistentVolumeClaimVolumeSource),
+  persistentVolumeClaim: pointer(10, persistentVolumeClaimVolumeSource, { doc: 'A claimed volume.' }),
   rbd: pointer(11, rbdVolumeSource),
   flexVolume: pointer(12, flexVolumeSource),
   cinder: pointer(13, cinderVolumeSource),
   cephfs: pointer(14, cephFSVolumeSource),
   flocker: pointer(15, flockerVolumeSource),
-  downwardAPI: pointer(16, downwardAPIVolumeSource),
+  downwardAPI: pointer(16, downwardAPIVolumeSource, { doc: 'Fields of the pod as files.' }),
   fc: pointer(17, fcVolumeSource),
   azureFile: pointer(18, azureFileVolumeSource),
-  configMap: pointer(19, configMapVolumeSource),
+  configMap: pointer(19, configMapVolumeSource, { doc: 'Entries of a config map as files.' }),
   vsphereVolume: pointer(20, vsphereVirtualDiskVolumeSource),
   quobyte: pointer(21, quobyteVolumeSource),
   azureDisk: pointer(22, azureDiskVolumeSource),
   photonPersistentDisk: pointer(23, photonPersistentDiskVolumeSource),
-  projected: pointer(26, projectedVolumeSource),
+  projected: pointer(26, projectedVolumeSource, { doc: 'Several sources in one directory.' }),
   portworxVolume: pointer(24, portworxVolumeSource),
   scaleIO: pointer(25, scaleIOVolumeSource),
   storageos: pointer(27, storageOSVolumeSource),
-  csi: pointer(28, csiVolumeSource),
-  ephemeral: pointer(29, ephemeralVolumeSource),
-  image: pointer(30, imageVolumeSource),
+  csi: pointer(28, csiVolumeSource, { doc: 'A volume of a CSI driver.' }),
+  ephemeral: pointer(29, ephemeralVolumeSource, { doc: 'A claim made for this pod only.' }),
+  image: pointer(30, imageVolumeSource, { doc: 'Files of an image.' }),
 });
 export type VolumeSource = Infer<typeof volumeSource>;
 
-export const volume = struct('core.v1.Volume', {
-  name: required(1, string),
-  volumeSource: inline(2, volumeSource),
-});
+export const volume = struct(
+  'core.v1.Volume',
+  {
+    name: required(1, string, { doc: 'Unique within the pod.' }),
+    volumeSource: inline(2, volumeSource),
+  },
+  { doc: 'A directory that containers of a pod can mount.' },
+);
 export type Volume = Infer<typeof volume>;

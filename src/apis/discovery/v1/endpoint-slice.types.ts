@@ -46,7 +46,7 @@ export type EndpointHints = Infer<typeof endpointHints>;
 
 export const endpoint = struct('discovery.v1.Endpoint', {
   addresses: required(1, list(string), { listType: 'set' }),
-  conditions: always(2, endpointConditions),
+  conditions: always(2, endpointConditions, { doc: 'Aspects of the state, each with its reason.' }),
   hostname: pointer(3, string),
   targetRef: pointer(4, objectReference),
   deprecatedTopology: optional(5, map(string)),
@@ -72,10 +72,11 @@ export const endpointSlice = kind(
   { group: 'discovery', version: 'v1', kind: 'EndpointSlice', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    addressType: required(4, addressType),
-    endpoints: always(2, list(endpoint)),
-    ports: always(3, list(endpointPort)),
+    addressType: required(4, addressType, { doc: 'IPv4, IPv6 or FQDN.' }),
+    endpoints: always(2, list(endpoint), { doc: 'The addresses and what is known about them.' }),
+    ports: always(3, list(endpointPort), { doc: 'Ports of all addresses.' }),
   },
+  { doc: 'Some of the addresses behind a service.' },
 );
 export type EndpointSlice = Infer<typeof endpointSlice>;
 

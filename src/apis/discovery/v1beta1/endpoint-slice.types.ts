@@ -19,7 +19,7 @@ import { addressType, endpointConditions, endpointHints } from '../v1/endpoint-s
 
 export const endpoint = struct('discovery.v1beta1.Endpoint', {
   addresses: required(1, list(string), { listType: 'set' }),
-  conditions: always(2, endpointConditions),
+  conditions: always(2, endpointConditions, { doc: 'Aspects of the state, each with its reason.' }),
   hostname: pointer(3, string),
   targetRef: pointer(4, objectReference),
   topology: optional(5, map(string)),
@@ -40,10 +40,11 @@ export const endpointSlice = kind(
   { group: 'discovery', version: 'v1beta1', kind: 'EndpointSlice', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    addressType: required(4, addressType),
-    endpoints: required(2, list(endpoint)),
-    ports: always(3, list(endpointPort)),
+    addressType: required(4, addressType, { doc: 'IPv4, IPv6 or FQDN.' }),
+    endpoints: required(2, list(endpoint), { doc: 'The addresses and what is known about them.' }),
+    ports: always(3, list(endpointPort), { doc: 'Ports of all addresses.' }),
   },
+  { doc: 'Some of the addresses behind a service.' },
 );
 export type EndpointSlice = Infer<typeof endpointSlice>;
 

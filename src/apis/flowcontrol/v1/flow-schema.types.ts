@@ -55,8 +55,8 @@ export const subject = struct('flowcontrol.v1.Subject', {
 export type Subject = Infer<typeof subject>;
 
 export const resourcePolicyRule = struct('flowcontrol.v1.ResourcePolicyRule', {
-  verbs: required(1, list(string), { listType: 'set' }),
-  apiGroups: required(2, list(string), { listType: 'set' }),
+  verbs: required(1, list(string), { listType: 'set', doc: 'Actions; * for all.' }),
+  apiGroups: required(2, list(string), { listType: 'set', doc: 'Groups of the resources; * for all.' }),
   resources: required(3, list(string), { listType: 'set' }),
   clusterScope: optional(4, bool),
   namespaces: always(5, list(string), { listType: 'set' }),
@@ -64,15 +64,18 @@ export const resourcePolicyRule = struct('flowcontrol.v1.ResourcePolicyRule', {
 export type ResourcePolicyRule = Infer<typeof resourcePolicyRule>;
 
 export const nonResourcePolicyRule = struct('flowcontrol.v1.NonResourcePolicyRule', {
-  verbs: required(1, list(string), { listType: 'set' }),
-  nonResourceURLs: required(6, list(string), { listType: 'set' }),
+  verbs: required(1, list(string), { listType: 'set', doc: 'Actions; * for all.' }),
+  nonResourceURLs: required(6, list(string), {
+    listType: 'set',
+    doc: 'Paths outside of resources; * at the end matches the rest.',
+  }),
 });
 export type NonResourcePolicyRule = Infer<typeof nonResourcePolicyRule>;
 
 export const policyRulesWithSubjects = struct('flowcontrol.v1.PolicyRulesWithSubjects', {
   subjects: required(1, list(subject)),
-  resourceRules: optional(2, list(resourcePolicyRule)),
-  nonResourceRules: optional(3, list(nonResourcePolicyRule)),
+  resourceRules: optional(2, list(resourcePolicyRule), { doc: 'Rules for resources.' }),
+  nonResourceRules: optional(3, list(nonResourcePolicyRule), { doc: 'Rules for paths that are no resources.' }),
 });
 export type PolicyRulesWithSubjects = Infer<typeof policyRulesWithSubjects>;
 
@@ -84,17 +87,24 @@ export const flowSchemaSpec = struct('flowcontrol.v1.FlowSchemaSpec', {
 });
 export type FlowSchemaSpec = Infer<typeof flowSchemaSpec>;
 
-export const flowSchemaCondition = struct('flowcontrol.v1.FlowSchemaCondition', {
-  type: optional(1, string),
-  status: optional(2, conditionStatus),
-  lastTransitionTime: always(3, time),
-  reason: optional(4, string),
-  message: optional(5, string),
-});
+export const flowSchemaCondition = struct(
+  'flowcontrol.v1.FlowSchemaCondition',
+  {
+    type: optional(1, string, { doc: 'Name of the aspect.' }),
+    status: optional(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastTransitionTime: always(3, time, { doc: 'When the status last changed.' }),
+    reason: optional(4, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(5, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type FlowSchemaCondition = Infer<typeof flowSchemaCondition>;
 
 export const flowSchemaStatus = struct('flowcontrol.v1.FlowSchemaStatus', {
-  conditions: optional(1, list(flowSchemaCondition), mergedBy('type')),
+  conditions: optional(1, list(flowSchemaCondition), {
+    ...mergedBy('type'),
+    doc: 'Aspects of the state, each with its reason.',
+  }),
 });
 export type FlowSchemaStatus = Infer<typeof flowSchemaStatus>;
 
@@ -105,6 +115,7 @@ export const flowSchema = kind(
     spec: always(2, flowSchemaSpec),
     status: always(3, flowSchemaStatus),
   },
+  { doc: 'Sorts requests into priority levels.' },
 );
 export type FlowSchema = Infer<typeof flowSchema>;
 

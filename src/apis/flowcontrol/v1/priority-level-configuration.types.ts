@@ -62,17 +62,24 @@ export const priorityLevelConfigurationSpec = struct('flowcontrol.v1.PriorityLev
 });
 export type PriorityLevelConfigurationSpec = Infer<typeof priorityLevelConfigurationSpec>;
 
-export const priorityLevelConfigurationCondition = struct('flowcontrol.v1.PriorityLevelConfigurationCondition', {
-  type: optional(1, string),
-  status: optional(2, conditionStatus),
-  lastTransitionTime: always(3, time),
-  reason: optional(4, string),
-  message: optional(5, string),
-});
+export const priorityLevelConfigurationCondition = struct(
+  'flowcontrol.v1.PriorityLevelConfigurationCondition',
+  {
+    type: optional(1, string, { doc: 'Name of the aspect.' }),
+    status: optional(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    lastTransitionTime: always(3, time, { doc: 'When the status last changed.' }),
+    reason: optional(4, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(5, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type PriorityLevelConfigurationCondition = Infer<typeof priorityLevelConfigurationCondition>;
 
 export const priorityLevelConfigurationStatus = struct('flowcontrol.v1.PriorityLevelConfigurationStatus', {
-  conditions: optional(1, list(priorityLevelConfigurationCondition), mergedBy('type')),
+  conditions: optional(1, list(priorityLevelConfigurationCondition), {
+    ...mergedBy('type'),
+    doc: 'Aspects of the state, each with its reason.',
+  }),
 });
 export type PriorityLevelConfigurationStatus = Infer<typeof priorityLevelConfigurationStatus>;
 
@@ -83,6 +90,7 @@ export const priorityLevelConfiguration = kind(
     spec: always(2, priorityLevelConfigurationSpec),
     status: always(3, priorityLevelConfigurationStatus),
   },
+  { doc: 'Bounds for the requests of one level.' },
 );
 export type PriorityLevelConfiguration = Infer<typeof priorityLevelConfiguration>;
 

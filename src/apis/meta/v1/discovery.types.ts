@@ -31,7 +31,7 @@ export const apiGroup = kind(
     preferredVersion: always(3, groupVersionForDiscovery),
     serverAddressByClientCIDRs: optional(4, list(serverAddressByClientCIDR)),
   },
-  { name: 'meta.v1.APIGroup' },
+  { name: 'meta.v1.APIGroup', doc: 'A group of the API and its versions.' },
 );
 export type APIGroup = Infer<typeof apiGroup>;
 
@@ -40,7 +40,7 @@ export const apiGroupList = kind(
   {
     groups: required(1, list(apiGroup)),
   },
-  { name: 'meta.v1.APIGroupList' },
+  { name: 'meta.v1.APIGroupList', doc: 'The groups of the API.' },
 );
 export type APIGroupList = Infer<typeof apiGroupList>;
 
@@ -54,7 +54,7 @@ export const apiResource = struct('meta.v1.APIResource', {
   group: optional(8, string),
   version: optional(9, string),
   kind: required(3, string),
-  verbs: required(4, verbs),
+  verbs: required(4, verbs, { doc: 'Actions; * for all.' }),
   shortNames: optional(5, list(string)),
   categories: optional(7, list(string)),
   storageVersionHash: optional(10, string),
@@ -67,7 +67,7 @@ export const apiResourceList = kind(
     groupVersion: required(1, string),
     resources: required(2, list(apiResource)),
   },
-  { name: 'meta.v1.APIResourceList' },
+  { name: 'meta.v1.APIResourceList', doc: 'The resources of a group version.' },
 );
 export type APIResourceList = Infer<typeof apiResourceList>;
 
@@ -77,7 +77,7 @@ export const apiVersions = kind(
     versions: required(1, list(string)),
     serverAddressByClientCIDRs: required(2, list(serverAddressByClientCIDR)),
   },
-  { name: 'meta.v1.APIVersions' },
+  { name: 'meta.v1.APIVersions', doc: 'Versions of the core group.' },
 );
 export type APIVersions = Infer<typeof apiVersions>;
 

@@ -20,8 +20,11 @@ export function listKind<K extends KindType>(
   const { group, version, kind: itemKind } = item.kind;
   const declared = kind(
     { group, version, kind: `${itemKind}List` },
-    { metadata: always(1, listMeta), items: required(2, list(item)) },
-    options,
+    {
+      metadata: always(1, listMeta, { doc: 'The state that the list shows.' }),
+      items: required(2, list(item), { doc: 'The objects.' }),
+    },
+    { doc: `Objects of kind ${itemKind}.`, ...options },
   );
   return declared as unknown as KindType<ListOf<Infer<K>>>;
 }

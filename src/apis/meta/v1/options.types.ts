@@ -19,7 +19,7 @@ export const applyOptions = kind(
     force: required(2, bool),
     fieldManager: required(3, string),
   },
-  { name: 'meta.v1.ApplyOptions' },
+  { name: 'meta.v1.ApplyOptions', doc: 'How an apply is done.' },
 );
 export type ApplyOptions = Infer<typeof applyOptions>;
 
@@ -30,14 +30,18 @@ export const createOptions = kind(
     fieldManager: optional(3, string),
     fieldValidation: optional(4, string),
   },
-  { name: 'meta.v1.CreateOptions' },
+  { name: 'meta.v1.CreateOptions', doc: 'How a create is done.' },
 );
 export type CreateOptions = Infer<typeof createOptions>;
 
-export const preconditions = struct('meta.v1.Preconditions', {
-  uid: pointer(1, string),
-  resourceVersion: pointer(2, string),
-});
+export const preconditions = struct(
+  'meta.v1.Preconditions',
+  {
+    uid: pointer(1, string, { doc: 'Identity that the object must have.' }),
+    resourceVersion: pointer(2, string, { doc: 'Version that the object must have.' }),
+  },
+  { doc: 'Conditions of a delete.' },
+);
 export type Preconditions = Infer<typeof preconditions>;
 
 export const deletionPropagation = enumOf('Background', 'Foreground', 'Orphan');
@@ -46,14 +50,16 @@ export type DeletionPropagation = Infer<typeof deletionPropagation>;
 export const deleteOptions = kind(
   { group: '', version: 'v1', kind: 'DeleteOptions' },
   {
-    gracePeriodSeconds: pointer(1, int64),
-    preconditions: pointer(2, preconditions),
-    orphanDependents: pointer(3, bool),
-    propagationPolicy: pointer(4, deletionPropagation),
-    dryRun: optional(5, list(string)),
+    gracePeriodSeconds: pointer(1, int64, { doc: 'Time to end by itself, in seconds; 0 for at once.' }),
+    preconditions: pointer(2, preconditions, { doc: 'What must hold for the delete to happen.' }),
+    orphanDependents: pointer(3, bool, { doc: 'Former way to say whether dependents stay.' }),
+    propagationPolicy: pointer(4, deletionPropagation, {
+      doc: 'What becomes of dependents: Orphan, Background or Foreground.',
+    }),
+    dryRun: optional(5, list(string), { doc: 'All to go through everything but the write.' }),
     ignoreStoreReadErrorWithClusterBreakingPotential: pointer(6, bool),
   },
-  { name: 'meta.v1.DeleteOptions' },
+  { name: 'meta.v1.DeleteOptions', doc: 'How an object is to be deleted.' },
 );
 export type DeleteOptions = Infer<typeof deleteOptions>;
 
@@ -62,7 +68,7 @@ export const getOptions = kind(
   {
     resourceVersion: optional(1, string),
   },
-  { name: 'meta.v1.GetOptions' },
+  { name: 'meta.v1.GetOptions', doc: 'How a get is done.' },
 );
 export type GetOptions = Infer<typeof getOptions>;
 
@@ -72,7 +78,7 @@ export type ResourceVersionMatch = Infer<typeof resourceVersionMatch>;
 export const listOptions = kind(
   { group: '', version: 'v1', kind: 'ListOptions' },
   {
-    labelSelector: optional(1, string),
+    labelSelector: optional(1, string, { doc: 'Chooses by labels.' }),
     fieldSelector: optional(2, string),
     watch: optional(3, bool),
     allowWatchBookmarks: optional(9, bool),
@@ -84,7 +90,7 @@ export const listOptions = kind(
     sendInitialEvents: pointer(11, bool),
     shardSelector: optional(15, string),
   },
-  { name: 'meta.v1.ListOptions' },
+  { name: 'meta.v1.ListOptions', doc: 'What a list or a watch covers.' },
 );
 export type ListOptions = Infer<typeof listOptions>;
 
@@ -96,7 +102,7 @@ export const patchOptions = kind(
     fieldManager: optional(3, string),
     fieldValidation: optional(4, string),
   },
-  { name: 'meta.v1.PatchOptions' },
+  { name: 'meta.v1.PatchOptions', doc: 'How a patch is done.' },
 );
 export type PatchOptions = Infer<typeof patchOptions>;
 
@@ -108,7 +114,7 @@ export const tableOptions = kind(
   {
     includeObject: optional(1, includeObjectPolicy),
   },
-  { name: 'meta.v1.TableOptions' },
+  { name: 'meta.v1.TableOptions', doc: 'How a table is made.' },
 );
 export type TableOptions = Infer<typeof tableOptions>;
 
@@ -119,6 +125,6 @@ export const updateOptions = kind(
     fieldManager: optional(2, string),
     fieldValidation: optional(3, string),
   },
-  { name: 'meta.v1.UpdateOptions' },
+  { name: 'meta.v1.UpdateOptions', doc: 'How an update is done.' },
 );
 export type UpdateOptions = Infer<typeof updateOptions>;

@@ -3,20 +3,24 @@ import { enumOf, type Infer, list, map, optional, required, string, struct } fro
 export const labelSelectorOperator = enumOf('DoesNotExist', 'Exists', 'In', 'NotIn');
 export type LabelSelectorOperator = Infer<typeof labelSelectorOperator>;
 
-export const labelSelectorRequirement = struct('meta.v1.LabelSelectorRequirement', {
-  key: required(1, string),
-  operator: required(2, labelSelectorOperator),
-  values: optional(3, list(string)),
-});
+export const labelSelectorRequirement = struct(
+  'meta.v1.LabelSelectorRequirement',
+  {
+    key: required(1, string, { doc: 'Name of the label.' }),
+    operator: required(2, labelSelectorOperator, { doc: 'In, NotIn, Exists or DoesNotExist.' }),
+    values: optional(3, list(string), { doc: 'Values for In and NotIn.' }),
+  },
+  { doc: 'One demand on a label.' },
+);
 export type LabelSelectorRequirement = Infer<typeof labelSelectorRequirement>;
 
 export const labelSelector = struct(
   'meta.v1.LabelSelector',
   {
-    matchLabels: optional(1, map(string)),
-    matchExpressions: optional(2, list(labelSelectorRequirement)),
+    matchLabels: optional(1, map(string), { doc: 'Labels and the values that they must have.' }),
+    matchExpressions: optional(2, list(labelSelectorRequirement), { doc: 'Requirements that must all hold.' }),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', doc: 'Chooses objects by labels. Empty matches everything.' },
 );
 export type LabelSelector = Infer<typeof labelSelector>;
 

@@ -27,17 +27,21 @@ export type TableColumnDefinition = Infer<typeof tableColumnDefinition>;
 export const rowConditionType = enumOf('Completed');
 export type RowConditionType = Infer<typeof rowConditionType>;
 
-export const tableRowCondition = struct('meta.v1.TableRowCondition', {
-  type: required(1, rowConditionType),
-  status: required(2, conditionStatus),
-  reason: optional(3, string),
-  message: optional(4, string),
-});
+export const tableRowCondition = struct(
+  'meta.v1.TableRowCondition',
+  {
+    type: required(1, rowConditionType, { doc: 'Name of the aspect.' }),
+    status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
+    reason: optional(3, string, { doc: 'Short word for programs: why the status is so.' }),
+    message: optional(4, string, { doc: 'Text for people: why the status is so.' }),
+  },
+  { doc: "One aspect of an object's state." },
+);
 export type TableRowCondition = Infer<typeof tableRowCondition>;
 
 export const tableRow = struct('meta.v1.TableRow', {
   cells: required(1, list(anyJson)),
-  conditions: optional(2, list(tableRowCondition)),
+  conditions: optional(2, list(tableRowCondition), { doc: 'Aspects of the state, each with its reason.' }),
   object: always(3, rawExtension),
 });
 export type TableRow = Infer<typeof tableRow>;
@@ -49,6 +53,6 @@ export const table = kind(
     columnDefinitions: required(2, list(tableColumnDefinition)),
     rows: required(3, list(tableRow)),
   },
-  { name: 'meta.v1.Table' },
+  { name: 'meta.v1.Table', doc: 'Objects as rows, for showing them.' },
 );
 export type Table = Infer<typeof table>;

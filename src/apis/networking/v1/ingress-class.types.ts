@@ -21,8 +21,8 @@ export const ingressClassParametersReference = struct('networking.v1.IngressClas
 export type IngressClassParametersReference = Infer<typeof ingressClassParametersReference>;
 
 export const ingressClassSpec = struct('networking.v1.IngressClassSpec', {
-  controller: optional(1, string),
-  parameters: pointer(2, ingressClassParametersReference),
+  controller: optional(1, string, { doc: 'Name of the controller.' }),
+  parameters: pointer(2, ingressClassParametersReference, { doc: 'Object with further settings.' }),
 });
 export type IngressClassSpec = Infer<typeof ingressClassSpec>;
 
@@ -32,6 +32,7 @@ export const ingressClass = kind(
     metadata: always(1, objectMeta),
     spec: always(2, ingressClassSpec),
   },
+  { doc: 'Says which controller serves an ingress.' },
 );
 export type IngressClass = Infer<typeof ingressClass>;
 

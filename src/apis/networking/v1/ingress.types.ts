@@ -20,28 +20,28 @@ import { objectMeta } from '../../meta/v1/object-meta.types.js';
 export const serviceBackendPort = struct(
   'networking.v1.ServiceBackendPort',
   {
-    name: optional(1, string),
-    number: optional(2, int32),
+    name: optional(1, string, { doc: 'Name of the port.' }),
+    number: optional(2, int32, { doc: 'Number of the port.' }),
   },
   { mapType: 'atomic' },
 );
 export type ServiceBackendPort = Infer<typeof serviceBackendPort>;
 
 export const ingressServiceBackend = struct('networking.v1.IngressServiceBackend', {
-  name: required(1, string),
-  port: always(2, serviceBackendPort),
+  name: required(1, string, { doc: 'Name of the service.' }),
+  port: always(2, serviceBackendPort, { doc: 'Port of the service.' }),
 });
 export type IngressServiceBackend = Infer<typeof ingressServiceBackend>;
 
 export const ingressBackend = struct('networking.v1.IngressBackend', {
-  service: pointer(4, ingressServiceBackend),
-  resource: pointer(3, typedLocalObjectReference),
+  service: pointer(4, ingressServiceBackend, { doc: 'A service.' }),
+  resource: pointer(3, typedLocalObjectReference, { doc: 'Another object that takes requests.' }),
 });
 export type IngressBackend = Infer<typeof ingressBackend>;
 
 export const ingressTLS = struct('networking.v1.IngressTLS', {
-  hosts: optional(1, list(string)),
-  secretName: optional(2, string),
+  hosts: optional(1, list(string), { doc: 'Host names that the certificate is for.' }),
+  secretName: optional(2, string, { doc: 'Secret with the certificate.' }),
 });
 export type IngressTLS = Infer<typeof ingressTLS>;
 
@@ -49,34 +49,42 @@ export const pathType = enumOf('Exact', 'ImplementationSpecific', 'Prefix');
 export type PathType = Infer<typeof pathType>;
 
 export const httpIngressPath = struct('networking.v1.HTTPIngressPath', {
-  path: optional(1, string),
-  pathType: required(3, pathType, { nullable: true }),
-  backend: required(2, ingressBackend),
+  path: optional(1, string, { doc: 'Path to match.' }),
+  pathType: required(3, pathType, { nullable: true, doc: 'Exact, Prefix or ImplementationSpecific.' }),
+  backend: required(2, ingressBackend, { doc: 'Where requests go.' }),
 });
 export type HTTPIngressPath = Infer<typeof httpIngressPath>;
 
 export const httpIngressRuleValue = struct('networking.v1.HTTPIngressRuleValue', {
-  paths: required(1, list(httpIngressPath)),
+  paths: required(1, list(httpIngressPath), { doc: 'Paths and where they lead.' }),
 });
 export type HTTPIngressRuleValue = Infer<typeof httpIngressRuleValue>;
 
 export const ingressRuleValue = struct('networking.v1.IngressRuleValue', {
-  http: pointer(1, httpIngressRuleValue),
+  http: pointer(1, httpIngressRuleValue, { doc: 'Rules by path.' }),
 });
 export type IngressRuleValue = Infer<typeof ingressRuleValue>;
 
-export const ingressRule = struct('networking.v1.IngressRule', {
-  host: optional(1, string),
-  ingressRuleValue: inline(2, ingressRuleValue),
-});
+export const ingressRule = struct(
+  'networking.v1.IngressRule',
+  {
+    host: optional(1, string, { doc: 'Host name; * for its first part matches any. Empty for all hosts.' }),
+    ingressRuleValue: inline(2, ingressRuleValue),
+  },
+  { doc: 'Rules of one host.' },
+);
 export type IngressRule = Infer<typeof ingressRule>;
 
-export const ingressSpec = struct('networking.v1.IngressSpec', {
-  ingressClassName: pointer(4, string),
-  defaultBackend: pointer(1, ingressBackend),
-  tls: optional(2, list(ingressTLS)),
-  rules: optional(3, list(ingressRule)),
-});
+export const ingressSpec = struct(
+  'networking.v1.IngressSpec',
+  {
+    ingressClassName: pointer(4, string, { doc: 'Class of the controller that does it.' }),
+    defaultBackend: pointer(1, ingressBackend, { doc: 'Where requests go that no rule matches.' }),
+    tls: optional(2, list(ingressTLS), { doc: 'Hosts with certificates.' }),
+    rules: optional(3, list(ingressRule), { doc: 'Rules by host.' }),
+  },
+  { doc: 'Which requests go where.' },
+);
 export type IngressSpec = Infer<typeof ingressSpec>;
 
 export const ingressPortStatus = struct('networking.v1.IngressPortStatus', {
@@ -99,7 +107,7 @@ export const ingressLoadBalancerStatus = struct('networking.v1.IngressLoadBalanc
 export type IngressLoadBalancerStatus = Infer<typeof ingressLoadBalancerStatus>;
 
 export const ingressStatus = struct('networking.v1.IngressStatus', {
-  loadBalancer: always(1, ingressLoadBalancerStatus),
+  loadBalancer: always(1, ingressLoadBalancerStatus, { doc: 'Addresses of the load balancer.' }),
 });
 export type IngressStatus = Infer<typeof ingressStatus>;
 
@@ -110,6 +118,7 @@ export const ingress = kind(
     spec: always(2, ingressSpec),
     status: always(3, ingressStatus),
   },
+  { doc: 'Leads requests from outside to services by host and path.' },
 );
 export type Ingress = Infer<typeof ingress>;
 

@@ -31,21 +31,21 @@ export const ipBlock = struct('networking.v1.IPBlock', {
 export type IPBlock = Infer<typeof ipBlock>;
 
 export const networkPolicyPeer = struct('networking.v1.NetworkPolicyPeer', {
-  podSelector: pointer(1, labelSelector),
-  namespaceSelector: pointer(2, labelSelector),
-  ipBlock: pointer(3, ipBlock),
+  podSelector: pointer(1, labelSelector, { doc: 'Pods by labels.' }),
+  namespaceSelector: pointer(2, labelSelector, { doc: 'Chooses namespaces by their labels.' }),
+  ipBlock: pointer(3, ipBlock, { doc: 'A range of addresses.' }),
 });
 export type NetworkPolicyPeer = Infer<typeof networkPolicyPeer>;
 
 export const networkPolicyIngressRule = struct('networking.v1.NetworkPolicyIngressRule', {
-  ports: optional(1, list(networkPolicyPort)),
-  from: optional(2, list(networkPolicyPeer)),
+  ports: optional(1, list(networkPolicyPort), { doc: 'Ports; all if empty.' }),
+  from: optional(2, list(networkPolicyPeer), { doc: 'Where from; anywhere if empty.' }),
 });
 export type NetworkPolicyIngressRule = Infer<typeof networkPolicyIngressRule>;
 
 export const networkPolicyEgressRule = struct('networking.v1.NetworkPolicyEgressRule', {
-  ports: optional(1, list(networkPolicyPort)),
-  to: optional(2, list(networkPolicyPeer)),
+  ports: optional(1, list(networkPolicyPort), { doc: 'Ports; all if empty.' }),
+  to: optional(2, list(networkPolicyPeer), { doc: 'Where to; anywhere if empty.' }),
 });
 export type NetworkPolicyEgressRule = Infer<typeof networkPolicyEgressRule>;
 
@@ -53,10 +53,10 @@ export const policyType = enumOf('Egress', 'Ingress');
 export type PolicyType = Infer<typeof policyType>;
 
 export const networkPolicySpec = struct('networking.v1.NetworkPolicySpec', {
-  podSelector: always(1, labelSelector),
-  ingress: optional(2, list(networkPolicyIngressRule)),
-  egress: optional(3, list(networkPolicyEgressRule)),
-  policyTypes: optional(4, list(policyType)),
+  podSelector: always(1, labelSelector, { doc: 'Pods that the policy is about.' }),
+  ingress: optional(2, list(networkPolicyIngressRule), { doc: 'Connections that may come in.' }),
+  egress: optional(3, list(networkPolicyEgressRule), { doc: 'Connections that may go out.' }),
+  policyTypes: optional(4, list(policyType), { doc: 'Ingress, Egress or both.' }),
 });
 export type NetworkPolicySpec = Infer<typeof networkPolicySpec>;
 
@@ -66,6 +66,7 @@ export const networkPolicy = kind(
     metadata: always(1, objectMeta),
     spec: always(2, networkPolicySpec),
   },
+  { doc: 'Says which connections pods may have.' },
 );
 export type NetworkPolicy = Infer<typeof networkPolicy>;
 

@@ -22,7 +22,7 @@ export const parentReference = struct('networking.v1.ParentReference', {
 export type ParentReference = Infer<typeof parentReference>;
 
 export const ipAddressSpec = struct('networking.v1.IPAddressSpec', {
-  parentRef: pointer(1, parentReference),
+  parentRef: pointer(1, parentReference, { doc: 'Who uses it.' }),
 });
 export type IPAddressSpec = Infer<typeof ipAddressSpec>;
 
@@ -32,6 +32,7 @@ export const ipAddress = kind(
     metadata: always(1, objectMeta),
     spec: always(2, ipAddressSpec),
   },
+  { doc: 'An address that is in use.' },
 );
 export type IPAddress = Infer<typeof ipAddress>;
 
@@ -39,12 +40,12 @@ export const ipAddressList = listKind(ipAddress);
 export type IPAddressList = Infer<typeof ipAddressList>;
 
 export const serviceCIDRSpec = struct('networking.v1.ServiceCIDRSpec', {
-  cidrs: optional(1, list(string)),
+  cidrs: optional(1, list(string), { doc: 'Ranges, at most one per family.' }),
 });
 export type ServiceCIDRSpec = Infer<typeof serviceCIDRSpec>;
 
 export const serviceCIDRStatus = struct('networking.v1.ServiceCIDRStatus', {
-  conditions: optional(1, list(condition), mergedBy('type')),
+  conditions: optional(1, list(condition), { ...mergedBy('type'), doc: 'Aspects of the state, each with its reason.' }),
 });
 export type ServiceCIDRStatus = Infer<typeof serviceCIDRStatus>;
 
@@ -55,6 +56,7 @@ export const serviceCIDR = kind(
     spec: always(2, serviceCIDRSpec),
     status: always(3, serviceCIDRStatus),
   },
+  { doc: 'Addresses that services get theirs from.' },
 );
 export type ServiceCIDR = Infer<typeof serviceCIDR>;
 

@@ -21,7 +21,7 @@ export const overhead = struct('node.v1.Overhead', {
 export type Overhead = Infer<typeof overhead>;
 
 export const scheduling = struct('node.v1.Scheduling', {
-  nodeSelector: optional(1, map(string), { mapType: 'atomic' }),
+  nodeSelector: optional(1, map(string), { mapType: 'atomic', doc: 'Labels that a node must have.' }),
   tolerations: optional(2, list(toleration)),
 });
 export type Scheduling = Infer<typeof scheduling>;
@@ -30,10 +30,11 @@ export const runtimeClass = kind(
   { group: 'node', version: 'v1', kind: 'RuntimeClass', scope: 'Cluster' },
   {
     metadata: always(1, objectMeta),
-    handler: required(2, string),
-    overhead: pointer(3, overhead),
-    scheduling: pointer(4, scheduling),
+    handler: required(2, string, { doc: "Name of the runtime's settings on nodes." }),
+    overhead: pointer(3, overhead, { doc: 'What the runtime itself needs.' }),
+    scheduling: pointer(4, scheduling, { doc: 'Nodes that have the runtime.' }),
   },
+  { doc: 'A container runtime that pods can choose.' },
 );
 export type RuntimeClass = Infer<typeof runtimeClass>;
 

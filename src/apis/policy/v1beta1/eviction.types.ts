@@ -6,7 +6,8 @@ export const eviction = kind(
   { group: 'policy', version: 'v1beta1', kind: 'Eviction', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    deleteOptions: pointer(2, deleteOptions),
+    deleteOptions: pointer(2, deleteOptions, { doc: 'How the pod is deleted.' }),
   },
+  { doc: 'Asks to take a pod away as far as budgets allow.' },
 );
 export type Eviction = Infer<typeof eviction>;

@@ -5,10 +5,12 @@ import { labelSelector } from '../../meta/v1/selector.types.js';
 import { podDisruptionBudgetStatus, unhealthyPodEvictionPolicyType } from '../v1/pod-disruption-budget.types.js';
 
 export const podDisruptionBudgetSpec = struct('policy.v1beta1.PodDisruptionBudgetSpec', {
-  minAvailable: pointer(1, intOrString),
-  selector: pointer(2, labelSelector),
-  maxUnavailable: pointer(3, intOrString),
-  unhealthyPodEvictionPolicy: pointer(4, unhealthyPodEvictionPolicyType),
+  minAvailable: pointer(1, intOrString, { doc: 'How many must stay: a number or a percentage.' }),
+  selector: pointer(2, labelSelector, { doc: 'Labels of the pods.' }),
+  maxUnavailable: pointer(3, intOrString, { doc: 'How many may be away: a number or a percentage.' }),
+  unhealthyPodEvictionPolicy: pointer(4, unhealthyPodEvictionPolicyType, {
+    doc: 'Whether pods that are not healthy may always go.',
+  }),
 });
 export type PodDisruptionBudgetSpec = Infer<typeof podDisruptionBudgetSpec>;
 
@@ -19,6 +21,7 @@ export const podDisruptionBudget = kind(
     spec: always(2, podDisruptionBudgetSpec),
     status: always(3, podDisruptionBudgetStatus),
   },
+  { doc: 'Says how many pods may be taken away at a time.' },
 );
 export type PodDisruptionBudget = Infer<typeof podDisruptionBudget>;
 

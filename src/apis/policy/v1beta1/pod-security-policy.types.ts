@@ -62,7 +62,7 @@ export type SELinuxStrategy = Infer<typeof seLinuxStrategy>;
 
 export const seLinuxStrategyOptions = struct('policy.v1beta1.SELinuxStrategyOptions', {
   rule: required(1, seLinuxStrategy),
-  seLinuxOptions: pointer(2, seLinuxOptions),
+  seLinuxOptions: pointer(2, seLinuxOptions, { doc: 'SELinux label.' }),
 });
 export type SELinuxStrategyOptions = Infer<typeof seLinuxStrategyOptions>;
 
@@ -110,7 +110,7 @@ export type FSGroupStrategyOptions = Infer<typeof fsGroupStrategyOptions>;
 
 export const allowedHostPath = struct('policy.v1beta1.AllowedHostPath', {
   pathPrefix: optional(1, string),
-  readOnly: optional(2, bool),
+  readOnly: optional(2, bool, { doc: 'Whether writing is forbidden.' }),
 });
 export type AllowedHostPath = Infer<typeof allowedHostPath>;
 
@@ -141,8 +141,8 @@ export const podSecurityPolicySpec = struct('policy.v1beta1.PodSecurityPolicySpe
   hostPID: optional(8, bool),
   hostIPC: optional(9, bool),
   seLinux: required(10, seLinuxStrategyOptions),
-  runAsUser: required(11, runAsUserStrategyOptions),
-  runAsGroup: pointer(22, runAsGroupStrategyOptions),
+  runAsUser: required(11, runAsUserStrategyOptions, { doc: 'Numeric user that processes run as.' }),
+  runAsGroup: pointer(22, runAsGroupStrategyOptions, { doc: 'Numeric primary group that processes run as.' }),
   supplementalGroups: required(12, supplementalGroupsStrategyOptions),
   fsGroup: required(13, fsGroupStrategyOptions),
   readOnlyRootFilesystem: optional(14, bool),
@@ -164,6 +164,7 @@ export const podSecurityPolicy = kind(
     metadata: always(1, objectMeta),
     spec: always(2, podSecurityPolicySpec),
   },
+  { doc: 'Bounds for the privileges of pods. Kept for old clients.' },
 );
 export type PodSecurityPolicy = Infer<typeof podSecurityPolicy>;
 

@@ -5,10 +5,10 @@ import { objectMeta } from '../../meta/v1/object-meta.types.js';
 export const subject = struct(
   'rbac.v1.Subject',
   {
-    kind: required(1, string),
-    apiGroup: optional(2, string),
-    name: required(3, string),
-    namespace: optional(4, string),
+    kind: required(1, string, { doc: 'User, Group or ServiceAccount.' }),
+    apiGroup: optional(2, string, { doc: 'Group of the kind.' }),
+    name: required(3, string, { doc: 'Name of the subject.' }),
+    namespace: optional(4, string, { doc: 'Namespace of a service account.' }),
   },
   { mapType: 'atomic' },
 );
@@ -17,9 +17,9 @@ export type Subject = Infer<typeof subject>;
 export const roleRef = struct(
   'rbac.v1.RoleRef',
   {
-    apiGroup: always(1, string),
-    kind: required(2, string),
-    name: required(3, string),
+    apiGroup: always(1, string, { doc: 'Group of the role.' }),
+    kind: required(2, string, { doc: 'Role or ClusterRole.' }),
+    name: required(3, string, { doc: 'Name of the role.' }),
   },
   { mapType: 'atomic' },
 );
@@ -29,9 +29,10 @@ export const clusterRoleBinding = kind(
   { group: 'rbac.authorization', version: 'v1', kind: 'ClusterRoleBinding', scope: 'Cluster' },
   {
     metadata: always(1, objectMeta),
-    subjects: optional(2, list(subject)),
-    roleRef: required(3, roleRef),
+    subjects: optional(2, list(subject), { doc: 'Who gets the permissions.' }),
+    roleRef: required(3, roleRef, { doc: "The role. Can't be changed." }),
   },
+  { doc: 'Gives subjects the permissions of a role in the whole cluster.' },
 );
 export type ClusterRoleBinding = Infer<typeof clusterRoleBinding>;
 
@@ -42,9 +43,10 @@ export const roleBinding = kind(
   { group: 'rbac.authorization', version: 'v1', kind: 'RoleBinding', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    subjects: optional(2, list(subject)),
-    roleRef: required(3, roleRef),
+    subjects: optional(2, list(subject), { doc: 'Who gets the permissions.' }),
+    roleRef: required(3, roleRef, { doc: "The role. Can't be changed." }),
   },
+  { doc: 'Gives subjects the permissions of a role within a namespace.' },
 );
 export type RoleBinding = Infer<typeof roleBinding>;
 

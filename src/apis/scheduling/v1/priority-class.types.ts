@@ -7,11 +7,12 @@ export const priorityClass = kind(
   { group: 'scheduling', version: 'v1', kind: 'PriorityClass', scope: 'Cluster' },
   {
     metadata: always(1, objectMeta),
-    value: always(2, int32),
-    globalDefault: optional(3, bool),
-    description: optional(4, string),
-    preemptionPolicy: pointer(5, preemptionPolicy),
+    value: always(2, int32, { doc: 'Higher is more important.' }),
+    globalDefault: optional(3, bool, { doc: 'Whether pods without a class get this one.' }),
+    description: optional(4, string, { doc: 'When to use this class.' }),
+    preemptionPolicy: pointer(5, preemptionPolicy, { doc: 'Whether less important pods may be removed.' }),
   },
+  { doc: 'Says how important pods are.' },
 );
 export type PriorityClass = Infer<typeof priorityClass>;
 

@@ -21,10 +21,14 @@ export type VolumeLifecycleMode = Infer<typeof volumeLifecycleMode>;
 export const fsGroupPolicy = enumOf('File', 'None', 'ReadWriteOnceWithFSType');
 export type FSGroupPolicy = Infer<typeof fsGroupPolicy>;
 
-export const tokenRequest = struct('storage.v1.TokenRequest', {
-  audience: required(1, string),
-  expirationSeconds: pointer(2, int64),
-});
+export const tokenRequest = struct(
+  'storage.v1.TokenRequest',
+  {
+    audience: required(1, string),
+    expirationSeconds: pointer(2, int64),
+  },
+  { doc: 'Asks for a token of a service account.' },
+);
 export type TokenRequest = Infer<typeof tokenRequest>;
 
 export const csiDriverSpec = struct('storage.v1.CSIDriverSpec', {
@@ -48,6 +52,7 @@ export const csiDriver = kind(
     metadata: always(1, objectMeta),
     spec: required(2, csiDriverSpec),
   },
+  { doc: 'What a storage driver can do and needs.' },
 );
 export type CSIDriver = Infer<typeof csiDriver>;
 

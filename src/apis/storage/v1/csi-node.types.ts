@@ -27,7 +27,10 @@ export const csiNodeDriver = struct('storage.v1.CSINodeDriver', {
 export type CSINodeDriver = Infer<typeof csiNodeDriver>;
 
 export const csiNodeSpec = struct('storage.v1.CSINodeSpec', {
-  drivers: required(1, list(csiNodeDriver), mergedBy('name')),
+  drivers: required(1, list(csiNodeDriver), {
+    ...mergedBy('name'),
+    doc: 'Drivers and what the node is called by them.',
+  }),
 });
 export type CSINodeSpec = Infer<typeof csiNodeSpec>;
 
@@ -37,6 +40,7 @@ export const csiNode = kind(
     metadata: always(1, objectMeta),
     spec: required(2, csiNodeSpec),
   },
+  { doc: 'The storage drivers of a node.' },
 );
 export type CSINode = Infer<typeof csiNode>;
 

@@ -23,14 +23,15 @@ export const storageClass = kind(
   { group: 'storage', version: 'v1', kind: 'StorageClass', scope: 'Cluster' },
   {
     metadata: always(1, objectMeta),
-    provisioner: required(2, string),
-    parameters: optional(3, map(string)),
-    reclaimPolicy: pointer(4, persistentVolumeReclaimPolicy),
-    mountOptions: optional(5, list(string)),
-    allowVolumeExpansion: pointer(6, bool),
-    volumeBindingMode: pointer(7, volumeBindingMode),
-    allowedTopologies: optional(8, list(topologySelectorTerm)),
+    provisioner: required(2, string, { doc: 'Who makes the volumes.' }),
+    parameters: optional(3, map(string), { doc: 'Settings for whoever makes the volumes.' }),
+    reclaimPolicy: pointer(4, persistentVolumeReclaimPolicy, { doc: 'What happens to volumes without a claim.' }),
+    mountOptions: optional(5, list(string), { doc: 'Options for mounting.' }),
+    allowVolumeExpansion: pointer(6, bool, { doc: 'Whether volumes may grow.' }),
+    volumeBindingMode: pointer(7, volumeBindingMode, { doc: 'Immediate or WaitForFirstConsumer.' }),
+    allowedTopologies: optional(8, list(topologySelectorTerm), { doc: 'Where volumes may be made.' }),
   },
+  { doc: 'A way to make volumes.' },
 );
 export type StorageClass = Infer<typeof storageClass>;
 

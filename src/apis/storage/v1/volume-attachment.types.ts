@@ -23,9 +23,9 @@ export const volumeAttachmentSource = struct('storage.v1.VolumeAttachmentSource'
 export type VolumeAttachmentSource = Infer<typeof volumeAttachmentSource>;
 
 export const volumeAttachmentSpec = struct('storage.v1.VolumeAttachmentSpec', {
-  attacher: required(1, string),
-  source: required(2, volumeAttachmentSource),
-  nodeName: required(3, string),
+  attacher: required(1, string, { doc: 'Driver that does it.' }),
+  source: required(2, volumeAttachmentSource, { doc: 'The volume.' }),
+  nodeName: required(3, string, { doc: 'The node.' }),
 });
 export type VolumeAttachmentSpec = Infer<typeof volumeAttachmentSpec>;
 
@@ -37,10 +37,10 @@ export const volumeError = struct('storage.v1.VolumeError', {
 export type VolumeError = Infer<typeof volumeError>;
 
 export const volumeAttachmentStatus = struct('storage.v1.VolumeAttachmentStatus', {
-  attached: required(1, bool),
-  attachmentMetadata: optional(2, map(string)),
-  attachError: pointer(3, volumeError),
-  detachError: pointer(4, volumeError),
+  attached: required(1, bool, { doc: 'Whether it is attached.' }),
+  attachmentMetadata: optional(2, map(string), { doc: 'What the driver says about it.' }),
+  attachError: pointer(3, volumeError, { doc: 'Why attaching failed last.' }),
+  detachError: pointer(4, volumeError, { doc: 'Why detaching failed last.' }),
 });
 export type VolumeAttachmentStatus = Infer<typeof volumeAttachmentStatus>;
 
@@ -51,6 +51,7 @@ export const volumeAttachment = kind(
     spec: required(2, volumeAttachmentSpec),
     status: always(3, volumeAttachmentStatus),
   },
+  { doc: 'Asks to attach a volume to a node.' },
 );
 export type VolumeAttachment = Infer<typeof volumeAttachment>;
 

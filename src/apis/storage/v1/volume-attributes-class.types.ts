@@ -6,9 +6,10 @@ export const volumeAttributesClass = kind(
   { group: 'storage', version: 'v1', kind: 'VolumeAttributesClass', scope: 'Cluster' },
   {
     metadata: always(1, objectMeta),
-    driverName: required(2, string),
-    parameters: optional(3, map(string)),
+    driverName: required(2, string, { doc: 'Driver that knows the attributes.' }),
+    parameters: optional(3, map(string), { doc: 'The attributes.' }),
   },
+  { doc: 'Attributes of volumes that can change while they are used.' },
 );
 export type VolumeAttributesClass = Infer<typeof volumeAttributesClass>;
 

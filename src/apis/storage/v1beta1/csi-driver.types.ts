@@ -35,6 +35,7 @@ export const csiDriver = kind(
     metadata: always(1, objectMeta),
     spec: required(2, csiDriverSpec),
   },
+  { doc: 'What a storage driver can do and needs.' },
 );
 export type CSIDriver = Infer<typeof csiDriver>;
 

@@ -9,6 +9,7 @@ export const csiNode = kind(
     metadata: always(1, objectMeta),
     spec: required(2, csiNodeSpec),
   },
+  { doc: 'The storage drivers of a node.' },
 );
 export type CSINode = Infer<typeof csiNode>;
 

@@ -7,11 +7,12 @@ export const csiStorageCapacity = kind(
   { group: 'storage', version: 'v1beta1', kind: 'CSIStorageCapacity', scope: 'Namespaced' },
   {
     metadata: always(1, objectMeta),
-    nodeTopology: pointer(2, labelSelector),
-    storageClassName: required(3, string),
-    capacity: pointer(4, quantity),
-    maximumVolumeSize: pointer(5, quantity),
+    nodeTopology: pointer(2, labelSelector, { doc: 'Nodes that can reach the storage.' }),
+    storageClassName: required(3, string, { doc: 'The class.' }),
+    capacity: pointer(4, quantity, { doc: 'What is left.' }),
+    maximumVolumeSize: pointer(5, quantity, { doc: 'Largest volume that can be made.' }),
   },
+  { doc: 'Storage left for a class in a part of the cluster.' },
 );
 export type CSIStorageCapacity = Infer<typeof csiStorageCapacity>;
 

@@ -10,6 +10,7 @@ export const volumeAttachment = kind(
     spec: required(2, volumeAttachmentSpec),
     status: always(3, volumeAttachmentStatus),
   },
+  { doc: 'Asks to attach a volume to a node.' },
 );
 export type VolumeAttachment = Infer<typeof volumeAttachment>;
 
