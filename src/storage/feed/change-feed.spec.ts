@@ -116,7 +116,8 @@ describe('the change feed', () => {
         feed.written(resourceVersion, new Set(['quiet']));
         feed.wake(resourceVersion, 'notify');
       }
-      assert.equal(reads, before);
+      // Rounds that were due from before may still end; twenty writes must not make twenty more.
+      assert.ok(reads - before <= 2, `${reads - before} reads`);
       const late = await feed.subscribe({ resource: 'quiet' }, from);
       const last = await storage.create(key('last', 'quiet'), 'u', '20');
       feed.written(last.resourceVersion, new Set(['quiet']));
