@@ -9,6 +9,9 @@ import type { PodValidationOptions } from '../../../apis/core/v1/validation/comm
 import type { Strategy } from '../../../registry/strategy.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 
+/** Some thousands of years: ends before the year 9999, which no time can be later than. */
+const longestGraceSeconds = 200_000_000_000;
+
 /** Rules of pods. */
 export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
   return {
@@ -36,7 +39,8 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
       const { phase } = object.status;
       // Nobody has to be asked to stop what never started or is over.
       if (!nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
-      const period = Number(gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 0);
+      const asked = gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 0;
+      const period = Math.min(Number(asked), longestGraceSeconds);
       return period < 0 ? 1 : period;
     },
   };
