@@ -76,7 +76,18 @@ export interface RequestContext {
   readonly auditAnnotations: Map<string, string>;
 }
 
-/** Adds a warning for the client unless it is there already. */
-export function addWarning(context: RequestContext, text: string): void {
-  if (!context.warnings.includes(text)) context.warnings.push(text);
+/** How many characters all warnings of an answer may have: clients refuse headers that are too long. */
+const maxWarningsLength = 4096;
+/** What is shown of a warning that would not fit whole. */
+const cutWarningLength = 256;
+
+/**
+ * Adds a warning for the client unless it is there already. One that does not fit behind the others is cut, or left out
+ * when even its beginning has no room.
+ */
+export function addWarning({ warnings }: Pick<RequestContext, 'warnings'>, text: string): void {
+  if (warnings.includes(text)) return;
+  const room = warnings.reduce((left, warning) => left - warning.length, maxWarningsLength);
+  const shown = text.length <= room ? text : text.slice(0, cutWarningLength);
+  if (shown.length <= room && !warnings.includes(shown)) warnings.push(shown);
 }

@@ -131,16 +131,24 @@ export function forbiddenError(gr: GroupResource, name: string, detail: string, 
   return new StatusError('Forbidden', message, { details: resourceDetails(gr, name, causes ? { causes } : {}) });
 }
 
-/** 422 with a cause per broken rule, in the order the rules reported them, equal ones once in the message. */
+/** An answer must stay readable, and much smaller than the object that it is about may be. */
+const maxCauses = 1000;
+
+/**
+ * 422 with a cause per broken rule, in the order the rules reported them, equal ones once in the message. Beyond a
+ * thousand of them only their number is told.
+ */
 export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
-  const texts = [...new Set(errors.map((e) => `${e.field}: ${e.message}`))];
+  const shown = errors.slice(0, maxCauses);
+  const texts = [...new Set(shown.map((e) => `${e.field}: ${e.message}`))];
+  if (errors.length > maxCauses) texts.push(`and ${errors.length - maxCauses} more`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return new StatusError('Invalid', `${formatGroupKind(gk)} "${name}" is invalid: ${list}`, {
     details: {
       ...(name === '' ? {} : { name }),
       ...(gk.group === '' ? {} : { group: gk.group }),
       kind: gk.kind,
-      causes: errors.map((e) => ({ reason: e.type, message: e.message, field: e.field })),
+      causes: shown.map((e) => ({ reason: e.type, message: e.message, field: e.field })),
     },
   });
 }

@@ -3,9 +3,10 @@ import type { ApiObject } from '../machinery/api-object.js';
 import { type Clock, formatTime } from '../machinery/clock.js';
 import { isDns1123Subdomain } from '../machinery/names.js';
 import type { RequestContext } from '../machinery/request-context.js';
-import { badRequestError, invalidError } from '../machinery/status-error.js';
+import { badRequestError } from '../machinery/status-error.js';
+import { refuseBrokenRules } from './broken-rules.js';
 import { generateName } from './generate-name.js';
-import { type ResourceDefinition, storedGroupKind } from './resource-definition.js';
+import type { ResourceDefinition } from './resource-definition.js';
 import { validateMetadata } from './validate-metadata.js';
 
 /** The default rule for names. For `generateName` the base may end in a dash: the suffix follows. */
@@ -52,9 +53,10 @@ export function beforeCreate(
   if (isolatesStatus(definition)) resetStatus(object);
   strategy.prepareForCreate?.(context, object);
 
-  const errors = validateMetadata(meta, definition.namespaced, strategy.validateName ?? subdomainName);
-  errors.push(...(strategy.validate?.(context, object) ?? []));
-  if (errors.length > 0) throw invalidError(storedGroupKind(definition), meta.name ?? '', errors);
+  refuseBrokenRules(definition, meta.name ?? '', () => [
+    ...validateMetadata(meta, definition.namespaced, strategy.validateName ?? subdomainName),
+    ...(strategy.validate?.(context, object) ?? []),
+  ]);
 }
 
 /** Whether status is written only through its own path. */

@@ -1,9 +1,10 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import { deepEqual } from '../machinery/patch/json-value.js';
 import type { RequestContext } from '../machinery/request-context.js';
-import { badRequestError, invalidError } from '../machinery/status-error.js';
+import { badRequestError } from '../machinery/status-error.js';
 import { isolatesStatus } from './before-create.js';
-import { type ResourceDefinition, type SubresourceDefinition, storedGroupKind } from './resource-definition.js';
+import { refuseBrokenRules } from './broken-rules.js';
+import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
 import { validateMetadataUpdate } from './validate-metadata.js';
 
 /** Name and namespace of a body must be those of the URL; missing ones are filled in. Changes `object`. */
@@ -54,10 +55,11 @@ export function beforeUpdate(
     subresource.prepareForUpdate?.(context, object, old);
   }
 
-  const errors = validateMetadataUpdate(meta, old.metadata);
   const validate = subresource?.validateUpdate ?? strategy.validateUpdate?.bind(strategy);
-  errors.push(...(validate?.(context, object, old) ?? []));
-  if (errors.length > 0) throw invalidError(storedGroupKind(definition), meta.name ?? '', errors);
+  refuseBrokenRules(definition, meta.name ?? '', () => [
+    ...validateMetadataUpdate(meta, old.metadata),
+    ...(validate?.(context, object, old) ?? []),
+  ]);
 }
 
 /** For status paths: everything but status, and of metadata everything but managedFields, stays as it is. */

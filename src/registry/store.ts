@@ -4,7 +4,7 @@ import { FieldPath, invalid } from '../machinery/field-error.js';
 import type { GroupResource } from '../machinery/group-version.js';
 import { withoutTimeChanges } from '../machinery/managed-fields/index.js';
 import { deepEqual } from '../machinery/patch/json-value.js';
-import type { RequestContext } from '../machinery/request-context.js';
+import { addWarning, type RequestContext } from '../machinery/request-context.js';
 import {
   alreadyExistsError,
   conflictError,
@@ -328,7 +328,7 @@ export class Store {
 
   private collectWarnings(context: RequestContext, object: ApiObject, old: ApiObject | undefined): void {
     for (const text of this.definition.strategy.warnings?.(context, object, old) ?? []) {
-      if (!context.warnings.includes(text)) context.warnings.push(text);
+      addWarning(context, text);
     }
   }
 }

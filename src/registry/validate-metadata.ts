@@ -75,6 +75,8 @@ function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
   validateManagedFields(meta, errors);
 }
 
+const maxControllerErrors = 10;
+
 function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldError[]): void {
   const path = metadataPath.child('ownerReferences');
   let controller: OwnerReference | undefined;
@@ -86,7 +88,8 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
     if (!reference.name) errors.push(invalid(path.child('name'), reference.name ?? '', 'name must not be empty'));
     if (!reference.uid) errors.push(invalid(path.child('uid'), reference.uid ?? '', 'uid must not be empty'));
     if (reference.controller !== true) continue;
-    if (controller !== undefined) {
+    // The message shows all references: not once for each of very many.
+    if (controller !== undefined && errors.length < maxControllerErrors) {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${reference.kind}/${reference.name}`;
       errors.push(invalid(path, references, detail));
     }

@@ -71,19 +71,21 @@ function smallIntegers(_key: unknown, value: unknown): unknown {
 }
 
 function parseYaml(text: string): unknown {
-  const document = parseDocument(text, {
-    strict: true,
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'silent',
-    intAsBigInt: longNumber.test(text),
-  });
-  const fault = document.errors[0];
-  if (fault !== undefined) throw new SyntaxError(`yaml: ${fault.message}`);
   try {
+    const document = parseDocument(text, {
+      strict: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+      intAsBigInt: longNumber.test(text),
+    });
+    const fault = document.errors[0];
+    if (fault !== undefined) throw fault;
     const value: unknown = document.toJS({ maxAliasCount: maxYamlAliases, reviver: smallIntegers });
     return value;
   } catch (cause) {
+    // The parser recurses into what is nested, until it runs out of stack.
+    if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
     throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
   }
 }

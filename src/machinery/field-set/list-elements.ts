@@ -26,7 +26,7 @@ export function sameElement(view: KeyedView | { readonly kind: 'set' }, a: unkno
 
 /** Elements of one list that share a path element, which no valid list has: they count as one value. */
 export class Duplicates {
-  constructor(readonly items: readonly unknown[]) {}
+  constructor(readonly items: unknown[]) {}
 }
 
 /** The elements by path element, in order of first appearance. */
@@ -40,7 +40,9 @@ export function indexElements(
     if (!index.has(element)) index.set(element, item);
     else {
       const before = index.get(element);
-      index.set(element, new Duplicates(before instanceof Duplicates ? [...before.items, item] : [before, item]));
+      // Grown in place: a hostile list may have nothing else.
+      if (before instanceof Duplicates) before.items.push(item);
+      else index.set(element, new Duplicates([before, item]));
     }
   }
   return index;

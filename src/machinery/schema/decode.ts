@@ -18,7 +18,7 @@ export class DecodeError extends Error {
 
 export interface Decoded<T> {
   readonly value: T;
-  /** Paths of fields that the type does not know, in the input's order: `spec.containers[0].foo`. */
+  /** Paths of fields that the type does not know, in the input's order, up to a hundred: `spec.containers[0].foo`. */
   readonly unknownFields: readonly string[];
 }
 

@@ -2,6 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findDuplicateKeys } from './duplicate-keys.js';
 
+test('stops at a hundred, so that the paths of a hostile text stay few', () => {
+  const depth = 50_000;
+  const nested = `${'{"b":1,"b":1,"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  const found = findDuplicateKeys(nested);
+  assert.equal(found.length, 100);
+  assert.equal(found[1], 'a.b');
+  const repeated = `${'{"a":'.repeat(depth)}{${'"b":1,'.repeat(depth)}"b":1}${'}'.repeat(depth)}`;
+  assert.deepEqual(findDuplicateKeys(repeated), []);
+  const flat = `{${Array.from({ length: depth }, (_, i) => `"${i}":1,"${i}":1`).join()}}`;
+  assert.equal(findDuplicateKeys(flat).length, 100);
+});
+
 test('finds keys that stand twice in one object', () => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['{}', []],

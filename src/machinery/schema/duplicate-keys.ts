@@ -5,19 +5,31 @@ interface Level {
   current: string | number;
 }
 
+/** More of them help nobody. */
+const maxDuplicates = 100;
+/** Each path takes time to write, also one that is known already: with all of these the time stays small. */
+const maxTries = 1000;
+const maxLevels = 1000;
+
+interface Found {
+  readonly paths: Set<string>;
+  tries: number;
+}
+
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
  * Paths of object keys that stand more than once in one object (`spec.containers[0].name`), each once, in the text's
- * order. The text must have passed JSON.parse, which keeps only the last of such keys and says nothing.
+ * order, up to a hundred, and not those nested a thousand levels deep. The text must have passed JSON.parse, which keeps
+ * only the last of such keys and says nothing.
  */
 export function findDuplicateKeys(text: string): string[] {
-  const duplicates: string[] = [];
+  const found: Found = { paths: new Set(), tries: 0 };
   const levels: Level[] = [];
   let expectsKey = false;
   let i = 0;
-  while (i < text.length) {
+  while (i < text.length && found.paths.size < maxDuplicates && found.tries < maxTries) {
     const code = text.charCodeAt(i);
     switch (code) {
       case 0x7b: // {
@@ -45,7 +57,7 @@ export function findDuplicateKeys(text: string): string[] {
         const end = stringEnd(text, i);
         const level = levels.at(-1);
         if (expectsKey && level?.keys !== undefined) {
-          noteKey(level, level.keys, text.slice(i, end + 1), levels, duplicates);
+          noteKey(level, level.keys, text.slice(i, end + 1), levels, found);
           expectsKey = false;
         }
         i = end;
@@ -54,7 +66,7 @@ export function findDuplicateKeys(text: string): string[] {
     }
     i++;
   }
-  return duplicates;
+  return [...found.paths];
 }
 
 /** Index of the quote that ends the string which starts at `start`. */
@@ -70,15 +82,16 @@ function isEscaped(text: string, index: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function noteKey(level: Level, keys: Set<string>, token: string, levels: readonly Level[], duplicates: string[]): void {
+function noteKey(level: Level, keys: Set<string>, token: string, levels: readonly Level[], found: Found): void {
   const key = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
   level.current = key;
   if (!keys.has(key)) {
     keys.add(key);
     return;
   }
-  const path = formatPath(levels);
-  if (!duplicates.includes(path)) duplicates.push(path);
+  if (levels.length > maxLevels) return;
+  found.tries++;
+  found.paths.add(formatPath(levels));
 }
 
 function formatPath(levels: readonly Level[]): string {

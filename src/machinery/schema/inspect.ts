@@ -5,11 +5,14 @@ import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders } from './scalars.js';
 import type { SchemaType, StructType, VariantType } from './types.js';
 
-/** The first value that does not fit, if any, and all unknown fields met before it. */
+/** The first value that does not fit, if any, and the unknown fields met before it, up to a hundred. */
 export interface Inspection {
   readonly fault: { readonly path: string; readonly detail: string } | undefined;
   readonly unknownFields: readonly string[];
 }
+
+/** More of them help nobody, and all of them may be more than an answer can hold. */
+const maxUnknownFields = 100;
 
 interface Walk {
   readonly unknownFields: string[];
@@ -96,7 +99,7 @@ function visitStruct(type: StructType, input: unknown, path: string, walk: Walk)
     if (field !== undefined) visit(field.type, value, childPath(path, name), walk);
     else if (type.kind !== undefined && (name === 'kind' || name === 'apiVersion')) {
       if (value !== null) visitScalar(scalarDecoders.string, value, childPath(path, name));
-    } else walk.unknownFields.push(childPath(path, name));
+    } else if (walk.unknownFields.length < maxUnknownFields) walk.unknownFields.push(childPath(path, name));
   }
 }
 

@@ -32,6 +32,12 @@ describe('config maps', () => {
     it(`refuses ${name}`, () => assertCauses(tester.create(body).causes, expected));
   }
 
+  it('takes an entry that is null', () => {
+    const { object, causes } = tester.create({ binaryData: { a: null, b: 'AAEC' } });
+    assertCauses(causes, []);
+    assert.deepEqual(object.binaryData, { a: null, b: 'AAEC' });
+  });
+
   it('takes exactly one mebibyte', () => assertCauses(tester.create({ data: { a: mebibyte } }).causes, []));
 
   it('keeps the entries of an immutable one, not its labels', () => {

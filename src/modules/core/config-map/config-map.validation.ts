@@ -26,7 +26,8 @@ export function validateConfigMap(object: ConfigMap): FieldError[] {
   }
   for (const [key, value] of Object.entries(binaryData)) {
     for (const message of isConfigMapKey(key)) errors.push(invalid(binaryDataPath.key(key), key, message));
-    size += Buffer.byteLength(value, 'base64');
+    // An entry may be null.
+    size += Buffer.byteLength(value ?? '', 'base64');
   }
   if (size > maxEntryBytes) errors.push(tooLong(rootPath, maxEntryBytes));
   return errors;

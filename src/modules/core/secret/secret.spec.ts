@@ -67,6 +67,7 @@ describe('secrets', () => {
     ['basic auth with a password only', { type: `${prefix}/basic-auth`, stringData: { password: 'p' } }],
     ['a key pair', { type: `${prefix}/tls`, stringData: { 'tls.crt': '', 'tls.key': '' } }],
     ['registry logins', { type: `${prefix}/dockercfg`, stringData: { '.dockercfg': '{}' } }],
+    ['an entry that is null', { data: { a: null } }],
     ['a bootstrap token', { type: testNames.bootstrapTokenSecretType, stringData: { 'token-id': 'abcdef' } }],
   ];
   for (const [name, body] of good) it(`takes ${name}`, () => assertCauses(tester.create(body).causes, []));

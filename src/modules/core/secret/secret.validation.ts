@@ -19,7 +19,8 @@ export function validateSecret(object: Secret, names: VendorNames): FieldError[]
   let size = 0;
   for (const [key, value] of Object.entries(data)) {
     for (const message of isConfigMapKey(key)) errors.push(invalid(dataPath.key(key), key, message));
-    size += Buffer.byteLength(value, 'base64');
+    // An entry may be null.
+    size += Buffer.byteLength(value ?? '', 'base64');
   }
   if (size > maxEntryBytes) errors.push(tooLong(dataPath, maxEntryBytes));
   validateByType(object, data, names, errors);
@@ -62,7 +63,7 @@ function validateJsonEntry(key: string, data: Record<string, string>, errors: Fi
     errors.push(required(path));
     return;
   }
-  const problem = jsonObjectProblem(Buffer.from(value, 'base64').toString());
+  const problem = jsonObjectProblem(Buffer.from(value ?? '', 'base64').toString());
   if (problem !== undefined) errors.push(invalid(path, redacted, problem));
 }
 
