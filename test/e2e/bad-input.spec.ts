@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { stringify } from 'yaml';
+import { decode } from '../../src/machinery/schema/index.js';
+import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
+import { Random, seedVariable, testSeeds } from '../support/random.js';
+import type { ApiClient, ApiResponse } from './support/api-client.js';
+import { encodeObject, protobuf } from './support/protobuf-client.js';
+import { type SampleKind, sampleKinds } from './support/sample-objects.js';
+import { eventually, TestCluster } from './support/test-cluster.js';
+
+const bodiesPerFormat = 2000;
+const patchesPerType = 700;
+const parallel = 8;
+/** Sent when the process is warm, to see whether it grows. */
+const moreBodies = 1000;
+const maxGrowthBytes = 96 * 2 ** 20;
+
+// One seed: the first one always, unless another is asked for, so that the time stays bounded.
+const seed = testSeeds('bad input').at(-1) as number;
+const namespace = 'bad-input';
+const samples = sampleKinds(namespace);
+
+let cluster: TestCluster;
+let client: ApiClient;
+/** How much of the server's log was looked at. */
+let seenLog = 0;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1 });
+  client = cluster.first.client;
+  const made = await client.post('/api/v1/namespaces', { metadata: { name: namespace } });
+  assert.equal(made.status, 201, made.text);
+});
+
+after(() => cluster.stop());
+
+function residentBytes(): number {
+  const pid = String(cluster.first.process.pid);
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', pid], { encoding: 'utf8' })) * 1024;
+}
+
+interface BadBody {
+  readonly sample: SampleKind;
+  readonly raw: Buffer;
+}
+
+/** Runs `work` for each item, a few at a time; throws the first failure when nothing is under way any more. */
+async function forEachParallel<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const failures: unknown[] = [];
+  const worker = async () => {
+    for (let next = iterator.next(); !next.done && failures.length === 0; next = iterator.next()) {
+      await work(next.value).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** What is wrong with an answer to a body that may be bad, or undefined. */
+function faultOf(answer: ApiResponse, sample: SampleKind): string | undefined {
+  if (answer.status >= 400 && answer.status < 500) {
+    const { kind, status, code, message } = answer.body ?? {};
+    const isStatus = kind === 'Status' && status === 'Failure' && code === answer.status && message !== '';
+    return isStatus ? undefined : 'the error is no Status';
+  }
+  if (answer.status < 200 || answer.status > 299) return `status ${answer.status}`;
+  try {
+    const { value, unknownFields } = decode(sample.type, answer.body);
+    if (unknownFields.length > 0) return `answered unknown fields ${unknownFields.join()}`;
+    return JSON.stringify(value) === JSON.stringify(decode(sample.type, value).value) ? undefined : 'not canonical';
+  } catch (error) {
+    return `the answer does not decode: ${error}`;
+  }
+}
+
+function describeBody(raw: Buffer): string {
+  const shown = raw.subarray(0, 1500);
+  return `${shown.toString('utf8')} | ${shown.toString('base64')}`;
+}
+
+/** Creates from every body; then exactly what was accepted must be there. */
+async function sendAll(bodies: Iterable<BadBody>, contentType: string): Promise<{ accepted: number; refused: number }> {
+  const before = await storedNames();
+  const accepted = new Set<string>();
+  let refused = 0;
+  await forEachParallel(bodies, async ({ sample, raw }) => {
+    const answer = await client.post(sample.path, undefined, { raw, contentType });
+    const fault = faultOf(answer, sample);
+    assert.equal(fault, undefined, `${seedVariable}=${seed}: ${answer.text.slice(0, 500)}\n${describeBody(raw)}`);
+    if (answer.status >= 400) refused++;
+    else {
+      accepted.add(`${sample.path}/${answer.body.metadata.name}`);
+      const read = await client.get(`${sample.path}/${answer.body.metadata.name}`);
+      assert.deepEqual(read.body, answer.body);
+    }
+  });
+  const added = [...(await storedNames())].filter((name) => !before.has(name));
+  assert.deepEqual(added.sort(), [...accepted].sort());
+  return { accepted: accepted.size, refused };
+}
+
+async function storedNames(): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const { path } of samples) {
+    const list = await client.get(path);
+    assert.equal(list.status, 200, list.text);
+    for (const item of list.body.items) names.add(`${path}/${item.metadata.name}`);
+  }
+  return names;
+}
+
+async function assertAlive(): Promise<void> {
+  const { process: server, log } = cluster.first;
+  const added = log.slice(seenLog);
+  seenLog = log.length;
+  assert.equal(server.exitCode, null, added);
+  assert.equal((await client.get('/readyz')).status, 200);
+  assert.doesNotMatch(added, /request failed|unhandled|uncaught/i);
+}
+
+function* mutatedBodies(
+  random: Random,
+  prefix: string,
+  mutate: (value: object, sample: SampleKind) => Buffer,
+  count = bodiesPerFormat,
+) {
+  for (let i = 0; i < count; i++) {
+    const sample = random.pick(samples);
+    yield { sample, raw: mutate(sample.make(`${prefix}-${i}`), sample) };
+  }
+}
+
+function jsonBody(random: Random, value: object): Buffer {
+  switch (random.below(4)) {
+    case 0:
+      return mutateBytes(random, Buffer.from(JSON.stringify(value)));
+    case 1:
+      return Buffer.from(mutateJsonText(random, value));
+    default:
+      return Buffer.from(JSON.stringify(mutateValue(random, value)));
+  }
+}
+
+function yamlBody(random: Random, value: object): Buffer {
+  switch (random.below(4)) {
+    case 0:
+      return mutateBytes(random, Buffer.from(stringify(value)));
+    case 1:
+      return Buffer.from(stringify(mutateValue(random, value)));
+    default:
+      return Buffer.from(mutateYamlText(random, stringify(value)));
+  }
+}
+
+describe('bad bodies', () => {
+  it('in JSON are refused and change nothing', async () => {
+    const random = new Random(seed);
+    const outcome = await sendAll(
+      mutatedBodies(random, 'j', (value) => jsonBody(random, value)),
+      'application/json',
+    );
+    assert.ok(outcome.refused > bodiesPerFormat / 4 && outcome.accepted > 20, JSON.stringify(outcome));
+    await assertAlive();
+  });
+
+  it('in YAML are refused and change nothing', async () => {
+    const random = new Random(seed + 1);
+    const outcome = await sendAll(
+      mutatedBodies(random, 'y', (value) => yamlBody(random, value)),
+      'application/yaml',
+    );
+    assert.ok(outcome.refused > bodiesPerFormat / 4 && outcome.accepted > 20, JSON.stringify(outcome));
+    await assertAlive();
+  });
+
+  it('in protobuf are refused and change nothing', async () => {
+    const random = new Random(seed + 2);
+    const outcome = await sendAll(
+      mutatedBodies(random, 'p', (value, { type }) => {
+        const { value: object } = decode(type, value);
+        const whole = encodeObject(type, object as object);
+        if (random.chance(0.8)) return mutateBytes(random, whole);
+        return encodeObject(random.pick(samples).type, object as object);
+      }),
+      protobuf,
+    );
+    assert.ok(outcome.refused > bodiesPerFormat / 4 && outcome.accepted > 20, JSON.stringify(outcome));
+    await assertAlive();
+  });
+});
+
+describe('bad patches', () => {
+  const contentTypes = [
+    'application/merge-patch+json',
+    'application/json-patch+json',
+    'application/strategic-merge-patch+json',
+    'application/apply-patch+yaml',
+  ] as const;
+
+  const nameOf = (contentType: string) => `patched-${contentTypes.indexOf(contentType as (typeof contentTypes)[0])}`;
+
+  function patchBody(random: Random, contentType: string, value: object): Buffer {
+    if (contentType !== 'application/json-patch+json') {
+      return contentType.endsWith('yaml') ? yamlBody(random, value) : jsonBody(random, value);
+    }
+    const paths = ['/metadata/labels/a', '/metadata', '', '/spec', '/__proto__/x', '/data/-', '/a~2b', 'x', '/rules/0'];
+    const operation = () => ({
+      op: random.pick(['add', 'remove', 'replace', 'move', 'copy', 'test', 'nonsense']),
+      path: random.pick(paths),
+      from: random.pick(paths),
+      value: mutateValue(random, value),
+    });
+    return jsonBody(random, Array.from({ length: 1 + random.below(3) }, operation));
+  }
+
+  for (const contentType of contentTypes) {
+    it(`of type ${contentType} are refused and change nothing`, async () => {
+      const random = new Random(seed + contentTypes.indexOf(contentType));
+      let refused = 0;
+      await forEachParallel(samples, async (sample) => {
+        const path = `${sample.path}/${nameOf(contentType)}`;
+        const made = await client.post(sample.path, sample.make(nameOf(contentType)));
+        assert.equal(made.status, 201, made.text);
+        let version = made.body.metadata.resourceVersion;
+        const query = contentType.includes('apply') ? '?fieldManager=tester&force=true' : '';
+        for (let i = 0; i < patchesPerType / samples.length; i++) {
+          const raw = patchBody(random, contentType, sample.make(nameOf(contentType)));
+          const answer = await client.send('PATCH', `${path}${query}`, { raw, contentType });
+          const fault = faultOf(answer, sample);
+          assert.equal(fault, undefined, `${seedVariable}=${seed}: ${answer.text.slice(0, 500)}\n${describeBody(raw)}`);
+          const live = await client.get(path);
+          assert.equal(live.status, 200, describeBody(raw));
+          if (answer.status < 300) version = answer.body.metadata.resourceVersion;
+          else refused++;
+          assert.equal(live.body.metadata.resourceVersion, version, describeBody(raw));
+        }
+      });
+      assert.ok(refused > patchesPerType / 10, String(refused));
+      await assertAlive();
+    });
+  }
+});
+
+describe('memory', () => {
+  it('does not grow with the number of bad bodies', async () => {
+    const before = residentBytes();
+    const random = new Random(seed + 3);
+    await sendAll(
+      mutatedBodies(random, 'mj', (value) => jsonBody(random, value), moreBodies),
+      'application/json',
+    );
+    await sendAll(
+      mutatedBodies(random, 'my', (value) => yamlBody(random, value), moreBodies),
+      'application/yaml',
+    );
+    let size = 0;
+    await eventually(
+      () => {
+        size = residentBytes();
+        return size < before + maxGrowthBytes;
+      },
+      `resident size to stay below ${before + maxGrowthBytes} bytes`,
+      10_000,
+    ).catch((error: unknown) => {
+      throw new Error(`${size} bytes after ${before}`, { cause: error });
+    });
+    console.log(`bad input: ${Math.round(before / 2 ** 20)} MiB resident, later ${Math.round(size / 2 ** 20)} MiB`);
+  });
+});
+
+describe('bodies of the largest size', () => {
+  const limit = 3_000_000;
+  const repeat = (part: (i: number) => string, separator = ',') => {
+    const parts: string[] = [];
+    for (let i = 0, length = 0; length < limit - 1000; i++) {
+      const text = part(i);
+      parts.push(text);
+      length += text.length + separator.length;
+    }
+    return parts.join(separator);
+  };
+  const object = (fields: string) => `{"metadata":{"name":"large"},${fields}}`;
+  const nested = (open: string, close: string) => {
+    const depth = Math.floor((limit - 1000) / (open.length + close.length));
+    return object(`"a":${open.repeat(depth)}1${close.repeat(depth)}`);
+  };
+  const cases: readonly (readonly [what: string, resource: string, make: () => string])[] = [
+    ['different keys that stand twice', 'configmaps', () => object(repeat((i) => `"a${i}":1,"a${i}":1`))],
+    ['nested keys that stand twice', 'configmaps', () => nested('{"b":1,"b":1,"a":', '}')],
+    ['unknown fields', 'configmaps', () => object(repeat((i) => `"a${i}":1`))],
+    [
+      'labels that are none',
+      'configmaps',
+      () => `{"metadata":{"name":"large","labels":{${repeat((i) => `"-${i}":"-"`)}}}}`,
+    ],
+    [
+      'owners',
+      'configmaps',
+      () => `{"metadata":{"name":"large","ownerReferences":[${repeat((i) => `{"uid":"${i}","controller":true}`)}]}}`,
+    ],
+    ['finalizers', 'configmaps', () => `{"metadata":{"name":"large","finalizers":[${repeat((i) => `"${i}"`)}]}}`],
+    ['lists in lists', 'configmaps', () => nested('[', ']')],
+    ['escapes', 'configmaps', () => object(`"data":{"a-":"${'\\\\'.repeat(limit / 2 - 500)}"},"data":{}`)],
+    ['containers', 'pods', () => object(`"spec":{"containers":[${repeat(() => '{"name":"a","image":"b"}')}]}`)],
+    ['ports', 'services', () => object(`"spec":{"ports":[${repeat((i) => `{"name":"p${i}","port":${i}}`)}]}`)],
+    [
+      'environment',
+      'pods',
+      () => object(`"spec":{"containers":[{"env":[${repeat((i) => `{"name":"a${i}","value":1}`)}]}]}`),
+    ],
+  ];
+
+  for (const [what, resource, make] of cases) {
+    it(`full of ${what} are answered in time`, async () => {
+      const raw = make();
+      const started = performance.now();
+      const answer = await client.post(`/api/v1/namespaces/${namespace}/${resource}?fieldValidation=Warn`, undefined, {
+        raw,
+      });
+      const seconds = (performance.now() - started) / 1000;
+      assert.ok(
+        answer.status === 201 || (answer.status >= 400 && answer.status < 500),
+        `${answer.status} ${answer.text}`,
+      );
+      if (answer.status === 201) await client.delete(`/api/v1/namespaces/${namespace}/${resource}/large`);
+      assert.ok(seconds < 4, `${what}: ${seconds.toFixed(1)} s`);
+      await assertAlive();
+    });
+  }
+});
