@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatTime } from '../../machinery/clock.js';
 import { FieldPath, required } from '../../machinery/field-error.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { applyPatch, conflictsError } from '../../machinery/managed-fields/index.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, invalidError } from '../../machinery/status-error.js';
@@ -38,7 +39,7 @@ export async function handleApply(
     subresource,
     forceAllowCreate: true,
     transform: async (live) => {
-      const servedLive = live === undefined || resource.isStored ? live : toServed(resource, structuredClone(live));
+      const servedLive = live === undefined || resource.isStored ? live : toServed(resource, cloneJson(live));
       const result = applyPatch(resource.served.type, servedLive, config, {
         manager: options.fieldManager,
         apiVersion: resource.apiVersion,
