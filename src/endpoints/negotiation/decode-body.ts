@@ -1,9 +1,9 @@
-import { parseDocument } from 'yaml';
+import { Lexer, parseDocument } from 'yaml';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
 import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
-import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
+import { DecodeError, decode, findDuplicateKeys, type KindType, maxDepth } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { acceptedMediaTypes } from './accept.js';
@@ -70,7 +70,35 @@ function smallIntegers(_key: unknown, value: unknown): unknown {
   return Number.isSafeInteger(number) ? number : value;
 }
 
+/** What the lexer says before the text of a scalar. */
+const scalarToken = '\x1f';
+
+/** Whether brackets are nested deeper than any object is. The parser would find out too, but only after many seconds. */
+function isNestedTooDeep(text: string): boolean {
+  // Brackets inside of texts count too: only many of them make it worth looking closer.
+  if (bracketDepth(text) <= maxDepth) return false;
+  let depth = 0;
+  let isScalar = false;
+  for (const token of new Lexer().lex(text)) {
+    if (!isScalar) depth += (token === '[' || token === '{' ? 1 : 0) - (token === ']' || token === '}' ? 1 : 0);
+    if (depth > maxDepth) return true;
+    isScalar = token === scalarToken;
+  }
+  return false;
+}
+
+function bracketDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of text.matchAll(/[[{}\]]/g)) {
+    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}
+
 function parseYaml(text: string): unknown {
+  if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
   try {
     const document = parseDocument(text, {
       strict: true,

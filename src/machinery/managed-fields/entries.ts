@@ -55,18 +55,36 @@ function trusted(entry: ManagedFieldsEntry): OwnerEntry {
 }
 
 function parseSent(sent: readonly ManagedFieldsEntry[]): OwnerEntry[] | undefined {
-  const owners: OwnerEntry[] = [];
+  const owners = new Map<string, { readonly owner: OwnerEntry; readonly sets: FieldSet[] }>();
   for (const entry of sent) {
     const fields = parseFieldSet(entry.fieldsV1 ?? {});
     const { operation, apiVersion } = entry;
     if (fields === undefined || (operation !== 'Apply' && operation !== 'Update')) return undefined;
     if (!apiVersion || entry.fieldsType !== 'FieldsV1') return undefined;
     const owner = { ...trusted(entry), fields, stored: undefined };
-    const twice = owners.findIndex((other) => sameOwner(other, owner));
-    if (twice < 0) owners.push(owner);
-    else owners[twice] = { ...owner, fields: union((owners[twice] as OwnerEntry).fields, fields) };
+    // The last entry of an owner counts, with the fields of all.
+    const key = ownerKey(owner);
+    const sets = owners.get(key)?.sets ?? [];
+    sets.push(fields);
+    owners.set(key, { owner, sets });
   }
-  return owners;
+  return [...owners.values()].map(({ owner, sets }) => ({ ...owner, fields: unionOf(sets) }));
+}
+
+/** The same for two entries exactly when they are of one owner, see {@link sameOwner}. */
+function ownerKey({ manager, operation, apiVersion, subresource }: Identity): string {
+  return JSON.stringify([manager, operation, subresource, operation === 'Apply' ? '' : apiVersion]);
+}
+
+/** All members of all sets. Unites small ones first: one after the other would copy the growing result for each. */
+function unionOf(sets: readonly FieldSet[]): FieldSet {
+  let level = sets;
+  while (level.length > 1) {
+    const united: FieldSet[] = [];
+    for (let i = 0; i < level.length; i += 2) united.push(union(level[i] as FieldSet, level[i + 1] ?? emptySet));
+    level = united;
+  }
+  return level[0] ?? emptySet;
 }
 
 export type Identity = Pick<OwnerEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
@@ -126,7 +144,7 @@ function capUpdaters(owners: OwnerEntry[]): OwnerEntry[] {
   let excess = updaters.length - maxUpdaters;
   if (excess <= 0) return owners;
   const gone = new Set<OwnerEntry>();
-  const buckets = new Map<string, OwnerEntry>();
+  const buckets = new Map<string, { readonly owner: OwnerEntry; readonly sets: FieldSet[] }>();
   for (const owner of updaters) {
     if (excess <= 0) break;
     const { apiVersion } = owner;
@@ -134,18 +152,16 @@ function capUpdaters(owners: OwnerEntry[]): OwnerEntry[] {
     gone.add(owner);
     if (bucket === undefined) {
       // The first of its version: alone it stays as it is.
-      buckets.set(apiVersion, owner);
+      buckets.set(apiVersion, { owner, sets: [owner.fields] });
       continue;
     }
-    buckets.set(apiVersion, {
-      ...bucket,
-      manager: ancientManager,
-      subresource: '',
-      time: owner.time,
-      fields: union(bucket.fields, owner.fields),
-      stored: undefined,
-    });
+    bucket.sets.push(owner.fields);
+    const merged = { ...bucket.owner, manager: ancientManager, subresource: '', time: owner.time, stored: undefined };
+    buckets.set(apiVersion, { owner: merged, sets: bucket.sets });
     excess--;
   }
-  return [...owners.filter((owner) => !gone.has(owner)), ...buckets.values()];
+  const merged = [...buckets.values()].map(({ owner, sets }) =>
+    sets.length === 1 ? owner : { ...owner, fields: unionOf(sets) },
+  );
+  return [...owners.filter((owner) => !gone.has(owner)), ...merged];
 }

@@ -47,6 +47,5 @@ export function orderMerged(
     }
     result.push(element);
   }
-  result.push(...others.slice(next));
-  return result;
+  return result.concat(others.slice(next));
 }

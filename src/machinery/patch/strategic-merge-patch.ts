@@ -1,6 +1,6 @@
 import { type Field, jsonFields, type ResolvedType, resolveType, type SchemaType } from '../schema/index.js';
 import { goPrint } from './go-print.js';
-import { deepEqual, getOwn, isObject, type JsonObject, setOwn } from './json-value.js';
+import { getOwn, isObject, type JsonObject, setOwn } from './json-value.js';
 import { type ElementKey, keyOf, orderMerged, positions } from './list-order.js';
 import { checkDepth, PatchError } from './patch-error.js';
 
@@ -180,8 +180,10 @@ function retainKeys(result: Record<string, unknown>, patch: JsonObject): void {
   for (const key of Object.keys(result)) if (!kept.has(key)) delete result[key];
 }
 
+/** For lists of scalars: nothing else is taken out of them. */
 function withoutValues(list: readonly unknown[], values: readonly unknown[]): unknown[] {
-  return list.filter((element) => !values.some((value) => deepEqual(value, element)));
+  const gone = new Set(values);
+  return list.filter((element) => !gone.has(element));
 }
 
 function isDirective(key: string): boolean {
