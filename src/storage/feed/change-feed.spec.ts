@@ -215,7 +215,9 @@ describe('the change feed', () => {
       });
       proxy.cut(true);
       for (const name of ['a', 'b', 'c']) await latency(writer, watcher, name);
-      assert.deepEqual(sources, ['poll', 'poll', 'poll']);
+      // The read that a new subscription begins with may find one of them first.
+      assert.equal(sources.length, 3);
+      assert.ok(!sources.includes('notify'), sources.join());
       await writer.stop();
       await watcher.stop();
       await proxy.stop();
