@@ -36,8 +36,6 @@ async function main() {
     // Each file is a process with a Postgres of its own.
     '--test-concurrency=2',
     '--test-timeout=300000',
-    // A failed test may leave servers behind, which must not keep its file from ending.
-    '--test-force-exit',
     '--test-reporter=./scripts/test-reporter.js',
     '--test-reporter-destination=stdout',
     ...files.sort(),

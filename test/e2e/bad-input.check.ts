@@ -18,7 +18,7 @@ const moreBodies = 1000;
 const maxGrowthBytes = 96 * 2 ** 20;
 
 // One seed, so that the time stays bounded; others by the variable.
-const seed = Number(process.env[seedVariable] ?? 1);
+const seed = Number(process.env[seedVariable] ?? 2);
 const namespace = 'bad-input';
 const samples = sampleKinds(namespace);
 
