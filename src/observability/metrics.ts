@@ -33,7 +33,7 @@ export class Metrics {
   private readonly batchSize: Histogram<string>;
   private readonly batchLatency: Histogram<string>;
   private readonly storageErrors: Counter<'code'>;
-  private readonly feedLag: Gauge<string>;
+  private feedReadAt = Date.now();
   private readonly feedFound: Counter<'by'>;
 
   constructor() {
@@ -113,10 +113,14 @@ export class Metrics {
       labelNames: ['code'],
       registers,
     });
-    this.feedLag = new Gauge({
+    const sinceRead = () => (Date.now() - this.feedReadAt) / 1000;
+    new Gauge({
       name: 'storage_feed_age_seconds',
-      help: 'Time since the reader of the change log last knew that it was at the end of the log.',
+      help: 'Time since the change log was last read.',
       registers,
+      collect() {
+        this.set(sinceRead());
+      },
     });
     this.feedFound = new Counter({
       name: 'storage_feed_changes_total',
@@ -175,11 +179,8 @@ export class Metrics {
     this.storageErrors.inc({ code });
   }
 
-  feedCaughtUp(ageSeconds: number): void {
-    this.feedLag.set(ageSeconds);
-  }
-
   feedRead(by: string, count: number): void {
+    this.feedReadAt = Date.now();
     this.feedFound.inc({ by }, count);
   }
 }
