@@ -8,14 +8,8 @@ import { AdmissionChain } from './admission/chain.js';
 import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.js';
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
-import type { Authenticator } from './authentication/authenticator.js';
-import { TokenFileAuthenticator } from './authentication/bearer-token/token-file.authenticator.js';
-import { UnionAuthenticator } from './authentication/union.js';
-import { ClientCertificateAuthenticator } from './authentication/x509/client-certificate.authenticator.js';
-import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './authorization/always.authorizer.js';
-import type { Authorizer } from './authorization/authorizer.js';
-import { UnionAuthorizer } from './authorization/union.js';
-import type { AuthorizationMode } from './config/authorization.options.js';
+import { buildAuthentication } from './authentication/build-authentication.js';
+import { buildAuthorization } from './authorization/build-authorization.js';
 import type { ServerOptions } from './config/options.js';
 import { OptionsError } from './config/parse-options.js';
 import { RuntimeConfig } from './config/runtime-config.js';
@@ -74,11 +68,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   try {
     const runtimeConfig = RuntimeConfig.of(options.cluster.runtimeConfig);
     const registry = new ResourceRegistry(runtimeConfig.isServed);
+    const authentication = buildAuthentication(options.authentication);
+    const authorization = buildAuthorization(options.authorization, {
+      storage,
+      registry,
+      names,
+      clock: systemClock,
+      logger,
+    });
+    const { authorizer, rules } = authorization;
+    const { tokens, issuer } = authentication;
     const context: GroupContext = {
       registry,
       storage,
       clock: systemClock,
       names,
+      security: { authorizer, rules, tokens, issuer },
       serviceClusterIpRange: options.cluster.serviceClusterIpRange,
       serviceNodePortRange: options.cluster.serviceNodePortRange,
     };
@@ -99,9 +104,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       AppModule.of({
         services,
         groupContext: context,
-        authenticator: authenticatorOf(options),
+        authenticator: authentication.authenticator,
         allowAnonymous: options.authentication.anonymousAuth,
-        authorizer: authorizerOf(options),
+        authorizer,
         admission: new AdmissionChain([new NamespaceLifecycle(namespaces, names)]),
         healthChecks: serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
         version: versionInfo(),
@@ -131,6 +136,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     checkRuntimeConfig(runtimeConfig, registry, logger);
 
     await namespaces.start(shutdown.signal);
+    await authorization.start(shutdown.signal);
     await ensureSystemObjects(context, options.secureServing.securePort);
     connections.watch(fastify.server as unknown as Http2SecureServer);
     const { bindAddress, securePort } = options.secureServing;
@@ -147,6 +153,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       shutdown.abort();
       await connections.drain(drainMs, () => app.close());
       await namespaces.stopped();
+      await authorization.stopped();
       await storage.stop();
       logger.info('stopped');
     };
@@ -205,24 +212,6 @@ function listenerOptions(options: ServerOptions, filter: StatusFilter): object {
     return503OnClosing: false,
     forceCloseConnections: false,
   };
-}
-
-function authenticatorOf(options: ServerOptions): Authenticator {
-  const methods: Authenticator[] = [];
-  const { clientCaFile, tokenAuthFile } = options.authentication;
-  if (clientCaFile !== undefined) methods.push(new ClientCertificateAuthenticator());
-  if (tokenAuthFile !== undefined) methods.push(TokenFileAuthenticator.fromFile(tokenAuthFile));
-  return new UnionAuthenticator(methods);
-}
-
-const authorizers: Readonly<Record<AuthorizationMode, () => Authorizer>> = {
-  AlwaysAllow: () => new AlwaysAllowAuthorizer(),
-  AlwaysDeny: () => new AlwaysDenyAuthorizer(),
-};
-
-function authorizerOf(options: ServerOptions): Authorizer {
-  const modules = options.authorization.authorizationMode.map((mode) => authorizers[mode]());
-  return modules.length === 1 ? (modules[0] as Authorizer) : new UnionAuthorizer(modules);
 }
 
 /** The API release whose behaviour is served; clients compare it with their own for skew. */

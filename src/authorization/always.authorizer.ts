@@ -1,4 +1,4 @@
-import type { AuthorizationDecision, Authorizer } from './authorizer.js';
+import type { AuthorizationDecision, Authorizer } from '../machinery/authorizer.js';
 
 const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: '' });
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: 'Everything is forbidden.' });

@@ -1,9 +1,9 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { type Authorizer, type AuthorizerAttributes, attributesOf } from '../machinery/authorizer.js';
 import { formatGroupResource } from '../machinery/group-version.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { StatusError, unauthorizedError } from '../machinery/status-error.js';
-import { type Authorizer, type AuthorizerAttributes, attributesOf } from './authorizer.js';
 
 /** Second guard: a request goes on only when a module allows it; everything else is a 403. */
 export class AuthorizationGuard implements CanActivate {

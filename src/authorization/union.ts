@@ -1,4 +1,4 @@
-import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from './authorizer.js';
+import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../machinery/authorizer.js';
 
 /** Asks modules in their configured order: the first that allows or denies decides (specification 5.4). */
 export class UnionAuthorizer implements Authorizer {

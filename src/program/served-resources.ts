@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { ServerOptions } from '../config/options.js';
 import { systemClock } from '../machinery/clock.js';
+import { closedSecurity } from '../machinery/security.js';
 import { vendorNames } from '../machinery/vendor.js';
 import { groupModules } from '../modules/index.js';
 import type { Logger } from '../observability/logger.js';
@@ -52,6 +53,7 @@ export async function openServedResources(
       storage,
       clock: systemClock,
       names: vendorNames(cluster.vendor, cluster.compat),
+      security: closedSecurity,
       serviceClusterIpRange: cluster.serviceClusterIpRange,
       serviceNodePortRange: cluster.serviceNodePortRange,
     };

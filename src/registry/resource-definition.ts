@@ -72,6 +72,24 @@ export interface SubresourceDefinition {
   readonly write?: (context: RequestContext, parent: ApiObject, body: ApiObject) => ApiObject;
   /** What a `create` on it answers, instead of the body written (`binding` answers a Status). */
   readonly createAnswer?: (context: RequestContext, body: ApiObject) => unknown;
+  /**
+   * For virtual subresources that don't write their parent as a whole (`token`, `eviction`): does what the created body
+   * asks for and answers the object to send, which may be a Status. Runs after mutating admission and calls
+   * `action.validate` before anything happens; throws a StatusError to refuse.
+   */
+  readonly perform?: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
+}
+
+/** One create on a virtual subresource. */
+export interface SubresourceAction {
+  readonly namespace: string;
+  /** Of the parent. */
+  readonly name: string;
+  /** Decoded, with the defaults of its kind; a copy that may be changed. */
+  readonly body: ApiObject;
+  readonly dryRun: boolean;
+  /** Validating admission of the body. */
+  readonly validate: (object: ApiObject) => Promise<void>;
 }
 
 /** Everything the server knows about one resource. Made by its group's module, registered once, never changed. */
@@ -96,6 +114,12 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly defaultsRevision?: number;
   /** Default: all. */
   readonly verbs?: readonly ResourceVerb[];
+  /**
+   * Makes the kind a virtual one: a created object is a question, which this answers by filling in what it was asked
+   * for; nothing is stored. Such a definition has the one verb `create`. The object stood the strategy's rules and
+   * admission.
+   */
+  readonly answer?: (context: RequestContext, object: T) => Promise<T> | T;
   readonly strategy: Strategy<T>;
   readonly facts?: StrategyFacts<T>;
   /** Fields selectable besides metadata.name and metadata.namespace. */

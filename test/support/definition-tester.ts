@@ -3,6 +3,7 @@ import { type Clock, formatTime } from '../../src/machinery/clock.js';
 import { applyMergePatch } from '../../src/machinery/patch/index.js';
 import type { RequestContext, UserInfo } from '../../src/machinery/request-context.js';
 import { decode } from '../../src/machinery/schema/index.js';
+import { closedSecurity } from '../../src/machinery/security.js';
 import { StatusError } from '../../src/machinery/status-error.js';
 import { type VendorNames, vendorNames } from '../../src/machinery/vendor.js';
 import { beforeCreate } from '../../src/registry/before-create.js';
@@ -25,6 +26,7 @@ export function testGroupContext(names: VendorNames = testNames): GroupContext {
     storage: undefined as unknown as Storage,
     clock: testClock,
     names,
+    security: closedSecurity,
     serviceClusterIpRange: '10.0.0.0/16',
     serviceNodePortRange: '30000-32767',
   };

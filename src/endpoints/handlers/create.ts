@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
+import { invalidError } from '../../machinery/status-error.js';
 import { ensureNamespace } from '../../registry/before-create.js';
 import { toStored } from '../../registry/object-codec.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
-import { sendObject } from '../negotiation/respond.js';
-import { parseWriteOptions } from '../negotiation/write-options.js';
+import { sendObject, sendValue } from '../negotiation/respond.js';
+import { parseWriteOptions, type WriteOptions } from '../negotiation/write-options.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
 import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } from './write-context.js';
@@ -35,6 +38,11 @@ export async function handleCreate(
     options: options.raw,
     dryRun: options.dryRun,
   });
+  if (resource.definition.answer !== undefined) {
+    const answer = await answerQuestion(context, resource.definition, object, options);
+    sendValue(context, reply, 201, answer, accepted, resource.served.type);
+    return;
+  }
   trackFields(services, resource, undefined, object, options);
 
   const written = await services.storeOf(resource).create(context, toStored(resource, object), {
@@ -42,4 +50,19 @@ export async function handleCreate(
     validate: validateWith(context, options),
   });
   sendObject(services, context, reply, 201, resource, written, accepted);
+}
+
+/** Virtual kinds: the object is checked like any other, then filled in instead of stored. */
+async function answerQuestion(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: ApiObject,
+  options: WriteOptions,
+): Promise<ApiObject> {
+  const { strategy, group, kind } = definition;
+  strategy.prepareForCreate?.(context, object);
+  const errors = strategy.validate?.(context, object) ?? [];
+  if (errors.length > 0) throw invalidError({ group, kind }, object.metadata?.name ?? '', errors);
+  await validateWith(context, options)(object, undefined);
+  return (await definition.answer?.(context, object)) as ApiObject;
 }

@@ -6,6 +6,7 @@ import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, methodNotAllowedError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { parseStored, toServed } from '../../registry/object-codec.js';
+import type { SubresourceDefinition } from '../../registry/resource-definition.js';
 import { bodyFormat, decodeBody, decodePatched } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendValue } from '../negotiation/respond.js';
@@ -46,6 +47,7 @@ export async function handleSubresourceCreate(
   reply: FastifyReply,
 ): Promise<void> {
   const { subresource } = scope;
+  if (subresource?.perform !== undefined) return performCreate(services, context, scope, request, reply);
   if (subresource?.write === undefined || subresource.type === undefined) throw methodNotAllowedError();
   const accepted = services.accept.negotiate(request.headers.accept, false);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
@@ -54,6 +56,31 @@ export async function handleSubresourceCreate(
   const answer = subresource.createAnswer?.(context, makeBody(parent)) ?? subresource.read?.(parent);
   const isStatus = (answer as ApiObject | undefined)?.kind === 'Status';
   sendValue(context, reply, 201, answer, accepted, isStatus ? services.kinds.status : subresource.type);
+}
+
+/** POST to a virtual subresource: what it does is its own business, from decoding to validating admission is as ever. */
+async function performCreate(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { perform, type } = scope.subresource as SubresourceDefinition;
+  if (perform === undefined || type === undefined) throw methodNotAllowedError();
+  const accepted = services.accept.negotiate(request.headers.accept, false);
+  const options = parseWriteOptions(context, services.names, 'CreateOptions');
+  const format = bodyFormat(request.plinthContext?.contentType, services.names);
+  const raw = await readBody(request.raw, services.options.maxBodyBytes);
+  const body = decodeBody(context, type, expectedKind(scope), raw, format, options.fieldValidation);
+  ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
+  const { name, namespace } = scope;
+  const subject = { operation: 'CREATE', name, oldObject: undefined, options: options.raw } as const;
+  const { dryRun } = options;
+  await admissionOf(context).admit({ ...subject, object: body, dryRun });
+  const validate = (object: ApiObject) => admissionOf(context).validate({ ...subject, object, dryRun });
+  const answer = await perform(context, { namespace, name, body, dryRun, validate });
+  sendValue(context, reply, 201, answer, accepted, answer.kind === 'Status' ? services.kinds.status : type);
 }
 
 type MakeBody = (parent: ApiObject) => ApiObject;

@@ -7,6 +7,7 @@ import { type Service, service as serviceType } from '../../../../apis/core/v1/s
 import type { ApiObject } from '../../../../machinery/api-object.js';
 import type { RequestContext } from '../../../../machinery/request-context.js';
 import { decode } from '../../../../machinery/schema/index.js';
+import { closedSecurity } from '../../../../machinery/security.js';
 import { StatusError } from '../../../../machinery/status-error.js';
 import { vendorNames } from '../../../../machinery/vendor.js';
 import type { GroupContext } from '../../../../registry/group-context.js';
@@ -43,6 +44,7 @@ class Process {
       storage,
       clock: { now: () => time.now },
       names,
+      security: closedSecurity,
       serviceClusterIpRange: ranges.addresses,
       serviceNodePortRange: ranges.ports,
     };

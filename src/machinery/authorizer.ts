@@ -1,4 +1,4 @@
-import type { RequestInfo, UserInfo } from '../machinery/request-context.js';
+import type { RequestInfo, UserInfo } from './request-context.js';
 
 /** What is judged (specification 5.4): who wants to do what to which resource or path. */
 export interface AuthorizerAttributes {
@@ -39,4 +39,35 @@ export function attributesOf(user: UserInfo, info: RequestInfo): AuthorizerAttri
     name: info.name,
     path: info.path,
   };
+}
+
+/** One permission on resources, as RBAC writes it (specification 2.10). */
+export interface ResourceRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  /** Empty: every name. */
+  readonly resourceNames: readonly string[];
+}
+
+/** One permission on paths; a trailing `*` stands for everything behind it. */
+export interface NonResourceRule {
+  readonly verbs: readonly string[];
+  readonly nonResourceURLs: readonly string[];
+}
+
+/** What a user may do in a namespace, as far as the modules can say. */
+export interface RuleList {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly nonResourceRules: readonly NonResourceRule[];
+  /** Some module can't enumerate its rules, or failed to. */
+  readonly incomplete: boolean;
+  /** Why, for people; empty when complete. */
+  readonly evaluationError: string;
+}
+
+/** Enumerates permissions; not every module can (a webhook answers questions only). */
+export interface RuleResolver {
+  /** Rules in force for `user` in `namespace`, cluster-wide ones included. */
+  rulesFor(user: UserInfo, namespace: string): Promise<RuleList> | RuleList;
 }
