@@ -5,7 +5,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
-import { encodeValue, sendBytes, setCommonHeaders, shownType } from '../negotiation/respond.js';
+import { encodeValue, sendBytes, sendPieces, shownType } from '../negotiation/respond.js';
 import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '../negotiation/transform.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
@@ -14,7 +14,7 @@ import type { EndpointServices } from '../services.js';
 export interface ListWriter {
   add(objects: readonly ApiObject[]): void;
   /** Answers with everything that was added. */
-  send(metadata: ListMetadata, reply: FastifyReply): void;
+  send(metadata: ListMetadata, reply: FastifyReply): Promise<void>;
 }
 
 /** Kind of the list of a resource's objects. */
@@ -52,7 +52,7 @@ class ValueListWriter implements ListWriter {
     for (const object of objects) this.objects.push(object);
   }
 
-  send(metadata: ListMetadata, reply: FastifyReply): void {
+  async send(metadata: ListMetadata, reply: FastifyReply): Promise<void> {
     const { context, scope, accepted } = this;
     const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
     const bytes = encodeValue(this.value(metadata), accepted, scope.resource.served.type, pretty);
@@ -91,14 +91,11 @@ class ProtobufListWriter implements ListWriter {
     this.list.add(objects);
   }
 
-  send(metadata: ListMetadata, reply: FastifyReply): void {
+  async send(metadata: ListMetadata, reply: FastifyReply): Promise<void> {
     const { services, scope, accepted } = this;
     const identity = listIdentity(services, scope, accepted);
     const chunks = this.list.finish(identity, services.kinds.listMeta, metadata);
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    setCommonHeaders(this.context, reply);
-    reply.code(200).header('content-type', accepted.contentType).header('content-length', length);
-    reply.send(Readable.from(chunks, { objectMode: false }));
+    await sendPieces(this.context, reply, 200, accepted.contentType, Readable.from(chunks));
   }
 }
 

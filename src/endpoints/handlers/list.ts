@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { expiredError, StatusError } from '../../machinery/status-error.js';
@@ -8,7 +7,7 @@ import type { Store } from '../../registry/store.js';
 import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { encodeContinue, type ListOptions, parseListOptions } from '../negotiation/list-options.js';
-import { sendsStoredText, sendText, servedObject, setCommonHeaders } from '../negotiation/respond.js';
+import { sendPieces, sendsStoredText, sendText, servedObject } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
@@ -161,11 +160,7 @@ async function sendStoredList(
     }
     yield `],"metadata":${JSON.stringify(listMetadata(snapshot, piece.rest))}}`;
   }
-  setCommonHeaders(context, reply);
-  reply
-    .code(200)
-    .header('content-type', 'application/json')
-    .send(Readable.from(body(), { objectMode: false }));
+  await sendPieces(context, reply, 200, 'application/json', body());
 }
 
 async function sendTransformedList(
@@ -182,5 +177,5 @@ async function sendTransformedList(
     writer.add(piece.items.map((item) => servedObject(scope.resource, item)));
     rest = piece.rest;
   }
-  writer.send(listMetadata(snapshot, rest), reply);
+  await writer.send(listMetadata(snapshot, rest), reply);
 }

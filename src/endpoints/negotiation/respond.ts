@@ -10,6 +10,7 @@ import { parseText, spliceVersion, storedForm, toServed, type VersionedText } fr
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
+import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './compression.js';
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
 
@@ -120,7 +121,10 @@ export function encodeValue(value: unknown, accepted: AcceptedType, type: KindTy
   }
 }
 
-/** Answers with ready text; adds the headers that every answer of the API has. */
+/**
+ * Answers with ready text; adds the headers that every answer of the API has. Long answers to reads are compressed when
+ * the client takes that.
+ */
 export function sendText(
   context: RequestContext,
   reply: FastifyReply,
@@ -128,16 +132,17 @@ export function sendText(
   contentType: string,
   text: string,
 ): void {
+  // A character has at least one byte; only long texts are measured before they are sent.
+  if (text.length > compressionThresholdBytes / 3 && Buffer.byteLength(text) > compressionThresholdBytes) {
+    sendLong(context, reply, code, contentType, text);
+    return;
+  }
   // A time-out may have answered already.
   if (reply.sent) return;
-  setCommonHeaders(context, reply);
-  // Past Fastify's serializing: it would add a charset that JSON does not have (RFC 8259 section 11), and Node sends a
-  // string in one write with its headers, but bytes in a second one.
-  const headers = reply.getHeaders();
-  reply.hijack();
-  headers['content-type'] = contentType;
+  const headers = takeOver(context, reply, contentType);
+  // Node sends a string in one write with its headers, but bytes in a second one.
   headers['content-length'] = Buffer.byteLength(text);
-  reply.raw.writeHead(code, headers as OutgoingHttpHeaders);
+  reply.raw.writeHead(code, headers);
   reply.raw.end(text);
 }
 
@@ -147,11 +152,135 @@ export function sendBytes(
   reply: FastifyReply,
   code: number,
   contentType: string,
-  bytes: Buffer,
+  bytes: Uint8Array,
+): void {
+  if (bytes.length > compressionThresholdBytes) {
+    sendLong(context, reply, code, contentType, bytes);
+    return;
+  }
+  if (reply.sent) return;
+  const headers = takeOver(context, reply, contentType);
+  headers['content-length'] = bytes.length;
+  reply.raw.writeHead(code, headers);
+  reply.raw.end(bytes);
+}
+
+/** A ready answer above the threshold. A HEAD learns all headers but the length of what is not made for it. */
+function sendLong(
+  context: RequestContext,
+  reply: FastifyReply,
+  code: number,
+  contentType: string,
+  body: string | Uint8Array,
 ): void {
   if (reply.sent) return;
+  const isCompressed = code === 200 && wantsGzip(reply);
+  const headers = takeOver(context, reply, contentType);
+  addVary(headers);
+  if (!isCompressed) {
+    headers['content-length'] = Buffer.byteLength(body);
+    reply.raw.writeHead(code, headers);
+    reply.raw.end(body);
+    return;
+  }
+  headers['content-encoding'] = 'gzip';
+  if (reply.request.method === 'HEAD') {
+    reply.raw.writeHead(code, headers);
+    reply.raw.end();
+    return;
+  }
+  compress(body).then(
+    (bytes) => {
+      if (reply.raw.headersSent || reply.raw.destroyed) return;
+      headers['content-length'] = bytes.length;
+      reply.raw.writeHead(code, headers);
+      reply.raw.end(bytes);
+    },
+    () => reply.raw.destroy(),
+  );
+}
+
+/**
+ * Answers with a body that comes piece by piece, of unknown length, waiting for a client that reads slowly: `pieces` is
+ * asked for the next one only when the last is on its way. A body that turns out to be short is sent at once with its
+ * length; a long one is compressed when the client takes that. What `pieces` throws before anything was sent is thrown
+ * on, so that it is answered as an error; later the connection (or stream) is cut, which tells the client that the body
+ * is not whole. `pieces` is always ended, also when the client leaves.
+ */
+export async function sendPieces(
+  context: RequestContext,
+  reply: FastifyReply,
+  code: number,
+  contentType: string,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const begun: Buffer[] = [];
+  let length = 0;
+  let done = false;
+  try {
+    while (!done && length <= compressionThresholdBytes) {
+      const next = await iterator.next();
+      if (next.done === true) done = true;
+      else {
+        const bytes = bytesOf(next.value);
+        begun.push(bytes);
+        length += bytes.length;
+      }
+    }
+    if (done) {
+      sendBytes(context, reply, code, contentType, begun.length === 1 ? (begun[0] as Buffer) : Buffer.concat(begun));
+      return;
+    }
+    if (reply.sent) return;
+    const isCompressed = code === 200 && wantsGzip(reply);
+    const headers = takeOver(context, reply, contentType);
+    addVary(headers);
+    if (isCompressed) headers['content-encoding'] = 'gzip';
+    reply.raw.writeHead(code, headers);
+    if (reply.request.method === 'HEAD') {
+      reply.raw.end();
+      return;
+    }
+    await writePieces(reply.raw, continued(begun, iterator), isCompressed);
+  } finally {
+    if (!done) await iterator.return?.();
+  }
+}
+
+function bytesOf(piece: string | Uint8Array): Buffer {
+  if (typeof piece === 'string') return Buffer.from(piece);
+  return Buffer.isBuffer(piece) ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+}
+
+/** What was read already, then the rest. */
+async function* continued(
+  begun: Buffer[],
+  rest: AsyncIterator<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
+  for (let piece = begun.shift(); piece !== undefined; piece = begun.shift()) yield piece;
+  for (;;) {
+    const next = await rest.next();
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+/**
+ * Takes the response out of Fastify's hands, whose serializing would add a charset that JSON does not have (RFC 8259
+ * section 11), and gives the headers so far.
+ */
+function takeOver(context: RequestContext, reply: FastifyReply, contentType: string): OutgoingHttpHeaders {
   setCommonHeaders(context, reply);
-  reply.code(code).header('content-type', contentType).send(bytes);
+  const headers = reply.getHeaders() as OutgoingHttpHeaders;
+  reply.hijack();
+  headers['content-type'] = contentType;
+  return headers;
+}
+
+/** Answers that are compressed for some clients say so to caches also when they are not. */
+function addVary(headers: OutgoingHttpHeaders): void {
+  headers.vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`;
 }
 
 /** Caching is never allowed; warnings go in headers (RFC 7234 section 5.5). */
