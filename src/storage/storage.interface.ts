@@ -110,6 +110,33 @@ export interface ChangeSubscription {
   close(): void;
 }
 
+/** Where to look for objects that nobody wrote for a while. */
+export interface AgedQuery {
+  readonly resource: string;
+  /** Only objects whose last write lies at least this long back, in milliseconds by the clock of the database. */
+  readonly ageMs: number;
+  /** Where an earlier page ended. */
+  readonly after?: ListPosition | undefined;
+  /** Most objects to look at; bounds the work of one call, whatever it finds. */
+  readonly scan: number;
+}
+
+export interface AgedPage {
+  /** In (namespace, name) byte order. An object that is due may be missing for as long as two rounds of log upkeep. */
+  readonly items: readonly StoredObject[];
+  /** Where to go on; undefined when the last object of the resource was looked at. */
+  readonly next: ListPosition | undefined;
+}
+
+/**
+ * Versions that may have been handed out and are not part of the history any more: those strictly between the two.
+ * A fail-over to a standby that lagged leaves such a gap. Nothing can be read at or watched from a version in it.
+ */
+export interface LostVersions {
+  readonly after: bigint;
+  readonly until: bigint;
+}
+
 /**
  * The store of all objects. Versions are one global sequence whose order is commit order: whoever sees version n has
  * every change up to n. Every method throws `StorageError` only.
@@ -140,6 +167,12 @@ export interface Storage {
 
   /** Changes of the scope with a version above `from`. `Expired` when `from` lies below the floor. */
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription>;
+
+  /** One page of the objects that were not written for a while: neither created nor updated. */
+  aged(query: AgedQuery): Promise<AgedPage>;
+
+  /** The newest gap of versions this process knows of; whoever resumes from memory must refuse a version in it. */
+  lostVersions(): LostVersions | undefined;
 
   /** Cheap liveness probe of the database; throws `Unavailable` when it does not answer. */
   ping(): Promise<void>;
