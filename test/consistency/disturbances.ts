@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { TestCluster, TestServer } from '../e2e/support/test-cluster.js';
+import type { Random } from '../support/random.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
+
+export const disturbanceNames = [
+  'postgres-crash',
+  'postgres-restart',
+  'listeners-cut',
+  'listeners-silent',
+  'sessions-cut',
+  'server-killed',
+  'servers-rolled',
+  'history-cut',
+] as const;
+export type DisturbanceName = (typeof disturbanceNames)[number];
+
+/** What goes wrong under a cluster, one after another; each heals before it returns. */
+export class Disturbances {
+  constructor(
+    private readonly cluster: TestCluster,
+    private readonly proxy: TcpProxy,
+    private readonly random: Random,
+    /** Flags that every server of the run has. */
+    private readonly flags: readonly string[],
+  ) {}
+
+  /** Does it and waits until every server is ready again. */
+  async run(name: DisturbanceName): Promise<void> {
+    switch (name) {
+      case 'postgres-crash':
+      case 'postgres-restart':
+        await this.cluster.postgres.shutDown(name === 'postgres-crash' ? 'immediate' : 'fast');
+        await delay(this.random.below(1500));
+        await this.cluster.postgres.startAgain();
+        break;
+      case 'listeners-cut':
+        // Refuses for a while, so that changes have to be found without notifications.
+        this.proxy.cut(true);
+        await delay(this.random.below(3000));
+        this.proxy.cut();
+        break;
+      case 'listeners-silent':
+        // Nothing arrives and nothing is closed; longer than the servers take to notice.
+        this.proxy.holdAnswers();
+        this.proxy.holdRequests();
+        await delay(5000 + this.random.below(6000));
+        this.proxy.cut();
+        break;
+      case 'sessions-cut':
+        await this.cutSessions();
+        break;
+      case 'server-killed':
+        await this.restart(this.random.pick(this.cluster.servers), 'SIGKILL');
+        break;
+      case 'servers-rolled':
+        for (const server of [...this.cluster.servers]) await this.restart(server, 'SIGTERM');
+        break;
+      case 'history-cut':
+        await this.cutHistory();
+        break;
+    }
+    await this.healed();
+  }
+
+  /** Resolves once every server says it is ready. */
+  async healed(): Promise<void> {
+    const deadline = performance.now() + 60_000;
+    for (const server of this.cluster.servers) {
+      while ((await server.client.get('/readyz').catch(() => undefined))?.status !== 200) {
+        if (performance.now() > deadline) throw new Error(`not ready again: ${server.url}\n${server.log.slice(-2000)}`);
+        await delay(50);
+      }
+    }
+  }
+
+  private async restart(server: TestServer, signal: NodeJS.Signals): Promise<void> {
+    const { servers } = this.cluster;
+    servers.splice(servers.indexOf(server), 1);
+    await server.stop(signal);
+    await this.cluster.addServer(Number(new URL(server.url).port), this.flags);
+  }
+
+  private async cutSessions(): Promise<void> {
+    await this.asAdmin((client) =>
+      client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and application_name not like 'consistency%'
+           and random() < 0.7`,
+      ),
+    );
+  }
+
+  /** Raises the oldest version that can be listed and watched from, as the upkeep of the log does. */
+  private async cutHistory(): Promise<void> {
+    await this.asAdmin((client) =>
+      client.query(
+        `update plinth.retention set floor = greatest(floor, (select head from plinth.log_bounds()) - $1::bigint)`,
+        [this.random.below(300)],
+      ),
+    );
+  }
+
+  private async asAdmin(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.cluster.databaseUrl,
+      application_name: 'consistency disturbance',
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+}
