@@ -43,6 +43,12 @@ export interface ServedVersion {
   readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
 }
 
+/** A kind of bodies under the name it is served by. */
+export interface BodyKind {
+  readonly kind: GroupVersionKind;
+  readonly type: KindType;
+}
+
 /**
  * A subresource that reads or writes the parent object, or a virtual one with its own kind. Routes follow from which
  * functions are there.
@@ -52,6 +58,8 @@ export interface SubresourceDefinition {
   /** Kind of its body when it is not the parent's (`Scale`, `Binding`, ...). */
   readonly kind?: GroupVersionKind;
   readonly type?: KindType;
+  /** Further versions of that kind with the same fields, which bodies of a virtual subresource may have as well. */
+  readonly otherBodies?: readonly BodyKind[];
   readonly verbs: readonly ResourceVerb[];
   /**
    * For subresources on the parent's own kind (`status`, `approval`, `finalize`): carries over everything that this

@@ -7,7 +7,7 @@ import { conflictError, methodNotAllowedError, modifiedMessage, notFoundError } 
 import { ensureIdentity } from '../../registry/before-update.js';
 import { parseStored, toServed } from '../../registry/object-codec.js';
 import type { SubresourceDefinition } from '../../registry/resource-definition.js';
-import { bodyFormat, decodeBody, decodePatched } from '../negotiation/decode-body.js';
+import { bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendValue } from '../negotiation/respond.js';
 import { parseWriteOptions, type WriteOptions } from '../negotiation/write-options.js';
@@ -66,13 +66,14 @@ async function performCreate(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { perform, type } = scope.subresource as SubresourceDefinition;
+  const { perform, type, otherBodies = [] } = scope.subresource as SubresourceDefinition;
   if (perform === undefined || type === undefined) throw methodNotAllowedError();
   const accepted = services.accept.negotiate(request.headers.accept, false);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const raw = await readBody(request.raw, services.options.maxBodyBytes);
-  const body = decodeBody(context, type, expectedKind(scope), raw, format, options.fieldValidation);
+  const kinds = [{ kind: expectedKind(scope), type }, ...otherBodies] as const;
+  const body = decodeBodyOfAny(context, kinds, raw, format, options.fieldValidation);
   ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
   const { name, namespace } = scope;
   const subject = { operation: 'CREATE', name, oldObject: undefined, options: options.raw } as const;

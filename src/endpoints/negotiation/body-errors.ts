@@ -1,5 +1,5 @@
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
-import { badRequestError, type StatusError } from '../../machinery/status-error.js';
+import { badRequestError, StatusError } from '../../machinery/status-error.js';
 
 const shownBytes = 30;
 
@@ -30,10 +30,21 @@ export function unfitBodyError(
   detail: string,
   cause?: unknown,
 ): StatusError {
+  return badRequestError(unfitMessage(identity, expected, detail), cause);
+}
+
+/** 400 for a body of the right kind in another version. */
+export class OtherVersionError extends StatusError {
+  constructor(message: string) {
+    super('BadRequest', message);
+  }
+}
+
+function unfitMessage(identity: BodyIdentity, expected: GroupVersionKind, detail: string): string {
   const kind = identity.kind === '' ? expected.kind : identity.kind;
   const apiVersion = identity.apiVersion === '' ? expected.version : identity.apiVersion;
   const version = JSON.stringify(apiVersion.slice(apiVersion.lastIndexOf('/') + 1));
-  return badRequestError(`${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`, cause);
+  return `${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`;
 }
 
 /** Throws a 400 for a body of another kind or version than expected; it may leave both out. */
@@ -44,6 +55,6 @@ export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind
   const expectedVersion = formatApiVersion(expected);
   if (identity.apiVersion !== '' && identity.apiVersion !== expectedVersion) {
     const versions = `${JSON.stringify(expectedVersion)}, not ${JSON.stringify(identity.apiVersion)}`;
-    throw unfitBodyError(identity, expected, `the request is about apiVersion ${versions}`);
+    throw new OtherVersionError(unfitMessage(identity, expected, `the request is about apiVersion ${versions}`));
   }
 }

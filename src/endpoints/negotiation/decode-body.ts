@@ -6,8 +6,9 @@ import { addWarning, type RequestContext } from '../../machinery/request-context
 import { DecodeError, decode, findDuplicateKeys, type KindType, maxDepth } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
+import type { BodyKind } from '../../registry/resource-definition.js';
 import { acceptedMediaTypes } from './accept.js';
-import { checkIdentity, unfitBodyError, unrecognizedError } from './body-errors.js';
+import { checkIdentity, OtherVersionError, unfitBodyError, unrecognizedError } from './body-errors.js';
 import { decodeProtobufObject } from './protobuf-request.js';
 
 /** How unknown and duplicate fields of a body are treated (specification 4.2, `fieldValidation`). */
@@ -150,6 +151,29 @@ export function decodeBody(
   }
   const duplicates = fieldValidation === 'Ignore' || format === 'yaml' ? [] : findDuplicateKeys(body.toString('utf8'));
   return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates);
+}
+
+/**
+ * {@link decodeBody} for a path that takes several versions of a kind: the body is decoded as the one it names, or as
+ * the first.
+ */
+export function decodeBodyOfAny(
+  context: RequestContext,
+  kinds: readonly [BodyKind, ...BodyKind[]],
+  body: Buffer,
+  format: BodyFormat,
+  fieldValidation: FieldValidation,
+): ApiObject {
+  let refusal: unknown;
+  for (const { type, kind } of kinds) {
+    try {
+      return decodeBody(context, type, kind, body, format, fieldValidation);
+    } catch (error) {
+      if (!(error instanceof OtherVersionError)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
 }
 
 /** Decodes what a patch made of an object: here the patch is to blame, so what does not fit is a 422. */

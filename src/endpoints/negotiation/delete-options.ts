@@ -1,14 +1,10 @@
-import { type FieldError, FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { badRequestError, invalidError } from '../../machinery/status-error.js';
+import { badRequestError } from '../../machinery/status-error.js';
+import { checkedDeleteOptions } from '../../registry/delete-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import type { EndpointServices } from '../services.js';
 import { bodyFormat, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
-import { validateDryRun } from './write-options.js';
-
-const policies = ['Foreground', 'Background', 'Orphan'] as const;
-type Policy = (typeof policies)[number];
 
 interface RawDeleteOptions {
   kind?: unknown;
@@ -31,30 +27,16 @@ export function parseDeleteOptions(
   contentType: string | undefined,
 ): DeleteOptions {
   const raw = body.length > 0 ? fromBody(services, body, contentType) : fromQuery(context.query);
-  const errors: FieldError[] = [];
-  const dryRun = stringList(raw.dryRun, 'dryRun');
-  errors.push(...validateDryRun(dryRun));
-  const policyPath = FieldPath.of('propagationPolicy');
-  const policy = optionalString(raw.propagationPolicy, 'propagationPolicy');
-  const orphanDependents = optionalBoolean(raw.orphanDependents, 'orphanDependents');
-  if (policy !== undefined) {
-    if (!policies.includes(policy as Policy)) errors.push(notSupported(policyPath, policy, [...policies, 'nil']));
-    else if (orphanDependents !== undefined) {
-      errors.push(invalid(policyPath, policy, 'orphanDependents and deletionPropagation cannot be both set'));
-    }
-  }
-  const gracePeriodSeconds = optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds');
-  if (errors.length > 0)
-    throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'DeleteOptions' }, '', errors);
-  const preconditions = parsePreconditions(raw.preconditions);
-  return {
-    // A negative period means the default of one second, as for old clients.
-    gracePeriodSeconds: gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds,
-    ...(preconditions === undefined ? {} : { preconditions }),
-    propagationPolicy: policy as Policy | undefined,
-    orphanDependents,
-    dryRun: dryRun.length > 0,
-  };
+  return checkedDeleteOptions(
+    {
+      dryRun: stringList(raw.dryRun, 'dryRun'),
+      propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy'),
+      orphanDependents: optionalBoolean(raw.orphanDependents, 'orphanDependents'),
+      gracePeriodSeconds: optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds'),
+      preconditions: parsePreconditions(raw.preconditions),
+    },
+    services.names,
+  );
 }
 
 function fromBody(services: EndpointServices, body: Buffer, contentType: string | undefined): RawDeleteOptions {

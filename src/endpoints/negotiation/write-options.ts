@@ -1,7 +1,8 @@
-import { type FieldError, FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
+import { FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { invalidError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
+import { validateDryRun } from '../../registry/delete-options.js';
 import { validateFieldManager } from '../../registry/validate-metadata.js';
 import type { FieldValidation } from './decode-body.js';
 
@@ -18,13 +19,6 @@ export interface WriteOptions {
   readonly force: boolean;
   /** As sent, for admission. */
   readonly raw: Readonly<Record<string, unknown>>;
-}
-
-const dryRunPath = FieldPath.of('dryRun');
-
-/** Broken rules of `dryRun`: only `All`, any number of times. */
-export function validateDryRun(values: readonly string[]): FieldError[] {
-  return values.every((v) => v === 'All') ? [] : [notSupported(dryRunPath, values, ['All'])];
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Pod, pod } from '../../../apis/core/v1/pod.types.js';
 import type { GroupContext } from '../../../registry/group-context.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';
 import { podColumns } from './pod.columns.js';
 import { ephemeralContainersPath, podStatusPath } from './pod.paths.js';
@@ -39,6 +40,11 @@ export function podResource(context: GroupContext): ResourceDefinition {
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
     columns: podColumns,
-    subresources: [podStatusPath(), bindingPath(context.clock), ephemeralContainersPath(options)],
+    subresources: [
+      podStatusPath(),
+      bindingPath(context.clock),
+      evictionPath(context),
+      ephemeralContainersPath(options),
+    ],
   });
 }

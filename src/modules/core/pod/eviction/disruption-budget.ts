@@ -1,0 +1,74 @@
+import type {
+  PodDisruptionBudget,
+  PodDisruptionBudgetStatus,
+} from '../../../../apis/policy/v1/pod-disruption-budget.types.js';
+import { forbiddenError, type StatusCause, StatusError } from '../../../../machinery/status-error.js';
+
+/** Most evictions that the budget's controller may owe an answer for. */
+const maxDisruptedPods = 2000;
+/** When a refused eviction may be tried again. */
+const retryAfterSeconds = 10;
+
+/** 429 that says which budget stands in the way. */
+export function budgetError(name: string, detail: string): StatusError {
+  const causes: StatusCause[] = [{ reason: 'DisruptionBudget', message: `The disruption budget ${name} ${detail}` }];
+  return new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    details: { causes, retryAfterSeconds },
+  });
+}
+
+/** 429 for a budget whose status can't be relied on, because it or the pod is changing. */
+export function unsettledBudgetError(name: string): StatusError {
+  return budgetError(name, 'is still being processed by the server.');
+}
+
+/**
+ * The status of a budget after one more disruption, of the pod with this name (specification 2.6); a copy.
+ *
+ * @param now in the form of times in objects
+ * @throws StatusError when the budget does not allow it: 429, or 403 when its controller has lost track
+ */
+export function withDisruption(
+  { metadata, status }: PodDisruptionBudget,
+  podName: string,
+  now: string,
+): PodDisruptionBudgetStatus {
+  const name = metadata.name ?? '';
+  const subject = { group: 'policy', resource: 'poddisruptionbudget' };
+  const observed = Number(status.observedGeneration ?? 0);
+  if (observed < Number(metadata.generation ?? 0)) throw unsettledBudgetError(name);
+  if (status.disruptionsAllowed < 0) throw forbiddenError(subject, name, 'pdb disruptions allowed is negative');
+  if (Object.keys(status.disruptedPods ?? {}).length > maxDisruptedPods) {
+    const detail = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
+    throw forbiddenError(subject, name, detail);
+  }
+  if (status.disruptionsAllowed === 0) {
+    const { desiredHealthy, currentHealthy } = status;
+    throw budgetError(name, `needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`);
+  }
+  const next = {
+    ...status,
+    disruptionsAllowed: status.disruptionsAllowed - 1,
+    disruptedPods: { ...status.disruptedPods, [podName]: now },
+  };
+  return next.disruptionsAllowed === 0 ? withoutDisruptions(next, now) : next;
+}
+
+/** Says in the conditions that no disruption is left. */
+function withoutDisruptions(status: PodDisruptionBudgetStatus, now: string): PodDisruptionBudgetStatus {
+  const conditions = [...(status.conditions ?? [])];
+  const type = 'DisruptionAllowed';
+  const i = conditions.findIndex((condition) => condition.type === type);
+  const before = conditions[i];
+  const condition = {
+    type,
+    status: 'False' as const,
+    ...(status.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }),
+    lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : now,
+    reason: 'InsufficientPods',
+    message: '',
+  };
+  if (i < 0) conditions.push(condition);
+  else conditions[i] = condition;
+  return { ...status, conditions };
+}

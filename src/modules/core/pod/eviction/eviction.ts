@@ -1,0 +1,173 @@
+import type { Pod } from '../../../../apis/core/v1/pod.types.js';
+import type { Eviction } from '../../../../apis/policy/v1/eviction.types.js';
+import type { PodDisruptionBudget } from '../../../../apis/policy/v1/pod-disruption-budget.types.js';
+import type { ApiObject } from '../../../../machinery/api-object.js';
+import { formatTime } from '../../../../machinery/clock.js';
+import { labelSelectorFromObject, SelectorError } from '../../../../machinery/label-selector.js';
+import type { RequestContext } from '../../../../machinery/request-context.js';
+import { notFoundError, StatusError, timeoutError } from '../../../../machinery/status-error.js';
+import { groupName } from '../../../../machinery/vendor.js';
+import { checkPreconditions } from '../../../../registry/before-delete.js';
+import { checkedDeleteOptions } from '../../../../registry/delete-options.js';
+import type { GroupContext } from '../../../../registry/group-context.js';
+import { parseStored, parseText } from '../../../../registry/object-codec.js';
+import type { SubresourceAction } from '../../../../registry/resource-definition.js';
+import { Store } from '../../../../registry/store.js';
+import type { DeleteOptions } from '../../../../registry/strategy.js';
+import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
+
+/** How often a pod that changes under the hands is looked at anew. */
+const maxAttempts = 20;
+const pageSize = 500;
+
+/** A validating admission that lets all pass: what was to be judged is the eviction. */
+const admitted = async () => {};
+
+/** Takes pods away as far as their budgets allow (specification 2.6, 4.1). */
+export class PodEviction {
+  private pods: Store | undefined;
+  private budgets: Store | undefined;
+
+  constructor(private readonly context: GroupContext) {}
+
+  /**
+   * Deletes the pod, after counting it against its budget. Throws a StatusError when it must stay: 429 for the budget's
+   * sake, 500 when several budgets speak of it, 404, 409 and 422 as a delete would. A refused eviction changes nothing.
+   */
+  async evict(request: RequestContext, action: SubresourceAction): Promise<ApiObject> {
+    const { namespace, name } = action;
+    const eviction = action.body as unknown as Eviction;
+    const options = this.deleteOptions(eviction, action.dryRun);
+    await action.validate(action.body);
+    for (let attempt = 1; ; attempt++) {
+      const pod = await this.readPod(namespace, name);
+      checkPreconditions(this.podStore().resource.definition, pod as unknown as ApiObject, options);
+      const { isSettled, budget } = await this.clear(request, pod, options.dryRun);
+      // Nothing was counted against a budget: then the pod must still be what it was judged as.
+      const resourceVersion = isSettled ? options.preconditions?.resourceVersion : pod.metadata.resourceVersion;
+      const preconditions = { uid: pod.metadata.uid, resourceVersion };
+      try {
+        await this.podStore().delete(request, namespace, name, { ...options, preconditions }, admitted);
+        return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+      } catch (error) {
+        const isRace = error instanceof StatusError && error.reason === 'Conflict' && !isSettled;
+        if (!isRace || options.preconditions?.resourceVersion !== undefined) throw error;
+        if (budget !== undefined) throw unsettledBudgetError(budget);
+        if (attempt === maxAttempts)
+          throw timeoutError(`couldn't evict pod ${JSON.stringify(name)} due to conflicts`, 10);
+      }
+    }
+  }
+
+  /** Those in the body; both they and the query may ask for a dry run. */
+  private deleteOptions({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
+    const options = checkedDeleteOptions(deleteOptions, this.context.names);
+    if (options.dryRun && !dryRun) return options;
+    return { ...options, dryRun };
+  }
+
+  /**
+   * Whether the pod may go, counted against its budget where that is due. `isSettled` is false when it may go only as
+   * long as it stays as it is.
+   */
+  private async clear(
+    request: RequestContext,
+    pod: Pod,
+    dryRun: boolean,
+  ): Promise<{ readonly isSettled: boolean; readonly budget?: string }> {
+    const { phase } = pod.status;
+    if (phase === 'Succeeded' || phase === 'Failed' || pod.metadata.deletionTimestamp !== undefined) {
+      return { isSettled: true };
+    }
+    if (phase === 'Pending') return { isSettled: false };
+    const [budget, ...others] = await this.budgetsOf(pod);
+    if (budget === undefined) return { isSettled: true };
+    if (others.length > 0) throw severalBudgetsError();
+    const name = budget.metadata.name as string;
+    if (!isReady(pod) && mayGoUnready(budget)) return { isSettled: false, budget: name };
+    await this.count(request, budget, pod, dryRun);
+    return { isSettled: true };
+  }
+
+  private async count(request: RequestContext, budget: PodDisruptionBudget, pod: Pod, dryRun: boolean): Promise<void> {
+    const { name = '', namespace = '' } = budget.metadata;
+    const store = this.budgetStore();
+    const subresource = store.resource.definition.subresources?.find((s) => s.name === 'status');
+    await store.update(request, namespace, name, {
+      dryRun,
+      validate: admitted,
+      subresource,
+      transform: (live) => {
+        if (live === undefined) throw notFoundError(store.groupResource, name);
+        const now = formatTime(this.context.clock.now());
+        const status = withDisruption(live as unknown as PodDisruptionBudget, pod.metadata.name as string, now);
+        return { ...live, metadata: { ...live.metadata }, status };
+      },
+    });
+  }
+
+  /** Budgets that select the pod, in the order of their names. */
+  private async budgetsOf(pod: Pod): Promise<PodDisruptionBudget[]> {
+    const store = this.budgetStore();
+    const { namespace = '', labels = {} } = pod.metadata;
+    const found: PodDisruptionBudget[] = [];
+    let page = await store.list({ namespace, limit: pageSize });
+    const at = page.resourceVersion;
+    for (;;) {
+      for (const { json } of page.items) {
+        const budget = parseText(store.resource, json) as unknown as PodDisruptionBudget;
+        if (selects(budget, labels)) found.push(budget);
+      }
+      const last = page.items.at(-1);
+      if (!page.more || last === undefined) return found;
+      page = await store.list({ namespace, limit: pageSize, at, after: { namespace, name: last.key.name } });
+    }
+  }
+
+  private async readPod(namespace: string, name: string): Promise<Pod> {
+    const store = this.podStore();
+    return parseStored(store.resource, await store.get(namespace, name)) as unknown as Pod;
+  }
+
+  private podStore(): Store {
+    this.pods ??= this.storeOf('', 'pods');
+    return this.pods;
+  }
+
+  private budgetStore(): Store {
+    this.budgets ??= this.storeOf(groupName('policy', this.context.names), 'poddisruptionbudgets');
+    return this.budgets;
+  }
+
+  private storeOf(group: string, resource: string): Store {
+    const { registry, storage, clock } = this.context;
+    const found = registry.find(group, 'v1', resource);
+    if (found === undefined) throw new Error(`${resource} must be registered before pods can be evicted`);
+    return new Store(found, storage, clock);
+  }
+}
+
+function selects({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, string>>): boolean {
+  try {
+    return labelSelectorFromObject(spec.selector).matches(labels);
+  } catch (error) {
+    // One that was stored before its rule was made selects nothing.
+    if (error instanceof SelectorError) return false;
+    throw error;
+  }
+}
+
+function isReady({ status }: Pod): boolean {
+  return (status.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+}
+
+/** A pod that is not ready does not count as healthy: it may go when enough others are, or when the budget says so. */
+function mayGoUnready({ spec, status }: PodDisruptionBudget): boolean {
+  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  return status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
+}
+
+function severalBudgetsError(): StatusError {
+  const message = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+  return new StatusError('', message, { code: 500 });
+}
