@@ -1,3 +1,5 @@
+import type { SelectionPredicate } from './selection-predicate.js';
+
 /**
  * Where an object lives. `resource` is the storage name of a kind: `<plural>` for the core group and
  * `<plural>.<group>` for named groups; `namespace` is the empty string for cluster-scoped objects.
@@ -41,10 +43,20 @@ export interface ListPosition {
 export interface ListQuery extends Scope {
   /** Exact version to list at. Unset: the newest committed version when the query runs. */
   readonly at?: bigint | undefined;
+  /**
+   * Without `at`: any version from this one on will do, and the store answers with what it has at hand (0: whatever
+   * that is). Unset: nothing older than the newest version at the time of the call. One from the future is waited for,
+   * then refused with `TooLargeVersion`.
+   */
+  readonly notOlderThan?: bigint | undefined;
   readonly after?: ListPosition | undefined;
   /** Most objects to return; unset: all. */
   readonly limit?: number | undefined;
-  /** Also count the objects behind the page (costs an index scan). */
+  /** A store that has to fetch objects may end the page behind this many; one that holds them need not. */
+  readonly pageSize?: number | undefined;
+  /** Only these objects; they are what `limit` counts. `more` may then be true though nothing selected follows. */
+  readonly select?: SelectionPredicate | undefined;
+  /** Also count the objects behind the page (costs an index scan); not together with `select`. */
   readonly countRemaining?: boolean | undefined;
 }
 
@@ -145,10 +157,13 @@ export interface Storage {
   /** Writes a new object; `KeyExists` when one lives there. */
   create(key: StorageKey, uid: string, json: string): Promise<StoredObject>;
 
-  /** The newest committed state, read from the database after the call began; undefined when there is none. */
-  get(key: StorageKey): Promise<StoredObject | undefined>;
+  /**
+   * The newest committed state, nothing older than what was committed when the call began; undefined when there is
+   * none. `notOlderThan` allows an older state as in a list.
+   */
+  get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined>;
 
-  /** One page at one exact version; `Expired` below the floor, `TooLargeVersion` above the head. */
+  /** One page at one version; `Expired` for an `at` below the floor, `TooLargeVersion` above the head. */
   list(query: ListQuery): Promise<ListPage>;
 
   /**

@@ -1,0 +1,107 @@
+import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../selection-predicate.js';
+import type { CacheEntry } from './cache-entry.js';
+
+/** One entry needs no set of its own: labels that name single objects are frequent. */
+type Postings = CacheEntry | Set<CacheEntry>;
+
+/** A label or field that the predicate wants to equal one of a few values. */
+interface Term {
+  readonly id: string;
+  readonly values: readonly string[];
+}
+
+/** Indexed labels and fields of a resource; further ones are answered by scanning. */
+const MOST_TERMS = 16;
+
+/**
+ * Entries by the values of labels and fields that clients select by. A term is indexed when it is first asked for and
+ * kept up to date from then on, so resources that nobody selects from pay nothing.
+ */
+export class AttributeIndex {
+  readonly #terms = new Map<string, Map<string, Postings>>();
+  #source: AttributeSource | undefined;
+
+  /**
+   * A superset of the selected entries, in no order, or undefined when the predicate has no equality that is indexed or
+   * could be. `all` visits every entry, to index a new term.
+   */
+  candidates(
+    predicate: SelectionPredicate,
+    all: (visit: (entry: CacheEntry) => boolean) => void,
+  ): readonly CacheEntry[] | undefined {
+    this.#source ??= predicate.source;
+    if (this.#source !== predicate.source) return undefined;
+    let best: readonly Postings[] | undefined;
+    let bestSize = Number.POSITIVE_INFINITY;
+    for (const term of termsOf(predicate)) {
+      const byValue = this.#terms.get(term.id) ?? this.#build(term.id, all);
+      if (byValue === undefined) continue;
+      const postings = term.values.map((value) => byValue.get(value)).filter((found) => found !== undefined);
+      const size = postings.reduce((sum, found) => sum + (found instanceof Set ? found.size : 1), 0);
+      if (size < bestSize) {
+        best = postings;
+        bestSize = size;
+      }
+    }
+    if (best === undefined) return undefined;
+    return best.flatMap((found) => (found instanceof Set ? [...found] : [found]));
+  }
+
+  /** Follows a change of the cache: `before` was taken out, `after` put in. */
+  update(before: CacheEntry | undefined, after: CacheEntry | undefined): void {
+    const source = this.#source;
+    if (source === undefined) return;
+    for (const [id, byValue] of this.#terms) {
+      if (before !== undefined) remove(byValue, indexedValue(id, before.attributes(source)), before);
+      if (after !== undefined) add(byValue, indexedValue(id, after.attributes(source)), after);
+    }
+  }
+
+  #build(id: string, all: (visit: (entry: CacheEntry) => boolean) => void): Map<string, Postings> | undefined {
+    if (this.#terms.size >= MOST_TERMS) return undefined;
+    const source = this.#source as AttributeSource;
+    const byValue = new Map<string, Postings>();
+    all((entry) => {
+      add(byValue, indexedValue(id, entry.attributes(source)), entry);
+      return true;
+    });
+    this.#terms.set(id, byValue);
+    return byValue;
+  }
+}
+
+function termsOf({ labels, fields }: SelectionPredicate): Term[] {
+  const terms: Term[] = [];
+  for (const { key, operator, values } of labels.requirements) {
+    if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values: [...values] });
+  }
+  for (const { field, equals, value } of fields.requirements) {
+    // The order of keys finds these already; an absent field counts as an empty one.
+    if (equals && !field.startsWith('metadata.')) terms.push({ id: `field ${field}`, values: [value] });
+  }
+  return terms;
+}
+
+function indexedValue(id: string, { labels, fields }: ObjectAttributes): string | undefined {
+  if (id.startsWith('field ')) return fields[id.slice(6)] ?? '';
+  const key = id.slice(6);
+  return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+function add(byValue: Map<string, Postings>, value: string | undefined, entry: CacheEntry): void {
+  if (value === undefined) return;
+  const found = byValue.get(value);
+  if (found === undefined) byValue.set(value, entry);
+  else if (found instanceof Set) found.add(entry);
+  else byValue.set(value, new Set([found, entry]));
+}
+
+function remove(byValue: Map<string, Postings>, value: string | undefined, entry: CacheEntry): void {
+  if (value === undefined) return;
+  const found = byValue.get(value);
+  if (found === entry) byValue.delete(value);
+  else if (found instanceof Set) {
+    found.delete(entry);
+    if (found.size === 0) byValue.delete(value);
+  }
+}

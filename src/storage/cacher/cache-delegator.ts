@@ -1,0 +1,200 @@
+import { StorageError } from '../storage.errors.js';
+import type {
+  AgedPage,
+  AgedQuery,
+  ChangeSubscription,
+  ListPage,
+  ListQuery,
+  LostVersions,
+  Scope,
+  Storage,
+  StorageKey,
+  StoredObject,
+  UpdateDecision,
+  UpdateOptions,
+  UpdateResult,
+} from '../storage.interface.js';
+import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
+import { Cacher } from './cacher.js';
+import type { WatchCache } from './watch-cache.js';
+
+/** How often idle and too large caches are looked for, in milliseconds. */
+const SWEEP_MS = 5_000;
+
+/** What one cache holds. */
+export interface CacheStatistics {
+  readonly resource: string;
+  readonly objects: number;
+  /** Estimate. */
+  readonly bytes: number;
+  readonly watchers: number;
+}
+
+/**
+ * A store that answers lists and watches from memory where memory can give the answer that the store behind it would
+ * give, and asks that store for the rest. Writes and reads of single objects pass through.
+ *
+ * A list without a version asks the database for the newest version first and waits until the cache has reached it:
+ * what was committed before the call is in the answer, whoever wrote it.
+ */
+export class CachedStorage implements Storage {
+  readonly #inner: Storage;
+  readonly #options: CacheOptions;
+  readonly #cachers = new Map<string, Cacher>();
+  #cancelSweep: (() => void) | undefined;
+  #stopped = false;
+
+  /** The store behind is not started or stopped by this one. */
+  constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
+    this.#inner = inner;
+    this.#options = { ...defaultCacheOptions, ...options };
+    this.#scheduleSweep();
+  }
+
+  /** Caches that can be read now. */
+  *statistics(): Generator<CacheStatistics> {
+    for (const { resource, cache, watchers } of this.#cachers.values()) {
+      if (cache !== undefined) yield { resource, objects: cache.objects, bytes: cache.bytes, watchers };
+    }
+  }
+
+  /** Ends all watches and drops all caches. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelSweep?.();
+    await Promise.all([...this.#cachers.values()].map((cacher) => cacher.stop()));
+  }
+
+  create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
+    return this.#inner.create(key, uid, json);
+  }
+
+  guaranteedUpdate(
+    key: StorageKey,
+    options: UpdateOptions,
+    tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
+  ): Promise<UpdateResult> {
+    return this.#inner.guaranteedUpdate(key, options, tryUpdate);
+  }
+
+  async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
+    const cacher = this.#cachers.get(key.resource);
+    if (notOlderThan === undefined || cacher?.cache === undefined) return this.#inner.get(key, notOlderThan);
+    cacher.touch();
+    await this.#waitFor(cacher, notOlderThan);
+    const { cache } = cacher;
+    if (cache === undefined) return this.#inner.get(key, notOlderThan);
+    this.#options.observer.read(key.resource, true);
+    return cache.get(key.namespace, key.name);
+  }
+
+  async list(query: ListQuery): Promise<ListPage> {
+    const cacher = this.#cacher(query.resource);
+    cacher.touch();
+    // Filling reads everything: who wants only a part need not wait for that.
+    const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
+    const isFilled = (await cacher.ready(wantsAll ? this.#options.fillWaitMs : 0)) !== undefined;
+    const cache = isFilled ? await this.#cacheFor(cacher, query) : undefined;
+    const page = cache?.list(query);
+    this.#options.observer.read(query.resource, page !== undefined);
+    return page ?? this.#inner.list(query);
+  }
+
+  head(): Promise<bigint> {
+    return this.#inner.head();
+  }
+
+  watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+    if (this.#stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
+    return this.#cacher(scope.resource).watch(scope, from);
+  }
+
+  aged(query: AgedQuery): Promise<AgedPage> {
+    return this.#inner.aged(query);
+  }
+
+  lostVersions(): LostVersions | undefined {
+    return this.#inner.lostVersions();
+  }
+
+  ping(): Promise<void> {
+    return this.#inner.ping();
+  }
+
+  /** The cache once it is new enough for the query; undefined when the database has to answer. */
+  async #cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
+    if (query.at !== undefined) return cacher.isLost(query.at) ? undefined : cacher.cache;
+    if (query.notOlderThan !== undefined) {
+      await this.#waitFor(cacher, query.notOlderThan);
+      return cacher.cache;
+    }
+    const before = cacher.cache?.position ?? 0n;
+    const head = await this.#inner.head();
+    if (head < before) {
+      // The database lost what the cache shows already.
+      cacher.drop('epoch');
+      return undefined;
+    }
+    return (await cacher.reached(head, this.#options.futureWaitMs)) ? cacher.cache : undefined;
+  }
+
+  /** Waits for a version that may come from another process; `TooLargeVersion` when it doesn't come. */
+  async #waitFor(cacher: Cacher, version: bigint): Promise<void> {
+    if (cacher.cache === undefined || cacher.cache.position >= version) return;
+    const head = await this.#inner.head();
+    if (await cacher.reached(version, this.#options.futureWaitMs)) return;
+    if (cacher.cache === undefined) return;
+    const resourceVersion = cacher.cache.position > head ? cacher.cache.position : head;
+    if (resourceVersion >= version) return cacher.drop('feed');
+    const message = `version ${version} is too large; the newest is ${resourceVersion}`;
+    throw new StorageError('TooLargeVersion', message, { resourceVersion });
+  }
+
+  #cacher(resource: string): Cacher {
+    let cacher = this.#cachers.get(resource);
+    if (cacher === undefined) {
+      cacher = new Cacher(resource, this.#inner, this.#options, (bytes) => this.#makeRoom(resource, bytes));
+      this.#cachers.set(resource, cacher);
+    }
+    return cacher;
+  }
+
+  #scheduleSweep(): void {
+    this.#cancelSweep = this.#options.timers.after(SWEEP_MS, () => {
+      this.#sweep();
+      if (!this.#stopped) this.#scheduleSweep();
+    });
+  }
+
+  #sweep(): void {
+    const { timers, idleMs } = this.#options;
+    for (const [resource, cacher] of this.#cachers) {
+      if (timers.now() - cacher.usedAt < idleMs) continue;
+      cacher.drop('idle');
+      if (cacher.bytes === 0 && cacher.watchers === 0) this.#cachers.delete(resource);
+    }
+    this.#makeRoom(undefined, 0);
+  }
+
+  /**
+   * Drops caches that were not used for longest until the rest fits, beginning with unwatched ones. Whether a cache
+   * that is being filled and needs `bytes` fits at all is the answer.
+   */
+  #makeRoom(filling: string | undefined, bytes: number): boolean {
+    const { maxBytes } = this.#options;
+    if (bytes > maxBytes) return false;
+    const others = [...this.#cachers.values()].filter(({ resource, bytes }) => resource !== filling && bytes > 0);
+    let total = others.reduce((sum, cacher) => sum + cacher.bytes, bytes);
+    if (total <= maxBytes) return true;
+    const watched = (cacher: Cacher) => (cacher.watchers > 0 ? 1 : 0);
+    others.sort((a, b) => watched(a) - watched(b) || a.usedAt - b.usedAt || b.bytes - a.bytes);
+    for (const cacher of others) {
+      if (total <= maxBytes) break;
+      // Filling gives way to what is watched.
+      if (filling !== undefined && watched(cacher) === 1) return false;
+      total -= cacher.bytes;
+      cacher.drop('budget');
+    }
+    return total <= maxBytes;
+  }
+}

@@ -1,0 +1,41 @@
+import type { AttributeSource, ObjectAttributes } from '../selection-predicate.js';
+import type { StorageKey, StoredObject } from '../storage.interface.js';
+
+/** Bytes of an entry beside its text: objects, key strings, its place in order. Measured by bench/watch-cache.ts. */
+const OVERHEAD_BYTES = 300;
+
+/** One state of an object in a cache. Never changed, so that lists and history hold it by reference. */
+export class CacheEntry {
+  readonly object: StoredObject;
+  /** Estimate of the memory held. */
+  readonly bytes: number;
+  #attributes: ObjectAttributes | undefined;
+
+  constructor(object: StoredObject) {
+    this.object = object;
+    this.bytes = OVERHEAD_BYTES + textBytes(object.json);
+    this.#attributes = undefined;
+  }
+
+  get key(): StorageKey {
+    return this.object.key;
+  }
+
+  /** What selection looks at: extracted when first asked for, then kept. */
+  attributes(source: AttributeSource): ObjectAttributes {
+    let known = this.#attributes;
+    if (known === undefined || known.source !== source) {
+      known = source.extract(this.object.json);
+      this.#attributes = known;
+    }
+    return known;
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what fits one byte.
+const NOT_ONE_BYTE = /[^\u0000-\u00ff]/;
+
+/** The engine keeps a string in one byte per character when every character fits, else in two. */
+export function textBytes(text: string): number {
+  return NOT_ONE_BYTE.test(text) ? text.length * 2 : text.length;
+}

@@ -1,0 +1,189 @@
+import type { BufferLimits } from '../feed/subscription.js';
+import type { StorageError } from '../storage.errors.js';
+import type { Change, ChangeBatch, ChangeSubscription, Scope } from '../storage.interface.js';
+
+/** A batch and its size, measured once for all who buffer it. */
+export interface SizedBatch extends ChangeBatch {
+  /** UTF-16 units of the JSON of its changes. */
+  readonly characters: number;
+}
+
+export function sizedBatch(changes: readonly Change[], position: bigint): SizedBatch {
+  let characters = 0;
+  for (const change of changes) characters += change.json.length;
+  return { changes, position, characters };
+}
+
+/** Where a watcher gets its changes from. */
+export interface WatcherHome {
+  /** Opens a subscription of the database's log behind `from`. */
+  openLog(scope: Scope, from: bigint): Promise<ChangeSubscription>;
+  /**
+   * Registers the watcher for live changes if the cache holds everything behind `position`, and answers with what it
+   * missed; undefined when the cache doesn't go back that far, or there is none.
+   */
+  join(watcher: CacheWatcher, position: bigint): readonly Change[] | undefined;
+  leave(watcher: CacheWatcher): void;
+}
+
+/**
+ * One watch of a cached resource. `log`: it reads the log by a subscription of its own, until the cache goes back far
+ * enough to take it. `live`: it gets what the cache gets, from a bounded buffer. A cache that is dropped sends its
+ * watchers back to `log`, behind the last change that they got. So no change is skipped or doubled on the way.
+ *
+ * Batches are shared among watchers of the same scope: never change one.
+ */
+export class CacheWatcher implements ChangeSubscription {
+  readonly scope: Scope;
+  readonly #home: WatcherHome;
+  readonly #limits: BufferLimits;
+  #log: ChangeSubscription | undefined;
+  #isLive = false;
+  #queue: SizedBatch[] = [];
+  #queuedChanges = 0;
+  #queuedCharacters = 0;
+  /** Complete up to here, once the queue is empty. */
+  #position: bigint;
+  #told: bigint;
+  #failure: StorageError | undefined;
+  #closed = false;
+  #waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
+
+  /** `from`: last version the consumer has; `log`: a subscription behind it, when the cache can't serve it. */
+  constructor(
+    scope: Scope,
+    from: bigint,
+    home: WatcherHome,
+    limits: BufferLimits,
+    log: ChangeSubscription | undefined,
+  ) {
+    this.scope = scope;
+    this.#home = home;
+    this.#limits = limits;
+    this.#position = from;
+    this.#told = from;
+    this.#log = log;
+  }
+
+  /** Takes what the cache has behind the position; false when it doesn't go back that far. */
+  tryJoin(): boolean {
+    const missed = this.#home.join(this, this.#position);
+    if (missed === undefined) return false;
+    this.#isLive = true;
+    const last = missed.at(-1);
+    if (last !== undefined) this.#enqueue(sizedBatch(missed, last.resourceVersion));
+    return true;
+  }
+
+  async next(): Promise<ChangeBatch | undefined> {
+    if (this.#waiting !== undefined) throw new Error('next() is already waiting');
+    if (this.#closed) return undefined;
+    if (this.#failure !== undefined) throw this.#failure;
+    const batch = this.#take();
+    if (batch !== undefined) return batch;
+    if (!this.#isLive) return this.#nextOfLog();
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#queue = [];
+    this.#log?.close();
+    this.#home.leave(this);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve(undefined);
+  }
+
+  /** The next changes of the scope. False when the consumer is too far behind for one more. */
+  offer(batch: SizedBatch): boolean {
+    if (this.#closed || this.#failure !== undefined || batch.position <= this.#position) return true;
+    const first = batch.changes[0];
+    const position = this.#position;
+    const overlaps = first !== undefined && first.resourceVersion <= position;
+    const behind = (change: Change) => change.resourceVersion > position;
+    this.#enqueue(overlaps ? sizedBatch(batch.changes.filter(behind), batch.position) : batch);
+    this.#hand();
+    return this.#queuedChanges <= this.#limits.changes && this.#queuedCharacters <= this.#limits.characters;
+  }
+
+  /** Says that the scope is complete up to `position`. */
+  advance(position: bigint): void {
+    if (this.#closed || this.#failure !== undefined || position <= this.#position) return;
+    this.#position = position;
+    this.#hand();
+  }
+
+  /** The cache is gone: everything up to `position` was offered, the rest comes from the log. */
+  rehome(position: bigint): void {
+    if (position > this.#position) this.#position = position;
+    this.#isLive = false;
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
+    this.next().then(waiting.resolve, waiting.reject);
+  }
+
+  /** Ends the watch with an error; what was not fetched is dropped. */
+  fail(error: StorageError): void {
+    if (this.#closed || this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#queue = [];
+    this.#log?.close();
+    this.#home.leave(this);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(error);
+  }
+
+  async #nextOfLog(): Promise<ChangeBatch | undefined> {
+    if (this.#log === undefined && this.tryJoin()) return this.next();
+    const log = this.#log ?? (await this.#home.openLog(this.scope, this.#position));
+    if (this.#closed) {
+      log.close();
+      return undefined;
+    }
+    this.#log = log;
+    const batch = await log.next();
+    if (batch === undefined) return undefined;
+    this.#position = batch.position;
+    this.#told = batch.position;
+    if (this.tryJoin()) {
+      this.#log = undefined;
+      log.close();
+    }
+    return batch;
+  }
+
+  #enqueue(batch: SizedBatch): void {
+    this.#position = batch.position;
+    this.#queue.push(batch);
+    this.#queuedChanges += batch.changes.length;
+    this.#queuedCharacters += batch.characters;
+  }
+
+  #hand(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    const batch = this.#take();
+    if (batch === undefined) return;
+    this.#waiting = undefined;
+    waiting.resolve(batch);
+  }
+
+  #take(): ChangeBatch | undefined {
+    const batch = this.#queue.shift();
+    if (batch !== undefined) {
+      this.#queuedChanges -= batch.changes.length;
+      this.#queuedCharacters -= batch.characters;
+      this.#told = batch.position;
+      return batch;
+    }
+    if (this.#position <= this.#told) return undefined;
+    this.#told = this.#position;
+    return { changes: [], position: this.#position };
+  }
+}

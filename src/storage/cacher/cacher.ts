@@ -1,0 +1,278 @@
+import { StorageError } from '../storage.errors.js';
+import type { Change, ChangeSubscription, ListPage, Scope, Storage } from '../storage.interface.js';
+import type { CacheOptions, DropReason } from './cache-options.js';
+import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
+import { WatchCache } from './watch-cache.js';
+import { WatcherGroups } from './watcher-groups.js';
+
+const FIRST_PAGE = 500;
+const LARGEST_PAGE = 4_000;
+/** Aimed at per page while filling, in UTF-16 units. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+interface Waiter {
+  readonly version: bigint;
+  readonly settle: (reached: boolean) => void;
+}
+
+/** A cache that can be read, and the subscription that moves it on. */
+interface Live {
+  readonly cache: WatchCache;
+  readonly subscription: ChangeSubscription;
+}
+
+/**
+ * The cache of one resource through its life: `cold`, `filling` from one snapshot, `live` while its subscription of
+ * the change feed goes on, and cold again when that ends or somebody drops it. Watches outlive the cache: they go on
+ * from the log, except when the feed says `Expired`, which ends them too.
+ */
+export class Cacher implements WatcherHome {
+  readonly resource: string;
+  readonly #inner: Storage;
+  readonly #options: CacheOptions;
+  readonly #admits: (bytes: number) => boolean;
+  readonly #groups = new WatcherGroups();
+  readonly #waiters = new Set<Waiter>();
+  #live: Live | undefined;
+  #filling: Promise<void> | undefined;
+  #following: Promise<void> | undefined;
+  #fillingBytes = 0;
+  #stopped = false;
+  #usedAt: number;
+  #coldUntil = 0;
+  #told = 0n;
+  #cancelTell: (() => void) | undefined;
+
+  /** `admits` says whether a cache that has grown to this many bytes still fits into memory. */
+  constructor(resource: string, inner: Storage, options: CacheOptions, admits: (bytes: number) => boolean) {
+    this.resource = resource;
+    this.#inner = inner;
+    this.#options = options;
+    this.#admits = admits;
+    this.#usedAt = options.timers.now();
+  }
+
+  /** The cache, when it can be read now. */
+  get cache(): WatchCache | undefined {
+    return this.#live?.cache;
+  }
+
+  /** Bytes held, also by a cache that is being filled. */
+  get bytes(): number {
+    return this.#live?.cache.bytes ?? this.#fillingBytes;
+  }
+
+  get watchers(): number {
+    return this.#groups.size;
+  }
+
+  /** When it was read last, by the clock of the timers; a watched cache is in use all the time. */
+  get usedAt(): number {
+    return this.#groups.size > 0 ? this.#options.timers.now() : this.#usedAt;
+  }
+
+  touch(): void {
+    this.#usedAt = this.#options.timers.now();
+  }
+
+  /** Starts to fill a cold cache, and waits for it at most `waitMs`; undefined when it can't be read by then. */
+  async ready(waitMs: number): Promise<WatchCache | undefined> {
+    if (this.#live !== undefined) return this.#live.cache;
+    if (this.#stopped || this.#options.timers.now() < this.#coldUntil) return undefined;
+    this.#filling ??= this.#fill().finally(() => {
+      this.#filling = undefined;
+      this.#fillingBytes = 0;
+    });
+    if (waitMs > 0) {
+      const { timers } = this.#options;
+      let cancel: (() => void) | undefined;
+      const timeout = new Promise<void>((resolve) => {
+        cancel = timers.after(waitMs, resolve);
+      });
+      await Promise.race([this.#filling, timeout]);
+      cancel?.();
+    }
+    return this.cache;
+  }
+
+  /** True once the cache has reached `version`; false when it has not after `waitMs`, or was dropped. */
+  reached(version: bigint, waitMs: number): Promise<boolean> {
+    const { cache } = this;
+    if (cache === undefined) return Promise.resolve(false);
+    if (cache.position >= version) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        version,
+        settle: (reached) => {
+          cancel();
+          this.#waiters.delete(waiter);
+          resolve(reached);
+        },
+      };
+      const cancel = this.#options.timers.after(waitMs, () => waiter.settle(false));
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** Gives the memory back. A cache that did not fit stays cold for a while. */
+  drop(reason: DropReason): void {
+    const live = this.#live;
+    if (live === undefined) return;
+    if (reason === 'budget') this.#coldUntil = this.#options.timers.now() + this.#options.idleMs;
+    this.#release(live);
+    live.subscription.close();
+    this.#options.observer.dropped(this.resource, reason);
+    for (const watcher of this.#groups.all()) {
+      this.#groups.delete(watcher);
+      watcher.rehome(live.cache.position);
+    }
+  }
+
+  /** Whether the version belongs to a history that the database lost; only the database says what to make of it. */
+  isLost(version: bigint): boolean {
+    const lost = this.#inner.lostVersions();
+    return lost !== undefined && version > lost.after && version < lost.until;
+  }
+
+  /** See `Storage.watch`. */
+  async watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+    this.touch();
+    const { buffer, fillWaitMs, futureWaitMs } = this.#options;
+    const cache = await this.ready(fillWaitMs);
+    if (this.isLost(from)) return this.#inner.watch(scope, from);
+    if (cache !== undefined && from > cache.position) {
+      // Asking for the head also makes the feed look for what is behind it.
+      await this.#inner.head();
+      if (!(await this.reached(from, futureWaitMs)) && this.cache !== undefined) {
+        const resourceVersion = this.cache.position;
+        const message = `version ${from} is too large; the newest is ${resourceVersion}`;
+        throw new StorageError('TooLargeVersion', message, { resourceVersion });
+      }
+    }
+    const watcher = new CacheWatcher(scope, from, this, buffer, undefined);
+    if (watcher.tryJoin()) return watcher;
+    return new CacheWatcher(scope, from, this, buffer, await this.#inner.watch(scope, from));
+  }
+
+  openLog(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+    return this.#inner.watch(scope, from);
+  }
+
+  join(watcher: CacheWatcher, position: bigint): readonly Change[] | undefined {
+    const missed = this.cache?.changesAfter(position, watcher.scope);
+    if (missed === undefined) return undefined;
+    this.#groups.add(watcher);
+    return missed;
+  }
+
+  leave(watcher: CacheWatcher): void {
+    this.#groups.delete(watcher);
+    this.touch();
+  }
+
+  /** Lets go of everything; watches end as the feed ends theirs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#live?.subscription.close();
+    await this.#filling;
+    this.#live?.subscription.close();
+    await this.#following;
+    const closed = new StorageError('Closed', 'storage is shutting down');
+    for (const watcher of this.#groups.all()) watcher.fail(closed);
+  }
+
+  async #fill(): Promise<void> {
+    const { timers, observer, window } = this.#options;
+    const began = timers.now();
+    const cache = new WatchCache(this.resource, window);
+    try {
+      let pageSize = FIRST_PAGE;
+      let page: ListPage = await this.#inner.list({ resource: this.resource, pageSize });
+      const at = page.resourceVersion;
+      for (;;) {
+        cache.load(page.items);
+        this.#fillingBytes = cache.bytes;
+        if (!this.#admits(cache.bytes)) {
+          this.#coldUntil = timers.now() + this.#options.idleMs;
+          observer.dropped(this.resource, 'budget');
+          return;
+        }
+        const after = page.items.at(-1)?.key;
+        if (!page.more || after === undefined || this.#stopped) break;
+        pageSize = nextPageSize(page);
+        page = await this.#inner.list({ resource: this.resource, at, after, pageSize });
+      }
+      cache.begin(at);
+      const subscription = await this.#inner.watch({ resource: this.resource }, at);
+      const live = { cache, subscription };
+      this.#live = live;
+      observer.filled(this.resource, cache.objects, timers.now() - began);
+      this.#following = this.#follow(live);
+    } catch (error) {
+      if (!this.#stopped) observer.backgroundError(`filling the cache of ${this.resource}`, error);
+    }
+  }
+
+  async #follow(live: Live): Promise<void> {
+    const { cache, subscription } = live;
+    let failure: StorageError | undefined;
+    try {
+      for (;;) {
+        const batch = await subscription.next();
+        if (batch === undefined) break;
+        if (this.#live !== live) return;
+        const changes = cache.apply(batch.changes, batch.position);
+        for (const waiter of this.#waiters) if (waiter.version <= cache.position) waiter.settle(true);
+        this.#deliver(changes, cache.position);
+      }
+    } catch (error) {
+      failure = error instanceof StorageError ? error : undefined;
+      if (failure === undefined) this.#options.observer.backgroundError(`the cache of ${this.resource}`, error);
+    } finally {
+      subscription.close();
+    }
+    if (this.#live !== live) return;
+    this.#release(live);
+    this.#options.observer.dropped(this.resource, failure?.code === 'Expired' ? 'epoch' : 'feed');
+    for (const watcher of this.#groups.all()) {
+      if (failure?.code === 'Expired' || failure?.code === 'Closed') watcher.fail(failure);
+      else {
+        this.#groups.delete(watcher);
+        watcher.rehome(cache.position);
+      }
+    }
+  }
+
+  #release(live: Live): void {
+    if (this.#live !== live) return;
+    this.#live = undefined;
+    this.#cancelTell?.();
+    this.#cancelTell = undefined;
+    for (const waiter of this.#waiters) waiter.settle(false);
+  }
+
+  #deliver(changes: readonly Change[], position: bigint): void {
+    if (this.#groups.size === 0) return;
+    if (changes.length > 0) {
+      for (const watcher of this.#groups.offer(changes, position)) {
+        this.#options.observer.slowConsumer(this.resource);
+        watcher.fail(new StorageError('SlowConsumer', `a watch of ${this.resource} fell too far behind`));
+      }
+    }
+    this.#cancelTell ??= this.#options.timers.after(this.#options.quietMs, () => this.#tell());
+  }
+
+  /** Moves the positions of watchers that nothing happens for. */
+  #tell(): void {
+    this.#cancelTell = undefined;
+    const position = this.cache?.position;
+    if (position === undefined || position === this.#told) return;
+    this.#told = position;
+    for (const watcher of this.#groups.all()) watcher.advance(position);
+  }
+}
+
+function nextPageSize({ items }: ListPage): number {
+  const size = items.reduce((sum, item) => sum + item.json.length, 0);
+  return Math.max(16, Math.min(LARGEST_PAGE, Math.floor((PAGE_CHARACTERS * items.length) / Math.max(1, size))));
+}

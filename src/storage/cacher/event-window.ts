@@ -1,0 +1,124 @@
+import type { Change, StorageKey } from '../storage.interface.js';
+import type { CacheEntry } from './cache-entry.js';
+
+/** How much of the recent past a cache keeps. */
+export interface WindowLimits {
+  readonly changes: number;
+  /** Bytes of states that only the past needs. */
+  readonly bytes: number;
+}
+
+/** What was under a key at a version of the past; no entry: nothing. */
+export interface PastState {
+  readonly key: StorageKey;
+  readonly entry: CacheEntry | undefined;
+}
+
+interface Item {
+  readonly change: Change;
+  readonly before: CacheEntry | undefined;
+}
+
+/**
+ * The newest changes of a resource in order, bounded by number and by what they keep alive. Everything behind `oldest`
+ * is complete: watches resume in it, and undoing it gives the objects as of any version in it.
+ */
+export class EventWindow {
+  readonly #limits: WindowLimits;
+  #items: Item[] = [];
+  /** Items before it were dropped; the array is cut when they are the greater part. */
+  #first = 0;
+  #bytes = 0;
+  #oldest = 0n;
+
+  constructor(limits: WindowLimits) {
+    this.#limits = limits;
+  }
+
+  get oldest(): bigint {
+    return this.#oldest;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  begin(position: bigint): void {
+    this.#items = [];
+    this.#first = 0;
+    this.#bytes = 0;
+    this.#oldest = position;
+  }
+
+  /** Takes the next change and the entry that it replaced or removed. */
+  add(change: Change, before: CacheEntry | undefined): void {
+    const item = { change, before };
+    this.#items.push(item);
+    this.#bytes += bytesOf(item);
+    const { changes, bytes } = this.#limits;
+    while (this.#items.length - this.#first > changes || (this.#bytes > bytes && this.#first < this.#items.length)) {
+      this.#dropFirst();
+    }
+  }
+
+  /** Changes with a version above `from`, which must not lie below `oldest`. */
+  changesAfter(from: bigint): Change[] {
+    return this.#items.slice(this.#indexAfter(from)).map(({ change }) => change);
+  }
+
+  /** The keys that changed behind `at`, with what was there at that version. */
+  statesAt(at: bigint): ReadonlyMap<string, PastState> {
+    const states = new Map<string, PastState>();
+    for (let i = this.#indexAfter(at); i < this.#items.length; i++) {
+      const { change, before } = this.#items[i] as Item;
+      const { namespace, name } = change.key;
+      const id = `${namespace}\u0000${name}`;
+      if (!states.has(id)) states.set(id, { key: change.key, entry: before });
+    }
+    return states;
+  }
+
+  #indexAfter(version: bigint): number {
+    let low = this.#first;
+    let high = this.#items.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#items[middle] as Item).change.resourceVersion <= version) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #dropFirst(): void {
+    const item = this.#items[this.#first] as Item;
+    this.#items[this.#first] = RELEASED;
+    this.#first += 1;
+    this.#bytes -= bytesOf(item);
+    this.#oldest = item.change.resourceVersion;
+    if (this.#first > 1024 && this.#first * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+}
+
+/** Stands in for dropped items, so that they are not kept alive. */
+const RELEASED: Item = Object.freeze({
+  change: Object.freeze({
+    type: 'delete',
+    key: Object.freeze({ resource: '', namespace: '', name: '' }),
+    uid: '',
+    resourceVersion: 0n,
+    json: '',
+    previousJson: undefined,
+  } as const),
+  before: undefined,
+});
+
+/** What only the item keeps alive: the state before, and the last state of something deleted. */
+function bytesOf({ change, before }: Item): number {
+  const own = change.type === 'delete' ? change.json.length : 0;
+  return ITEM_BYTES + own + (before?.bytes ?? 0);
+}
+
+const ITEM_BYTES = 200;

@@ -1,0 +1,256 @@
+import { type SelectionPredicate, selects } from '../selection-predicate.js';
+import type {
+  Change,
+  ListPage,
+  ListPosition,
+  ListQuery,
+  Scope,
+  StorageKey,
+  StoredObject,
+} from '../storage.interface.js';
+import { AttributeIndex } from './attribute-index.js';
+import { CacheEntry } from './cache-entry.js';
+import { EventWindow, type PastState, type WindowLimits } from './event-window.js';
+import { comparePositions } from './key-order.js';
+import { OrderedEntries } from './ordered-entries.js';
+
+/** A list query as the cache answers it: at a version it holds. */
+export type CacheQuery = Pick<ListQuery, 'namespace' | 'name' | 'after' | 'limit' | 'select' | 'countRemaining' | 'at'>;
+
+/**
+ * All objects of one resource at one version (`position`), and the changes of the recent past that lead there. Does no
+ * I/O and never waits: whoever drives it fills it from one snapshot and then gives it every later change in order.
+ */
+export class WatchCache {
+  readonly resource: string;
+  readonly #entries = new OrderedEntries<CacheEntry>();
+  readonly #index = new AttributeIndex();
+  readonly #window: EventWindow;
+  readonly #namespaces = new Map<string, string>();
+  #bytes = 0;
+  #position = 0n;
+
+  constructor(resource: string, limits: WindowLimits) {
+    this.resource = resource;
+    this.#window = new EventWindow(limits);
+  }
+
+  /** Everything up to here is in. */
+  get position(): bigint {
+    return this.#position;
+  }
+
+  /** Oldest version that can be listed at or resumed from. */
+  get oldest(): bigint {
+    return this.#window.oldest;
+  }
+
+  get objects(): number {
+    return this.#entries.size;
+  }
+
+  /** Estimate of the memory held, with the past. */
+  get bytes(): number {
+    return this.#bytes + this.#window.bytes;
+  }
+
+  /** Takes objects of the snapshot that the cache is filled from. */
+  load(objects: readonly StoredObject[]): void {
+    for (const object of objects) this.#put(new CacheEntry(this.#interned(object)));
+  }
+
+  /** Says which version the loaded snapshot shows. */
+  begin(position: bigint): void {
+    this.#position = position;
+    this.#window.begin(position);
+  }
+
+  /** Takes the next changes, and answers with them as they are kept: states share their text with the entries. */
+  apply(changes: readonly Change[], position: bigint): readonly Change[] {
+    const kept = changes.map((change) => this.#apply(change));
+    if (position > this.#position) this.#position = position;
+    return kept;
+  }
+
+  get(namespace: string, name: string): StoredObject | undefined {
+    return this.#entries.get(namespace, name)?.object;
+  }
+
+  /** One page; undefined when `at` is a version that the cache doesn't hold. */
+  list(query: CacheQuery): ListPage | undefined {
+    const at = query.at ?? this.#position;
+    if (at > this.#position || at < this.#window.oldest) return undefined;
+    const past = this.#window.statesAt(at);
+    const limit = query.limit ?? Number.POSITIVE_INFINITY;
+    const { items, more } = past.size > 0 ? this.#listPast(query, limit, past) : this.#listNow(query, limit);
+    const page = { resourceVersion: at, items: items.map(({ object }) => object), more };
+    if (query.countRemaining !== true) return { ...page, remaining: undefined };
+    const last = items.at(-1)?.key ?? query.after;
+    return { ...page, remaining: more ? this.#count(query, last, past) : 0 };
+  }
+
+  /** Changes of the scope behind `from`; undefined when the cache doesn't go back that far. */
+  changesAfter(from: bigint, scope: Scope): readonly Change[] | undefined {
+    if (from < this.#window.oldest) return undefined;
+    return this.#window.changesAfter(from).filter((change) => concerns(scope, change.key));
+  }
+
+  #apply(change: Change): Change {
+    const { type, uid, resourceVersion, json } = change;
+    const object = this.#interned({ key: change.key, uid, resourceVersion, json });
+    let before: CacheEntry | undefined;
+    let after: CacheEntry | undefined;
+    if (type === 'delete') {
+      before = this.#entries.delete(object.key.namespace, object.key.name);
+    } else {
+      after = new CacheEntry(object);
+      before = this.#entries.set(after);
+    }
+    this.#bytes += (after?.bytes ?? 0) - (before?.bytes ?? 0);
+    this.#index.update(before, after);
+    const previousJson = change.previousJson === undefined ? undefined : (before?.object.json ?? change.previousJson);
+    const kept: Change = { type, key: object.key, uid, resourceVersion, json, previousJson };
+    this.#window.add(kept, before);
+    return kept;
+  }
+
+  #put(entry: CacheEntry): void {
+    const before = this.#entries.set(entry);
+    this.#bytes += entry.bytes - (before?.bytes ?? 0);
+  }
+
+  /** The object with the strings of its key shared: thousands of objects have the same namespace. */
+  #interned(object: StoredObject): StoredObject {
+    const { name } = object.key;
+    const namespace = this.#namespace(object.key.namespace);
+    const { uid, resourceVersion, json } = object;
+    return { key: { resource: this.resource, namespace, name }, uid, resourceVersion, json };
+  }
+
+  #namespace(text: string): string {
+    const known = this.#namespaces.get(text);
+    if (known !== undefined) return known;
+    if (this.#namespaces.size >= MOST_NAMESPACES) this.#namespaces.clear();
+    this.#namespaces.set(text, text);
+    return text;
+  }
+
+  #listNow(query: CacheQuery, limit: number): Selected {
+    const { select } = query;
+    if (select !== undefined) {
+      const candidates = this.#index.candidates(select, (visit) => this.#entries.visit({}, undefined, visit));
+      // Sorting pays as long as it is about a small part.
+      if (candidates !== undefined && candidates.length * SORT_COST <= this.#entries.size) {
+        return this.#sortCandidates(query, candidates, select, limit);
+      }
+    }
+    const collector = new Collector(select, limit);
+    this.#entries.visit(query, query.after, (entry) => collector.add(entry));
+    return collector;
+  }
+
+  #sortCandidates(
+    query: CacheQuery,
+    candidates: readonly CacheEntry[],
+    select: SelectionPredicate,
+    limit: number,
+  ): Selected {
+    const { after } = query;
+    const scope = { ...query, resource: this.resource };
+    const selected = candidates.filter(
+      (entry) =>
+        concerns(scope, entry.key) &&
+        (after === undefined || comparePositions(entry.key, after) > 0) &&
+        selects(select, entry.attributes(select.source)),
+    );
+    selected.sort((a, b) => comparePositions(a.key, b.key));
+    return { items: selected.length > limit ? selected.slice(0, limit) : selected, more: selected.length > limit };
+  }
+
+  /** As of a version of the past: entries of now, with the states of then in place of those that changed since. */
+  #listPast(query: CacheQuery, limit: number, past: ReadonlyMap<string, PastState>): Selected {
+    const collector = new Collector(query.select, limit);
+    this.#visitPast(query, query.after, past, (entry) => collector.add(entry));
+    return collector;
+  }
+
+  #visitPast(
+    query: CacheQuery,
+    after: ListPosition | undefined,
+    past: ReadonlyMap<string, PastState>,
+    visit: (entry: CacheEntry) => boolean,
+  ): void {
+    const scope = { ...query, resource: this.resource };
+    const gone: CacheEntry[] = [];
+    for (const { key, entry } of past.values()) {
+      if (entry === undefined || !concerns(scope, key)) continue;
+      if (after !== undefined && comparePositions(key, after) <= 0) continue;
+      if (this.#entries.get(key.namespace, key.name) === undefined) gone.push(entry);
+    }
+    gone.sort((a, b) => comparePositions(a.key, b.key));
+    let next = 0;
+    let goesOn = true;
+    this.#entries.visit(query, after, (entry) => {
+      while (next < gone.length && comparePositions((gone[next] as CacheEntry).key, entry.key) < 0) {
+        goesOn = visit(gone[next++] as CacheEntry);
+        if (!goesOn) return false;
+      }
+      const state = past.get(pastKey(entry.key));
+      const shown = state === undefined ? entry : state.entry;
+      goesOn = shown === undefined || visit(shown);
+      return goesOn;
+    });
+    while (goesOn && next < gone.length) goesOn = visit(gone[next++] as CacheEntry);
+  }
+
+  #count(query: CacheQuery, after: ListPosition | undefined, past: ReadonlyMap<string, PastState>): number {
+    if (past.size === 0) return this.#entries.count(query, after);
+    let count = 0;
+    this.#visitPast(query, after, past, () => {
+      count += 1;
+      return true;
+    });
+    return count;
+  }
+}
+
+const MOST_NAMESPACES = 50_000;
+const SORT_COST = 4;
+
+interface Selected {
+  readonly items: readonly CacheEntry[];
+  readonly more: boolean;
+}
+
+/** Takes selected entries up to a limit, and finds out whether another one follows. */
+class Collector implements Selected {
+  readonly items: CacheEntry[] = [];
+  more = false;
+
+  constructor(
+    private readonly select: SelectionPredicate | undefined,
+    private readonly limit: number,
+  ) {}
+
+  add(entry: CacheEntry): boolean {
+    const { select } = this;
+    if (select !== undefined && !selects(select, entry.attributes(select.source))) return true;
+    if (this.items.length >= this.limit) {
+      this.more = true;
+      return false;
+    }
+    this.items.push(entry);
+    return true;
+  }
+}
+
+/** Whether the key lies in the scope. */
+export function concerns(scope: Scope, key: StorageKey): boolean {
+  if (scope.namespace !== undefined && key.namespace !== scope.namespace) return false;
+  return scope.name === undefined || key.name === scope.name;
+}
+
+/** One string per key of a resource. */
+export function pastKey(key: Pick<StorageKey, 'namespace' | 'name'>): string {
+  return `${key.namespace}\u0000${key.name}`;
+}

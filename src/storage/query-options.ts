@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { selects } from './selection-predicate.js';
+import { StorageError } from './storage.errors.js';
+import type { ListPage, ListPosition, ListQuery, StoredObject } from './storage.interface.js';
+
+const PATIENCE_MS = 3_000;
+const STEP_MS = 50;
+const SCAN_ROWS = 500;
+
+/** A store that knows pages at a version only. */
+export interface PageSource {
+  list(query: ListQuery): Promise<ListPage>;
+  head(): Promise<bigint>;
+}
+
+/** Answers a query with all its options from pages of the source, read one after the other. */
+export async function listPages(source: PageSource, query: ListQuery): Promise<ListPage> {
+  const { notOlderThan, select, pageSize, ...plain } = query;
+  if (notOlderThan !== undefined && plain.at === undefined) await reach(source, notOlderThan);
+  const limit = least(plain.limit, pageSize);
+  if (select === undefined) return source.list({ ...plain, limit });
+
+  const wanted = limit ?? Number.POSITIVE_INFINITY;
+  const items: StoredObject[] = [];
+  let { at, after }: { at?: bigint | undefined; after?: ListPosition | undefined } = plain;
+  for (;;) {
+    const page = await source.list({ ...plain, at, after, limit: SCAN_ROWS, countRemaining: false });
+    at = page.resourceVersion;
+    for (const [i, item] of page.items.entries()) {
+      if (!selects(select, select.source.extract(item.json))) continue;
+      items.push(item);
+      if (items.length < wanted) continue;
+      return { resourceVersion: at, items, more: page.more || i < page.items.length - 1 };
+    }
+    after = page.items.at(-1)?.key;
+    if (!page.more || after === undefined) return { resourceVersion: at, items, more: false };
+  }
+}
+
+/** Waits until the source has reached `version`; `TooLargeVersion` when that takes too long. */
+export async function reach(source: Pick<PageSource, 'head'>, version: bigint): Promise<void> {
+  if (version === 0n) return;
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const head = await source.head();
+    if (head >= version) return;
+    if (performance.now() >= deadline) {
+      const message = `version ${version} is too large; the newest is ${head}`;
+      throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
+    }
+    await delay(STEP_MS);
+  }
+}
+
+function least(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
+}
