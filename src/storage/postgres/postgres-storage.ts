@@ -1,5 +1,6 @@
 import { ChangeFeed } from '../feed/change-feed.js';
 import { NotifyListener } from '../feed/notify-listener.js';
+import { listPages, reach } from '../query-options.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   ChangeSubscription,
@@ -98,12 +99,13 @@ export class PostgresStorage implements Storage {
     });
   }
 
-  get(key: StorageKey): Promise<StoredObject | undefined> {
+  async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
+    if (notOlderThan !== undefined) await reach(this, notOlderThan);
     return this.#reader.get(key);
   }
 
   list(query: ListQuery): Promise<ListPage> {
-    return this.#reader.list(query);
+    return listPages({ list: (plain) => this.#reader.list(plain), head: () => this.head() }, query);
   }
 
   /** The objects of the query in pages of bounded size, all at one version, for consumers that need not hold them all. */
@@ -123,8 +125,11 @@ export class PostgresStorage implements Storage {
     return guaranteedUpdate(store, key, options, tryUpdate);
   }
 
+  /** Also sends the feed after what it has not read yet, so that who waits for this version need not wait for a hint. */
   async head(): Promise<bigint> {
-    return (await this.#reader.bounds()).head;
+    const { head } = await this.#reader.bounds();
+    this.#feed.wake(head, 'local');
+    return head;
   }
 
   /** The oldest version that can be listed at or watched from. */
