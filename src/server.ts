@@ -23,7 +23,7 @@ import { systemClock } from './machinery/clock.js';
 import { vendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/bootstrap.js';
 import { Logger } from './observability/logger.js';
-import { Metrics } from './observability/metrics.js';
+import { Metrics, type MetricsWorker } from './observability/metrics.js';
 import { storageObserver } from './observability/storage-observer.js';
 import type { GroupContext } from './registry/group-context.js';
 import { NamespaceIndex } from './registry/namespace-index.js';
@@ -38,9 +38,13 @@ const keepAliveMs = 120_000;
 /** Open requests get this long to finish once the server stops. */
 const drainMs = 10_000;
 
+/** What a process needs to know when it is one of several behind the same port. */
+export type WorkerIdentity = MetricsWorker;
+
 /** A serving process, running. */
 export interface RunningServer {
   readonly url: string;
+  readonly metrics: Metrics;
   /** What control loops in the same process work with. */
   readonly context: GroupContext;
   readonly logger: Logger;
@@ -52,10 +56,11 @@ export interface RunningServer {
  * Starts serving the API: storage first, then what must be in memory before the first request, then the listener.
  * Rejects with the reason when any of it can't be had; nothing stays open then.
  */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
+export async function startServer(options: ServerOptions, worker?: WorkerIdentity): Promise<RunningServer> {
+  const { logLevel, logFormat } = options.logging;
+  const logger = new Logger(logLevel, logFormat, undefined, worker === undefined ? {} : { worker: worker.index });
   const names = vendorNames(options.cluster.vendor, options.cluster.compat);
-  const metrics = new Metrics();
+  const metrics = new Metrics(worker);
   const shutdown = new AbortController();
   const storage = await createPostgresStorage({
     databaseUrl: options.storage.databaseUrl,
@@ -159,6 +164,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     };
     return {
       url,
+      metrics,
       context,
       logger,
       stop: () => {

@@ -42,6 +42,15 @@ export class ApiOptions {
   readonly maxMutatingRequestsInflight: number = 200;
 
   @Flag({
+    name: 'max-connection-bytes-per-sec',
+    type: 'int',
+    unit: 'bytes',
+    usage: 'Most bytes per second that the watches of one connection are sent together. 0: no limit.',
+  })
+  @Min(0, notNegative)
+  readonly maxConnectionBytesPerSecond: number = 0;
+
+  @Flag({
     name: 'shutdown-delay-duration',
     type: 'duration',
     usage:

@@ -43,6 +43,26 @@ export class SecureServingOptions {
   readonly certDir: string | undefined = undefined;
 
   @Flag({
+    name: 'workers',
+    type: 'int',
+    unit: 'processes',
+    usage: 'Processes that share the port, each with its own database connections and request limits. 0: one per core.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  @Max(256, { message: 'must not be above 256' })
+  readonly workers: number = 1;
+
+  @Flag({
+    name: 'http2-max-streams-per-connection',
+    type: 'int',
+    unit: 'streams',
+    usage: 'Most requests at one time on one HTTP/2 connection. 0: 250.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  @Max(2_147_483_647, { message: 'must not be above 2147483647' })
+  readonly http2MaxStreamsPerConnection: number = 0;
+
+  @Flag({
     name: 'goaway-chance',
     type: 'number',
     usage: 'Chance (0 to 0.02) that a request makes its HTTP/2 client reconnect, to spread clients over replicas.',

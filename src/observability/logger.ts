@@ -12,6 +12,8 @@ export class Logger {
     private readonly level: LogLevel = 'info',
     private readonly format: LogFormat = 'text',
     private readonly write: (line: string) => void = (line) => void process.stderr.write(line),
+    /** Fields of every line. */
+    private readonly always: LogFields = {},
   ) {}
 
   debug(message: string, fields?: LogFields): void {
@@ -30,8 +32,9 @@ export class Logger {
     this.log('error', message, fields);
   }
 
-  private log(level: LogLevel, message: string, fields: LogFields = {}): void {
+  private log(level: LogLevel, message: string, own: LogFields = {}): void {
     if (severity[level] < severity[this.level]) return;
+    const fields = { ...this.always, ...own };
     const time = new Date().toISOString();
     if (this.format === 'json') {
       const flat = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, plain(value)]));

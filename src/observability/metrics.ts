@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** What a request metric is labelled with. */
 export interface RequestLabels {
@@ -18,6 +18,34 @@ interface GroupResourceKind {
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** Metrics as values, to be carried between processes. */
+export type MetricFamilies = readonly {
+  readonly name: string;
+  readonly help: string;
+  readonly type: unknown;
+  readonly aggregator: string;
+  readonly values?: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly metricName?: string;
+  }[];
+}[];
+
+/** One process of several that serve the same port, as far as its metrics go. */
+export interface MetricsWorker {
+  /** Its number, the label `worker` of its series. */
+  readonly index: number;
+  /** The text of a scrape over all processes; undefined when it can't be had. */
+  gatherMetrics(): Promise<string | undefined>;
+}
+
+/** The text of a scrape over several processes, whose series differ by a label. */
+export function mergeFamilies(processes: readonly MetricFamilies[]): Promise<string> {
+  // Nothing is added up as no two series have the same labels; other ways of aggregating would leave some out.
+  const summed = processes.map((families) => families.map((family) => ({ ...family, aggregator: 'sum' })));
+  return AggregatorRegistry.aggregate(summed as unknown as object[]).metrics();
+}
+
 /** The metrics of one process, under the names operators of such servers know. */
 export class Metrics {
   readonly registry = new Registry();
@@ -36,8 +64,10 @@ export class Metrics {
   private feedReadAt = Date.now();
   private readonly feedFound: Counter<'by'>;
 
-  constructor() {
+  /** @param worker set in a process that is one of several behind the same port */
+  constructor(private readonly worker?: MetricsWorker) {
     const registers = [this.registry];
+    if (worker !== undefined) this.registry.setDefaultLabels({ worker: String(worker.index) });
     collectDefaultMetrics({ register: this.registry });
     this.requests = new Counter({
       name: 'apiserver_request_total',
@@ -113,6 +143,16 @@ export class Metrics {
       labelNames: ['code'],
       registers,
     });
+    this.epoch = new Gauge({
+      name: 'storage_epoch',
+      help: 'Counts the histories of the database: raised when versions that were handed out got lost.',
+      registers,
+    });
+    this.missingVersions = new Counter({
+      name: 'storage_missing_versions_total',
+      help: 'Versions this process had seen and that the database lost in a fail-over or restore, at most.',
+      registers,
+    });
     const sinceRead = () => (Date.now() - this.feedReadAt) / 1000;
     new Gauge({
       name: 'storage_feed_age_seconds',
@@ -130,6 +170,17 @@ export class Metrics {
     });
     this.inFlight.set({ request_kind: 'readOnly' }, 0);
     this.inFlight.set({ request_kind: 'mutating' }, 0);
+  }
+
+  /** The text of a scrape: of this process, or of all that serve the port with it, whichever was asked. */
+  async scrape(): Promise<{ readonly contentType: string; readonly text: string }> {
+    const text = (await this.worker?.gatherMetrics()) ?? (await this.registry.metrics());
+    return { contentType: this.registry.contentType, text };
+  }
+
+  /** The metrics of this process alone, as values. */
+  async families(): Promise<MetricFamilies> {
+    return (await this.registry.getMetricsAsJSON()) as unknown as MetricFamilies;
   }
 
   /** Counts an answered request; `seconds` is undefined for long-running ones, whose length says nothing. */
@@ -177,6 +228,11 @@ export class Metrics {
 
   storageFailed(code: string): void {
     this.storageErrors.inc({ code });
+  }
+
+  storageEpoch(epoch: bigint, missing: bigint): void {
+    this.epoch.set(Number(epoch));
+    if (missing > 0n) this.missingVersions.inc(Number(missing));
   }
 
   feedRead(by: string, count: number): void {

@@ -1,15 +1,68 @@
+import { availableParallelism } from 'node:os';
 import type { ServerOptions } from '../config/options.js';
+import { systemTimers } from '../controllers/timers.js';
+import { Logger } from '../observability/logger.js';
+import type { RunningServer, WorkerIdentity } from '../server.js';
+import type { Running } from './lifecycle.js';
 import { errorText } from './startup-error.js';
 
-type RunningServer = Awaited<ReturnType<typeof import('../server.js').startServer>>;
+/** The API is being served, by this process or by workers of it. */
+export interface Serving extends Running {
+  readonly url: string;
+  /** Runs the control loops in this process. */
+  startControllers(): Promise<Running>;
+}
 
 /**
- * Starts the server and brings the SQL views in line with what it serves. Views that cannot be made are a warning:
- * the API does not need them. Loaded on demand, so that wrong command lines are answered at once.
+ * Starts serving: in this process, or with `--workers` in several that share the port. Loaded on demand, so that wrong
+ * command lines are answered at once.
+ *
+ * @throws whatever keeps the (first) process from starting; nothing runs then.
  */
-export async function startServing(options: ServerOptions): Promise<RunningServer> {
+export async function startServing(options: ServerOptions): Promise<Serving> {
+  const count = workerCount(options.secureServing.workers);
+  if (count > 1) return startWorkers(options, count);
+  const server = await serveAlone(options, { syncsViews: true });
+  return {
+    url: server.url,
+    stop: () => server.stop(),
+    startControllers: async () => {
+      const { startControllers } = await import('../controllers/controllers.js');
+      return startControllers({ ...server.context, logger: server.logger });
+    },
+  };
+}
+
+/** 0 is one per core. */
+function workerCount(workers: number): number {
+  return workers === 0 ? availableParallelism() : workers;
+}
+
+async function startWorkers(options: ServerOptions, count: number): Promise<Serving> {
+  const { WorkerPool } = await import('./workers/worker-pool.js');
+  const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
+  const { pool, url } = await WorkerPool.start(options, count, logger, systemTimers);
+  return {
+    url,
+    stop: () => pool.stop(),
+    startControllers: async () => {
+      const { runControllers } = await import('./controllers.js');
+      return runControllers(options);
+    },
+  };
+}
+
+/**
+ * Serves in this process, and brings the SQL views in line with what it serves when asked to. Views that cannot be made
+ * are a warning: the API does not need them.
+ */
+export async function serveAlone(
+  options: ServerOptions,
+  { syncsViews, worker }: { readonly syncsViews: boolean; readonly worker?: WorkerIdentity },
+): Promise<RunningServer> {
   const { startServer } = await import('../server.js');
-  const server = await startServer(options);
+  const server = await startServer(options, worker);
+  if (!syncsViews) return server;
   const { registry, names } = server.context;
   try {
     const { syncViews } = await import('./sql-views.js');

@@ -54,9 +54,8 @@ export class HealthController {
 
   @Get('metrics')
   async metrics(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { registry } = this.services.metrics;
-    const text = await registry.metrics();
-    sendText(request.plinthContext as HttpRequestContext, reply, 200, registry.contentType, text);
+    const { contentType, text } = await this.services.metrics.scrape();
+    sendText(request.plinthContext as HttpRequestContext, reply, 200, contentType, text);
   }
 
   private async answer(path: HealthPath, request: FastifyRequest, reply: FastifyReply): Promise<void> {

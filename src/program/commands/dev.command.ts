@@ -80,8 +80,7 @@ async function start(
   if (context.signals.signal.aborted) return;
   const server = await startServing(options);
   started.push(server);
-  const { startControllers } = await import('../../controllers/controllers.js');
-  started.push(startControllers({ ...server.context, logger: server.logger }));
+  started.push(await server.startControllers());
   announce(context, server.url, kubeconfig);
 }
 

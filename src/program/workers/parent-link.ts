@@ -1,0 +1,77 @@
+import cluster from 'node:cluster';
+import type { MetricFamilies } from '../../observability/metrics.js';
+import type { ParentMessage, WorkerMessage } from './worker-messages.js';
+
+/** The parent needs at most two seconds to hear from all workers. */
+const gatherMs = 4_000;
+
+type Message<Type extends ParentMessage['type']> = Extract<ParentMessage, { type: Type }>;
+
+/** A worker's side of the channel to its parent. */
+export class ParentLink {
+  private readonly gathers = new Map<number, (text: string | undefined) => void>();
+  private nextId = 1;
+  private start: (message: Message<'start'>) => void = () => undefined;
+  private stop: () => void = () => undefined;
+  private collect: (() => Promise<MetricFamilies>) | undefined;
+
+  constructor(private readonly channel: NodeJS.Process) {
+    channel.on('message', (message: ParentMessage) => this.receive(message));
+  }
+
+  onStart(listener: (message: Message<'start'>) => void): void {
+    this.start = listener;
+  }
+
+  onStop(listener: () => void): void {
+    this.stop = listener;
+  }
+
+  /** Sets what tells the metrics of this process. */
+  onCollect(collect: () => Promise<MetricFamilies>): void {
+    this.collect = collect;
+  }
+
+  send(message: WorkerMessage): void {
+    // Without a parent the process ends anyway.
+    if (this.channel.connected) this.channel.send?.(message, undefined, undefined, () => undefined);
+  }
+
+  /** The text of a scrape over all workers; undefined when the parent doesn't answer. */
+  gather(): Promise<string | undefined> {
+    const id = this.nextId++;
+    return new Promise((resolve) => {
+      const finish = (text: string | undefined) => {
+        clearTimeout(timer);
+        this.gathers.delete(id);
+        resolve(text);
+      };
+      const timer = setTimeout(() => finish(undefined), gatherMs);
+      this.gathers.set(id, finish);
+      this.send({ type: 'gather', id });
+    });
+  }
+
+  /** Ends the channel, which else keeps the process alive; messages under way are still sent. */
+  close(): void {
+    for (const finish of [...this.gathers.values()]) finish(undefined);
+    if (this.channel.connected) cluster.worker?.disconnect();
+  }
+
+  private receive(message: ParentMessage): void {
+    switch (message.type) {
+      case 'start':
+        this.start(message);
+        return;
+      case 'stop':
+        this.stop();
+        return;
+      case 'collect':
+        void this.collect?.().then((families) => this.send({ type: 'collected', id: message.id, families }));
+        return;
+      case 'gathered':
+        this.gathers.get(message.id)?.(message.text);
+        return;
+    }
+  }
+}

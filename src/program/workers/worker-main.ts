@@ -1,0 +1,58 @@
+import { OptionsError } from '../../config/parse-options.js';
+import type { Running } from '../lifecycle.js';
+import { errorText } from '../startup-error.js';
+import { ParentLink } from './parent-link.js';
+import type { ParentMessage } from './worker-messages.js';
+
+/*
+ * A worker process: serves with the options its parent sends, until the parent says stop. Ctrl-C reaches the whole
+ * process group, so the worker leaves it to the parent; SIGTERM to a worker alone ends that one in good order. When the
+ * parent is gone, Node's cluster module ends the process.
+ */
+
+/** Everything is stopped by then; what still keeps the process alive is not worth waiting for. */
+const lingerMs = 5_000;
+
+const link = new ParentLink(process);
+let starting: Promise<Running | undefined> | undefined;
+let isStopping = false;
+
+async function start(message: Extract<ParentMessage, { type: 'start' }>): Promise<Running | undefined> {
+  try {
+    const { serveAlone } = await import('../serving.js');
+    const server = await serveAlone(message.options, {
+      syncsViews: message.syncsViews,
+      worker: { index: message.index, gatherMetrics: () => link.gather() },
+    });
+    link.onCollect(() => server.metrics.families());
+    link.send({ type: 'ready', url: server.url });
+    return server;
+  } catch (error) {
+    process.exitCode = 1;
+    const problems = error instanceof OptionsError ? error.problems : undefined;
+    link.send({ type: 'failed', reason: errorText(error).replaceAll(/\s*\n\s*/g, ' '), problems });
+    link.close();
+    return undefined;
+  }
+}
+
+async function stop(): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  try {
+    await (await starting)?.stop();
+  } catch (error) {
+    process.exitCode = 1;
+    process.stderr.write(`plinth: could not stop cleanly: ${errorText(error)}\n`);
+  }
+  link.close();
+  setTimeout(() => process.exit(), lingerMs).unref();
+}
+
+process.on('SIGINT', () => undefined);
+process.on('SIGHUP', () => undefined);
+process.on('SIGTERM', () => void stop());
+link.onStart((message) => {
+  starting ??= start(message);
+});
+link.onStop(() => void stop());

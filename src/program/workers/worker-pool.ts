@@ -1,0 +1,202 @@
+import cluster, { type Worker } from 'node:cluster';
+import { fileURLToPath } from 'node:url';
+import type { ServerOptions } from '../../config/options.js';
+import { OptionsError } from '../../config/parse-options.js';
+import type { Timers } from '../../controllers/timers.js';
+import type { Logger } from '../../observability/logger.js';
+import type { Running } from '../lifecycle.js';
+import { StartupError } from '../startup-error.js';
+import { RestartBackoff } from './restart-backoff.js';
+import type { ParentMessage, WorkerMessage } from './worker-messages.js';
+import { WorkerMetrics } from './worker-metrics.js';
+
+const workerFile = fileURLToPath(new URL('./worker-main.js', import.meta.url));
+/** What a worker gets to close its database connections, on top of the time its requests have. */
+const tidyUpMs = 15_000;
+
+/** One place of the pool; the process in it may change. */
+interface Slot {
+  readonly index: number;
+  readonly backoff: RestartBackoff;
+  worker: Worker | undefined;
+  startedAt: number;
+  isReady: boolean;
+  /** Resolves when nothing runs in the slot and nothing will any more. */
+  done: Promise<void>;
+}
+
+interface WorkerEnd {
+  readonly hasServed: boolean;
+  readonly code: number | null;
+  /** For the log. */
+  readonly reason: string;
+  /** What it reported when it could not start. */
+  readonly failure: Error | undefined;
+}
+
+/**
+ * Processes that serve one port together. The parent accepts connections and hands them out in turn, so that few clients
+ * with long-lived connections spread evenly, and a connection that reaches a worker on its way out is handed to another
+ * one. It listens from the moment the first worker is ready until the last one has ended.
+ *
+ * A worker that ends is started again, at growing intervals as long as it keeps ending early. Workers end when their
+ * parent does, however that happens.
+ */
+export class WorkerPool implements Running {
+  private readonly slots: Slot[] = [];
+  private readonly stopping = new AbortController();
+  private readonly metrics: WorkerMetrics;
+
+  private constructor(
+    private readonly options: ServerOptions,
+    private readonly logger: Logger,
+    private readonly timers: Timers,
+  ) {
+    this.metrics = new WorkerMetrics((index, id) => this.tell(this.slots[index - 1], { type: 'collect', id }));
+  }
+
+  /**
+   * Resolves when the first worker serves; the others follow by themselves.
+   *
+   * @throws StartupError or OptionsError with the reason when the first one can't start; nothing runs then.
+   */
+  static async start(
+    options: ServerOptions,
+    count: number,
+    logger: Logger,
+    timers: Timers,
+  ): Promise<{ pool: WorkerPool; url: string }> {
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ exec: workerFile, args: [] });
+    const pool = new WorkerPool(options, logger, timers);
+    // One at first: what keeps it from starting keeps the others too, and is told once.
+    const url = await new Promise<string>((resolve, reject) => {
+      pool.open(true, { ready: resolve, failed: reject });
+    });
+    for (let index = 2; index <= count; index++) pool.open(false);
+    logger.info('workers share the port', { url, workers: count });
+    return { pool, url };
+  }
+
+  /** Asks all workers to stop and waits for them; one that does not end in its time is killed. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    for (const slot of this.slots) this.tell(slot, { type: 'stop' });
+    const { shutdownDelayMs, requestTimeoutMs } = this.options.api;
+    const patience = new AbortController();
+    const late = this.timers.wait(shutdownDelayMs + requestTimeoutMs + tidyUpMs, patience.signal).then(() => {
+      if (patience.signal.aborted) return;
+      for (const { index, worker } of this.slots) {
+        if (worker === undefined) continue;
+        this.logger.error('worker does not stop, it is killed', { worker: index });
+        worker.process.kill('SIGKILL');
+      }
+    });
+    await Promise.all(this.slots.map(({ done }) => done));
+    patience.abort();
+    await late;
+  }
+
+  private open(
+    syncsViews: boolean,
+    first?: { readonly ready: (url: string) => void; readonly failed: (error: Error) => void },
+  ): void {
+    const slot: Slot = {
+      index: this.slots.length + 1,
+      backoff: new RestartBackoff(),
+      worker: undefined,
+      startedAt: 0,
+      isReady: false,
+      done: Promise.resolve(),
+    };
+    this.slots.push(slot);
+    this.metrics.add(slot.index);
+    slot.done = this.keepRunning(slot, syncsViews, first);
+  }
+
+  /** Runs one worker after another in a slot until the pool stops. */
+  private async keepRunning(
+    slot: Slot,
+    syncsViews: boolean,
+    first?: { readonly ready: (url: string) => void; readonly failed: (error: Error) => void },
+  ): Promise<void> {
+    let report = first;
+    let isFirstRun = true;
+    while (!this.stopping.signal.aborted) {
+      const ended = await this.runOnce(slot, syncsViews && isFirstRun, report?.ready);
+      const { failure, reason } = ended;
+      if (report !== undefined && !ended.hasServed) {
+        this.slots.length = 0;
+        report.failed(failure ?? new StartupError(`the worker ended before it served: ${reason}`));
+        return;
+      }
+      report = undefined;
+      isFirstRun = false;
+      if (this.stopping.signal.aborted) return;
+      // One that was asked to end by a signal of its own did nothing wrong.
+      const wait = ended.code === 0 ? 0 : slot.backoff.next(this.timers.elapsed() - slot.startedAt);
+      this.logger.warn('worker ended, it is started again', { worker: slot.index, reason, waitMs: wait });
+      await this.timers.wait(wait, this.stopping.signal);
+      if (!this.stopping.signal.aborted) this.metrics.restarted(slot.index);
+    }
+  }
+
+  /** One worker from its start to its end. */
+  private runOnce(slot: Slot, syncsViews: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
+    const worker = cluster.fork();
+    slot.worker = worker;
+    slot.startedAt = this.timers.elapsed();
+    slot.isReady = false;
+    this.tell(slot, { type: 'start', index: slot.index, options: this.options, syncsViews });
+    return new Promise((resolve) => {
+      let hasServed = false;
+      let failure: Error | undefined;
+      worker.on('message', (message: WorkerMessage) => {
+        switch (message.type) {
+          case 'ready':
+            hasServed = true;
+            slot.isReady = true;
+            ready?.(message.url);
+            // The wish to stop may have come while it started.
+            if (this.stopping.signal.aborted) this.tell(slot, { type: 'stop' });
+            return;
+          case 'failed':
+            failure =
+              message.problems === undefined ? new StartupError(message.reason) : new OptionsError(message.problems);
+            return;
+          case 'collected':
+            this.metrics.receive(slot.index, message.id, message.families);
+            return;
+          case 'gather':
+            void this.answerGather(slot, message.id);
+            return;
+        }
+      });
+      worker.once('error', (error) => this.logger.warn('worker process fault', { worker: slot.index, error }));
+      worker.once('exit', (code: number | null, signal: string | null) => {
+        slot.worker = undefined;
+        slot.isReady = false;
+        this.metrics.lost(slot.index);
+        const how = signal === null || signal === '' ? `exit code ${code}` : signal;
+        const reason = failure === undefined ? how : `${how}: ${failure.message}`;
+        resolve({ hasServed, code, reason, failure });
+      });
+    });
+  }
+
+  private async answerGather(slot: Slot, id: number): Promise<void> {
+    const text = await this.metrics.gather(this.slots.map(({ index }) => index)).catch((error: unknown) => {
+      this.logger.warn('metrics of the workers could not be gathered', { error });
+      return undefined;
+    });
+    this.tell(slot, { type: 'gathered', id, text });
+  }
+
+  /** False when there is no worker to tell. A worker that ends meanwhile needs no answer. */
+  private tell(slot: Slot | undefined, message: ParentMessage): boolean {
+    const worker = slot?.worker;
+    if (worker === undefined || !worker.isConnected()) return false;
+    if (message.type === 'collect' && slot?.isReady !== true) return false;
+    return worker.send(message, () => undefined);
+  }
+}

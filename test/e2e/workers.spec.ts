@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Http2Client } from './support/http2-client.js';
+import { childrenOf, isRunning, openFiles } from './support/processes.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+
+const count = 3;
+const configMaps = '/api/v1/namespaces/default/configmaps';
+let cluster: TestCluster;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1, flags: [`--workers=${count}`] });
+  await allUp(cluster.first);
+});
+
+after(() => cluster.stop());
+
+/** Values of the series of a metric by the label `worker`, from one scrape on a connection of its own. */
+async function byWorker(server: TestServer, metric: string): Promise<Map<string, number>> {
+  const text = await scrape(server);
+  const found = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    if (!line.startsWith(`${metric}{`)) continue;
+    const worker = /worker="(\d+)"/.exec(line)?.[1];
+    if (worker !== undefined) found.set(worker, (found.get(worker) ?? 0) + Number(line.split(' ').at(-1)));
+  }
+  return found;
+}
+
+async function scrape(server: TestServer): Promise<string> {
+  const client = cluster.clientFor(server, { token: tokens.admin });
+  try {
+    const { status, text } = await client.get('/metrics');
+    assert.equal(status, 200);
+    return text;
+  } finally {
+    client.close();
+  }
+}
+
+async function allUp(server: TestServer, workers = count): Promise<void> {
+  const wanted = Array.from({ length: workers }, () => 1);
+  await eventually(async () => {
+    const up = [...(await byWorker(server, 'plinth_worker_up')).values()];
+    return up.length === workers && up.every((value, i) => value === wanted[i]);
+  }, 'all workers to be up');
+}
+
+function pidOf(server: TestServer): number {
+  return server.process.pid as number;
+}
+
+describe('workers', () => {
+  it('share the port for both HTTP versions, and each answers everything', async () => {
+    const server = cluster.first;
+    for (let i = 0; i < 4 * count; i++) {
+      const one = cluster.clientFor(server, { token: tokens.admin });
+      const two = await Http2Client.connect(server.url, cluster.pki.authority, tokens.admin);
+      for (const path of ['/healthz', '/livez', '/readyz', '/api/v1/namespaces/default']) {
+        assert.equal((await one.get(path)).status, 200, path);
+        assert.equal((await two.send('GET', path)).status, 200, path);
+      }
+      one.close();
+      await two.close();
+    }
+    const answered = await byWorker(server, 'apiserver_request_total');
+    assert.deepEqual([...answered.keys()].sort(), ['1', '2', '3']);
+    for (const [worker, requests] of answered) assert.ok(requests >= 16, `worker ${worker} answered ${requests}`);
+  });
+
+  it('see what others wrote, in watches too', async () => {
+    const clients = Array.from({ length: count }, () => cluster.clientFor(cluster.first, { token: tokens.admin }));
+    const { body } = await (clients[0] as (typeof clients)[0]).get(configMaps);
+    const from = body.metadata.resourceVersion;
+    const watches = await Promise.all(
+      clients.map((c) =>
+        c.watch(`${configMaps}?watch=true&resourceVersion=${from}&fieldSelector=metadata.name=shared`),
+      ),
+    );
+    const writer = cluster.clientFor(cluster.first, { token: tokens.admin });
+    const created = await writer.post(configMaps, { metadata: { name: 'shared' } });
+    assert.equal(created.status, 201);
+    for (const client of clients) assert.equal((await client.get(`${configMaps}/shared`)).status, 200);
+    for (const watch of watches) {
+      const event = await watch.next();
+      assert.equal(event?.object.metadata.resourceVersion, created.body.metadata.resourceVersion);
+      watch.close();
+    }
+    for (const client of [...clients, writer]) client.close();
+  });
+
+  it('are scraped as one, whichever answers', async () => {
+    const seen = new Set<string>();
+    for (let i = 0; i < 2 * count; i++) {
+      const text = await scrape(cluster.first);
+      const families = text.split('\n').filter((line) => line.startsWith('# TYPE '));
+      assert.equal(new Set(families).size, families.length, 'each family once');
+      const series = text
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => line.slice(0, line.lastIndexOf(' ')));
+      assert.equal(new Set(series).size, series.length, 'each series once');
+      const starts = series.filter((line) => line.startsWith('process_start_time_seconds'));
+      assert.equal(starts.length, count, 'what belongs to a process is shown for each');
+      seen.add(String(series.filter((line) => line.startsWith('plinth_worker_up')).length));
+    }
+    assert.deepEqual([...seen], [String(count)]);
+  });
+
+  it('are replaced when they crash, while the others go on', async () => {
+    const server = cluster.first;
+    const before = childrenOf(pidOf(server));
+    assert.equal(before.length, count);
+    process.kill(before[1] as number, 'SIGKILL');
+    for (let i = 0; i < 10; i++) {
+      const client = cluster.clientFor(server, { token: tokens.admin });
+      assert.equal((await client.get('/readyz')).status, 200);
+      client.close();
+    }
+    await eventually(async () => {
+      const restarts = [...(await byWorker(server, 'plinth_worker_restarts_total')).values()];
+      return restarts.reduce((sum, value) => sum + value, 0) === 1;
+    }, 'the restart to be counted');
+    await allUp(server);
+    assert.match(server.log, /worker ended, it is started again worker=\d reason=SIGKILL/);
+    assert.match(server.log, /serving worker=\d/);
+    assert.equal(childrenOf(pidOf(server)).length, count);
+  });
+
+  it('that are told to end alone finish and are replaced; nothing piles up in the parent', async () => {
+    const server = cluster.first;
+    const pid = pidOf(server);
+    const files = openFiles(pid);
+    for (let round = 0; round < 3; round++) {
+      const [worker] = childrenOf(pid);
+      process.kill(worker as number, 'SIGTERM');
+      await eventually(() => !isRunning(worker as number), 'the worker to end');
+      await allUp(server);
+    }
+    assert.match(server.log, /worker ended, it is started again worker=\d reason="exit code 0" waitMs=0/);
+    await eventually(() => openFiles(pid) <= files, `not more than ${files} open files`);
+  });
+});
+
+describe('the parent of workers', () => {
+  it('ends all in good order on SIGTERM, with exit code 0', async () => {
+    const server = await cluster.addServer(undefined, ['--workers=2']);
+    await allUp(server, 2);
+    const workers = childrenOf(pidOf(server));
+    await server.stop();
+    cluster.servers.splice(cluster.servers.indexOf(server), 1);
+    assert.equal(server.process.exitCode, 0);
+    assert.deepEqual(workers.filter(isRunning), []);
+    assert.equal(server.log.match(/ stopped worker=/g)?.length, 2, server.log);
+  });
+
+  it('leaves no orphans when it is killed', async () => {
+    const server = await cluster.addServer(undefined, ['--workers=2']);
+    await allUp(server, 2);
+    const workers = childrenOf(pidOf(server));
+    assert.equal(workers.length, 2);
+    await server.stop('SIGKILL');
+    cluster.servers.splice(cluster.servers.indexOf(server), 1);
+    await eventually(() => workers.every((pid) => !isRunning(pid)), 'the workers to end');
+  });
+
+  it('tells once why it cannot start', async () => {
+    const occupied = createServer().listen(0, '127.0.0.1');
+    await once(occupied, 'listening');
+    const { port } = occupied.address() as { port: number };
+    const child = spawn(
+      process.execPath,
+      [
+        fileURLToPath(new URL('../../src/main.js', import.meta.url)),
+        'serve',
+        '--workers=3',
+        '--bind-address=127.0.0.1',
+        `--secure-port=${port}`,
+        `--tls-cert-file=${cluster.pki.serving.certificateFile}`,
+        `--tls-private-key-file=${cluster.pki.serving.privateKeyFile}`,
+      ],
+      { env: { ...process.env, PLINTH_DATABASE_URL: cluster.databaseUrl }, stdio: ['ignore', 'inherit', 'pipe'] },
+    );
+    try {
+      let output = '';
+      child.stderr?.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+      const [code] = await once(child, 'close');
+      assert.equal(code, 1);
+      assert.equal(output.match(/^plinth: .*EADDRINUSE/gm)?.length, 1, output);
+    } finally {
+      child.kill('SIGKILL');
+      occupied.close();
+    }
+  });
+});
