@@ -21,13 +21,21 @@ export class Kubectl {
     private readonly program = process.env.PLINTH_TEST_KUBECTL ?? 'kubectl',
   ) {
     const home = mkdtempSync(join(tmpdir(), 'plinth-kubectl-'));
-    this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig, KUBE_EDITOR: 'true' };
+    this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig };
   }
 
-  /** Runs one command and gives its output, whatever its exit code. */
-  run(args: readonly string[], input?: string): KubectlResult {
+  /** Minor release of the program, such as 20 or 32. */
+  minorVersion(): number {
+    const { clientVersion } = JSON.parse(this.ok(['version', '--client', '-o', 'json'])) as {
+      readonly clientVersion: { readonly minor: string };
+    };
+    return Number.parseInt(clientVersion.minor, 10);
+  }
+
+  /** Runs one command and gives its output, whatever its exit code. `editor` is what `edit` starts on its file. */
+  run(args: readonly string[], input?: string, editor = 'true'): KubectlResult {
     const done = spawnSync(this.program, args, {
-      env: this.environment,
+      env: { ...this.environment, KUBE_EDITOR: editor },
       cwd: repository,
       encoding: 'utf8',
       timeout: 60_000,
