@@ -91,9 +91,9 @@ export class CachedStorage implements Storage {
   async list(query: ListQuery): Promise<ListPage> {
     const cacher = this.#cacher(query.resource);
     cacher.touch();
-    // Filling reads everything: who wants only a part need not wait for that.
+    const { fillWaitMs, partFillWaitMs } = this.#options;
     const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
-    const isFilled = (await cacher.ready(wantsAll ? this.#options.fillWaitMs : 0)) !== undefined;
+    const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : partFillWaitMs)) !== undefined;
     const cache = isFilled ? await this.#cacheFor(cacher, query) : undefined;
     const page = cache?.list(query);
     this.#options.observer.read(query.resource, page !== undefined);

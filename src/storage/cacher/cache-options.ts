@@ -28,8 +28,13 @@ export interface CacheOptions {
   readonly maxBytes: number;
   /** A cache that nobody read or watched for this long is dropped, in milliseconds. */
   readonly idleMs: number;
-  /** Reads of a cache that is being filled wait this long at most before they go to the database, in milliseconds. */
+  /**
+   * Watches, and lists of everything, wait this long at most for a cache that is being filled before they go to the
+   * database, in milliseconds.
+   */
   readonly fillWaitMs: number;
+  /** The same for lists of a part: filling reads everything, they need not wait for that. */
+  readonly partFillWaitMs: number;
   /** How long a version that is not there yet is waited for, in milliseconds. */
   readonly futureWaitMs: number;
   /** Positions without changes are told to watches this often at most, in milliseconds. */
@@ -62,6 +67,7 @@ export const defaultCacheOptions: CacheOptions = {
   maxBytes: 1024 * 1024 * 1024,
   idleMs: 10 * 60_000,
   fillWaitMs: 1_000,
+  partFillWaitMs: 0,
   futureWaitMs: 3_000,
   quietMs: 500,
   window: { changes: 20_000, bytes: 48 * 1024 * 1024 },
