@@ -5,6 +5,9 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AdmissionChain } from './admission/chain.js';
+import { CertificateApproval } from './admission/plugins/certificate-approval/certificate-approval.js';
+import { CertificateSigning } from './admission/plugins/certificate-signing/certificate-signing.js';
+import { CertificateSubjectRestriction } from './admission/plugins/certificate-subject-restriction/certificate-subject-restriction.js';
 import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.js';
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
@@ -112,7 +115,12 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
         authenticator: authentication.authenticator,
         allowAnonymous: options.authentication.anonymousAuth,
         authorizer,
-        admission: new AdmissionChain([new NamespaceLifecycle(namespaces, names)]),
+        admission: new AdmissionChain([
+          new NamespaceLifecycle(namespaces, names),
+          new CertificateApproval(authorizer, names),
+          new CertificateSigning(authorizer, names),
+          new CertificateSubjectRestriction(names),
+        ]),
         healthChecks: serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
         version: versionInfo(),
         filter,

@@ -5,6 +5,8 @@ import * as x509 from '@peculiar/x509';
 /** Algorithms of keys in tests. */
 export const keyAlgorithms = {
   ecdsa: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+  p384: { name: 'ECDSA', namedCurve: 'P-384', hash: 'SHA-384' },
+  p521: { name: 'ECDSA', namedCurve: 'P-521', hash: 'SHA-512' },
   rsa: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', publicExponent: new Uint8Array([1, 0, 1]), modulusLength: 2048 },
   ed25519: { name: 'Ed25519' },
 } as const;
@@ -17,7 +19,16 @@ export interface TestRequest {
 }
 
 /** A signed PKCS#10 request as PEM text. */
-export async function makeRequest({ subject = 'CN=test', names, key = 'ecdsa' }: TestRequest = {}): Promise<string> {
+export async function makeRequest(asked: TestRequest = {}): Promise<string> {
+  return (await makeRequestWithKey(asked)).request;
+}
+
+/** A signed PKCS#10 request and the private key behind it, both as PEM text. */
+export async function makeRequestWithKey({
+  subject = 'CN=test',
+  names,
+  key = 'ecdsa',
+}: TestRequest = {}): Promise<{ readonly request: string; readonly privateKey: string }> {
   const algorithm = keyAlgorithms[key];
   const keys = (await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
   const extensions = names === undefined ? [] : [new x509.SubjectAlternativeNameExtension([...names])];
@@ -27,7 +38,36 @@ export async function makeRequest({ subject = 'CN=test', names, key = 'ecdsa' }:
     signingAlgorithm: algorithm,
     extensions,
   });
-  return `${request.toString('pem')}\n`;
+  const privateKey = x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
+  return { request: `${request.toString('pem')}\n`, privateKey: `${privateKey}\n` };
+}
+
+/** A self-signed authority: certificate and key as PEM text. */
+export async function makeAuthority({
+  key = 'ecdsa',
+  validFrom = new Date(Date.now() - 3_600_000),
+  validTo = new Date(Date.now() + 86_400_000 * 3650),
+}: {
+  readonly key?: keyof typeof keyAlgorithms;
+  readonly validFrom?: Date;
+  readonly validTo?: Date;
+} = {}): Promise<{ readonly certificate: string; readonly privateKey: string }> {
+  const algorithm = keyAlgorithms[key];
+  const keys = (await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: 'CN=test-ca',
+    keys,
+    signingAlgorithm: algorithm,
+    notBefore: validFrom,
+    notAfter: validTo,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  const privateKey = x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
+  return { certificate: `${certificate.toString('pem')}\n`, privateKey: `${privateKey}\n` };
 }
 
 /** A self-signed certificate as PEM text. */

@@ -1,4 +1,4 @@
-import { CertificateRequestError, parseCertificateRequest } from '../../../apis/certificates/v1/certificate-request.js';
+import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
 import {
   type CertificateSigningRequest,
   type CertificateSigningRequestSpec,

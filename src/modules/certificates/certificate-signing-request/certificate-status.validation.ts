@@ -3,7 +3,7 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from '../../../apis/certificates/v1/certificate-signing-request.types.js';
-import { readPem } from '../../../apis/certificates/v1/pem.js';
+import { readPem } from '../../../machinery/x509/pem.js';
 import {
   duplicate,
   type FieldError,

@@ -1,12 +1,9 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { createRequire } from 'node:module';
-import type forge from 'node-forge';
+import { type Asn1, Asn1Error, bytesOf, childrenOf, decodeDer, encodeDer, oidOf, textOf } from './asn1.js';
 import { readPem } from './pem.js';
 
-/** What a PKCS#10 certification request (RFC 2986) asks for. */
-export interface CertificateRequest {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
+/** Names of a subjectAltName extension by form (RFC 5280, 4.2.1.6). */
+export interface AlternativeNames {
   readonly dnsNames: readonly string[];
   readonly emailAddresses: readonly string[];
   readonly uris: readonly string[];
@@ -14,29 +11,25 @@ export interface CertificateRequest {
   readonly ipAddresses: readonly string[];
 }
 
+/** What a PKCS#10 certification request (RFC 2986) asks for. */
+export interface CertificateRequest extends AlternativeNames {
+  /** The last one, when there are several. */
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** Names of forms other than the four that are told apart. */
+  readonly otherNames: number;
+  /** The subject as it stands in the request, in DER. */
+  readonly subject: Buffer;
+  /** SubjectPublicKeyInfo in DER. */
+  readonly publicKey: Buffer;
+  /** `rsa`, `ec` or `ed25519`. */
+  readonly keyType: string;
+}
+
 /** A request that can't be read or whose signature does not fit its key; the message is for the client. */
 export class CertificateRequestError extends Error {}
 
-type Asn1 = forge.asn1.Asn1;
-
-/** The library's types do not know the options of its reader. */
-interface Asn1Library extends Omit<typeof forge.asn1, 'fromDer'> {
-  fromDer(
-    bytes: string,
-    options: { readonly strict: boolean; readonly parseAllBytes: boolean; readonly decodeBitStrings: boolean },
-  ): Asn1;
-}
-
 const pemLabel = 'CERTIFICATE REQUEST';
-const sequenceTag = 0x30;
-const require = createRequire(import.meta.url);
-let library: Asn1Library | undefined;
-
-/** Few processes ever see a request, so the ASN.1 library is loaded when the first one comes. */
-function asn1(): Asn1Library {
-  library ??= require('node-forge/lib/asn1') as Asn1Library;
-  return library;
-}
 
 const oids = {
   commonName: '2.5.4.3',
@@ -65,57 +58,36 @@ const signatureHashes: Readonly<Record<string, { readonly key: 'rsa' | 'ec'; rea
 };
 
 /**
- * Reads the first PEM block of a request and checks that whoever made it holds the private key. Throws
- * {@link CertificateRequestError}.
+ * Reads the first PEM block of a request and checks that whoever made it holds the private key.
+ *
+ * @throws CertificateRequestError
  */
 export function parseCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPem(pem.toString('latin1'));
   if (block?.label !== pemLabel) throw new CertificateRequestError(`PEM block type must be ${pemLabel}`);
-  const [info, algorithm, signature] = childrenOf(decode(block.der), 3) as [Asn1, Asn1, Asn1];
-  const [, subject, publicKey, attributes] = childrenOf(info, 4) as [Asn1, Asn1, Asn1, Asn1];
-  checkSignature(toDer(info), algorithm, signature, toDer(publicKey));
-  return { ...readSubject(subject), ...readNames(attributes) };
-}
-
-function structureError(): CertificateRequestError {
-  return new CertificateRequestError('asn1: structure error: not a certificate request');
-}
-
-function decode(der: Buffer): Asn1 {
-  if (der[0] !== sequenceTag) throw structureError();
   try {
-    return asn1().fromDer(der.toString('latin1'), { strict: true, parseAllBytes: true, decodeBitStrings: false });
+    const [info, algorithm, signature] = childrenOf(decodeDer(block.der), 3) as [Asn1, Asn1, Asn1];
+    const [, subject, publicKey, attributes] = childrenOf(info, 4) as [Asn1, Asn1, Asn1, Asn1];
+    const publicKeyDer = encodeDer(publicKey);
+    const key = checkSignature(encodeDer(info), algorithm, signature, publicKeyDer);
+    return {
+      ...readSubject(subject),
+      ...readNames(attributes),
+      subject: encodeDer(subject),
+      publicKey: publicKeyDer,
+      keyType: key.asymmetricKeyType ?? '',
+    };
   } catch (error) {
-    const isTrailing = error instanceof Error && error.message.startsWith('Unparsed DER bytes');
-    throw isTrailing ? new CertificateRequestError('asn1: syntax error: trailing data') : structureError();
+    if (error instanceof Asn1Error) throw new CertificateRequestError(error.message, { cause: error });
+    throw error;
   }
 }
 
-function toDer(node: Asn1): Buffer {
-  return Buffer.from(asn1().toDer(node).getBytes(), 'latin1');
-}
-
-function childrenOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
-  if (node === undefined || !Array.isArray(node.value) || node.value.length < atLeast) throw structureError();
-  return node.value;
-}
-
-function bytesOf(node: Asn1 | undefined): string {
-  if (node === undefined || typeof node.value !== 'string') throw structureError();
-  return node.value;
-}
-
-function oidOf(node: Asn1 | undefined): string {
-  const bytes = bytesOf(node);
-  if (bytes === '') throw structureError();
-  return asn1().derToOid(bytes);
-}
-
-function checkSignature(signed: Buffer, algorithm: Asn1, signature: Asn1, publicKeyDer: Buffer): void {
+function checkSignature(signed: Buffer, algorithm: Asn1, signature: Asn1, publicKeyDer: Buffer): KeyObject {
   const [oidNode, parameters] = childrenOf(algorithm, 1);
   const oid = oidOf(oidNode);
   // The first byte of a bit string counts unused bits.
-  const bytes = Buffer.from(bytesOf(signature).slice(1), 'latin1');
+  const bytes = bytesOf(signature).subarray(1);
   let key: KeyObject;
   try {
     key = createPublicKey({ key: publicKeyDer, format: 'der', type: 'spki' });
@@ -124,6 +96,7 @@ function checkSignature(signed: Buffer, algorithm: Asn1, signature: Asn1, public
   }
   const failure = verifyWith(oid, parameters, key, signed, bytes);
   if (failure !== undefined) throw new CertificateRequestError(failure);
+  return key;
 }
 
 function verifyWith(
@@ -152,7 +125,7 @@ function verifyWith(
     const isGood = isKey('rsa') && verify(known.hash, signed, { key, ...padding }, signature);
     return isGood ? undefined : 'crypto/rsa: verification error';
   } catch (error) {
-    if (error instanceof CertificateRequestError) throw error;
+    if (error instanceof Asn1Error) throw error;
     return 'x509: signature verification failure';
   }
 }
@@ -180,49 +153,45 @@ function readSubject(subject: Asn1): Pick<CertificateRequest, 'commonName' | 'or
   return { commonName, organizations };
 }
 
-function textOf(node: Asn1 | undefined): string {
-  const bytes = bytesOf(node);
-  return node?.type === asn1().Type.UTF8 ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
-}
-
-type Names = Omit<CertificateRequest, 'commonName' | 'organizations'>;
+type Names = Omit<CertificateRequest, 'commonName' | 'organizations' | 'subject' | 'publicKey' | 'keyType'>;
+type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly string[] ? string[] : T[K] };
 
 function readNames(attributes: Asn1): Names {
-  const names = { dnsNames: [], emailAddresses: [], uris: [], ipAddresses: [] } as Record<keyof Names, string[]>;
+  const names: Writable<Names> = { dnsNames: [], emailAddresses: [], uris: [], ipAddresses: [], otherNames: 0 };
   for (const attribute of childrenOf(attributes)) {
     const [type, values] = childrenOf(attribute, 2);
     if (oidOf(type) !== oids.extensionRequest) continue;
     for (const extension of childrenOf(childrenOf(values, 1)[0])) {
       const parts = childrenOf(extension, 2);
       if (oidOf(parts[0]) !== oids.subjectAltName) continue;
-      const content = Buffer.from(bytesOf(parts.at(-1)), 'latin1');
-      for (const name of childrenOf(decode(content))) addName(names, name);
+      for (const name of childrenOf(decodeDer(bytesOf(parts.at(-1))))) addName(names, name);
     }
   }
   return names;
 }
 
 /** Context tags of the forms of a general name (RFC 5280, 4.2.1.6). */
-function addName(names: Record<keyof Names, string[]>, name: Asn1): void {
+function addName(names: Writable<Names>, name: Asn1): void {
   switch (name.type as number) {
     case 1:
-      names.emailAddresses.push(bytesOf(name));
+      names.emailAddresses.push(bytesOf(name).toString('latin1'));
       break;
     case 2:
-      names.dnsNames.push(bytesOf(name));
+      names.dnsNames.push(bytesOf(name).toString('latin1'));
       break;
     case 6:
-      names.uris.push(bytesOf(name));
+      names.uris.push(bytesOf(name).toString('latin1'));
       break;
     case 7:
-      names.ipAddresses.push(ipText(Buffer.from(bytesOf(name), 'latin1')));
+      names.ipAddresses.push(ipText(bytesOf(name)));
       break;
     default:
+      names.otherNames++;
   }
 }
 
 function ipText(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
-  if (bytes.length !== 16) throw structureError();
+  if (bytes.length !== 16) throw new Asn1Error('asn1: structure error: an IP address of odd length');
   return Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':');
 }

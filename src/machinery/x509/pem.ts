@@ -42,3 +42,9 @@ function makeBlock(label: string, hasHeaders: boolean, data: string): PemBlock |
   if (data.length % 4 !== 0 || !base64.test(data)) return undefined;
   return { label, hasHeaders, der: Buffer.from(data, 'base64') };
 }
+
+/** One PEM block with lines of 64 characters and a line end behind it. */
+export function encodePem(label: string, der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return [`${begin}${label}${dashes}`, ...lines, `${end}${label}${dashes}`, ''].join('\n');
+}

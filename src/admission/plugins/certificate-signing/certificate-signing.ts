@@ -1,0 +1,35 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Authorizer } from '../../../machinery/authorizer.js';
+import { forbiddenError } from '../../../machinery/status-error.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import type { AdmissionPlugin } from '../../admission-plugin.js';
+import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
+import { isAboutRequests, maySignFor, type SigningRequest } from '../certificate-approval/signer-permission.js';
+
+/** Whoever stores a certificate or a condition of a request needs the right `sign` on its signer (specification 5.5). */
+export class CertificateSigning implements AdmissionPlugin {
+  readonly name = 'CertificateSigning';
+
+  constructor(
+    private readonly authorizer: Authorizer,
+    private readonly names: VendorNames,
+  ) {}
+
+  handles(operation: AdmissionOperation): boolean {
+    return operation === 'UPDATE';
+  }
+
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    const { object, oldObject } = attributes;
+    if (!isAboutRequests(attributes, 'status', this.names) || object === undefined || oldObject === undefined) return;
+    const now = (object as unknown as SigningRequest).status;
+    const { spec, status: before } = oldObject as unknown as SigningRequest;
+    const isSame =
+      (now.certificate ?? '') === (before.certificate ?? '') &&
+      isDeepStrictEqual(now.conditions ?? [], before.conditions ?? []);
+    if (isSame) return;
+    if (await maySignFor(this.authorizer, this.names, attributes.userInfo, 'sign', spec.signerName)) return;
+    const detail = `user not permitted to sign requests with signerName ${JSON.stringify(spec.signerName)}`;
+    throw forbiddenError(attributes.resource, attributes.name, detail);
+  }
+}

@@ -1,0 +1,36 @@
+import { forbiddenError } from '../../../machinery/status-error.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
+import type { AdmissionPlugin } from '../../admission-plugin.js';
+import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
+import { isAboutRequests, type SigningRequest } from '../certificate-approval/signer-permission.js';
+
+const mastersGroup = 'system:masters';
+
+/** Nobody gets a client certificate of the group that may do everything (specification 5.5). */
+export class CertificateSubjectRestriction implements AdmissionPlugin {
+  readonly name = 'CertificateSubjectRestriction';
+
+  constructor(private readonly names: VendorNames) {}
+
+  handles(operation: AdmissionOperation): boolean {
+    return operation === 'CREATE';
+  }
+
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    if (!isAboutRequests(attributes, '', this.names) || attributes.object === undefined) return;
+    const { signerName, request } = (attributes.object as unknown as SigningRequest).spec;
+    if (signerName !== this.names.apiserverClientSigner) return;
+    const refuse = (detail: string) => forbiddenError(attributes.resource, attributes.name, detail);
+    let organizations: readonly string[];
+    try {
+      organizations = parseCertificateRequest(Buffer.from(request ?? '', 'base64')).organizations;
+    } catch (error) {
+      if (!(error instanceof CertificateRequestError)) throw error;
+      throw refuse(`failed to parse CSR: ${error.message}`);
+    }
+    if (organizations.includes(mastersGroup)) {
+      throw refuse(`use of ${signerName} signer with ${mastersGroup} group is not allowed`);
+    }
+  }
+}

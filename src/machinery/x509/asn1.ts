@@ -1,0 +1,165 @@
+import { createRequire } from 'node:module';
+import type forge from 'node-forge';
+
+/** A node of an ASN.1 tree: `value` has the content bytes as a binary string, or the children. */
+export type Asn1 = forge.asn1.Asn1;
+
+/** Bytes that are not the structure they should be. */
+export class Asn1Error extends Error {}
+
+/** The library's types do not know the options of its reader. */
+interface Asn1Library extends Omit<typeof forge.asn1, 'fromDer'> {
+  fromDer(
+    bytes: string,
+    options: { readonly strict: boolean; readonly parseAllBytes: boolean; readonly decodeBitStrings: boolean },
+  ): Asn1;
+}
+
+const require = createRequire(import.meta.url);
+let library: Asn1Library | undefined;
+
+/** Few processes ever see a request, so the library is loaded when the first one comes. */
+function asn1(): Asn1Library {
+  library ??= require('node-forge/lib/asn1') as Asn1Library;
+  return library;
+}
+
+const sequenceByte = 0x30;
+const contextClass = 0x80;
+
+/** Universal tags (X.690, 8.4) that certificates are made of. */
+export const tags = {
+  boolean: 1,
+  integer: 2,
+  bitString: 3,
+  octetString: 4,
+  null: 5,
+  oid: 6,
+  utf8String: 12,
+  sequence: 16,
+  numericString: 18,
+  printableString: 19,
+  teletexString: 20,
+  ia5String: 22,
+  utcTime: 23,
+  generalizedTime: 24,
+  visibleString: 26,
+  universalString: 28,
+  bmpString: 30,
+} as const;
+
+/**
+ * Reads a DER sequence that takes up all the bytes.
+ *
+ * @throws Asn1Error for anything else.
+ */
+export function decodeDer(der: Buffer): Asn1 {
+  if (der[0] !== sequenceByte) throw new Asn1Error('asn1: structure error: not a sequence');
+  try {
+    return asn1().fromDer(der.toString('latin1'), { strict: true, parseAllBytes: true, decodeBitStrings: false });
+  } catch (error) {
+    const isTrailing = error instanceof Error && error.message.startsWith('Unparsed DER bytes');
+    throw new Asn1Error(isTrailing ? 'asn1: syntax error: trailing data' : 'asn1: structure error: no DER');
+  }
+}
+
+/** The DER form of a tree; a tree that was read gives the bytes it was read from. */
+export function encodeDer(node: Asn1): Buffer {
+  return Buffer.from(asn1().toDer(node).getBytes(), 'latin1');
+}
+
+/** The children of a constructed node. @throws Asn1Error when there are fewer than `atLeast`. */
+export function childrenOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
+  if (node === undefined || !Array.isArray(node.value) || node.value.length < atLeast) {
+    throw new Asn1Error('asn1: structure error: parts are missing');
+  }
+  return node.value;
+}
+
+/** The content of a primitive node. @throws Asn1Error for a constructed one. */
+export function bytesOf(node: Asn1 | undefined): Buffer {
+  if (node === undefined || typeof node.value !== 'string') {
+    throw new Asn1Error('asn1: structure error: a value is missing');
+  }
+  return Buffer.from(node.value, 'latin1');
+}
+
+/** An object identifier in dotted form. @throws Asn1Error for an empty one. */
+export function oidOf(node: Asn1 | undefined): string {
+  const bytes = bytesOf(node);
+  if (bytes.length === 0) throw new Asn1Error('asn1: structure error: an empty object identifier');
+  return asn1().derToOid(bytes.toString('latin1'));
+}
+
+/** A character string of any of the types that stand in names (RFC 5280, 4.1.2.4). @throws Asn1Error for others. */
+export function textOf(node: Asn1 | undefined): string {
+  const bytes = bytesOf(node);
+  switch (node?.type as number) {
+    case tags.utf8String:
+      return bytes.toString('utf8');
+    case tags.bmpString:
+      if (bytes.length % 2 !== 0) break;
+      return Buffer.from(bytes).swap16().toString('utf16le');
+    case tags.numericString:
+    case tags.printableString:
+    case tags.teletexString:
+    case tags.ia5String:
+    case tags.visibleString:
+      return bytes.toString('latin1');
+    default:
+  }
+  // A text that we read in another way than those who check the certificate could pass for a different name.
+  throw new Asn1Error('asn1: structure error: a text of an unknown type');
+}
+
+/** A primitive node of a universal type. */
+export function primitive(tag: number, content: Buffer): Asn1 {
+  return create(0, tag, false, content.toString('latin1'));
+}
+
+export function sequence(...children: readonly Asn1[]): Asn1 {
+  return create(0, tags.sequence, true, [...children]);
+}
+
+/** `[tag] EXPLICIT`. */
+export function explicit(tag: number, child: Asn1): Asn1 {
+  return create(contextClass, tag, true, [child]);
+}
+
+/** `[tag] IMPLICIT` of a primitive type. */
+export function implicit(tag: number, content: Buffer): Asn1 {
+  return create(contextClass, tag, false, content.toString('latin1'));
+}
+
+export function oid(dotted: string): Asn1 {
+  return primitive(tags.oid, Buffer.from(asn1().oidToDer(dotted).getBytes(), 'latin1'));
+}
+
+/** A bit string of whole bytes. */
+export function bitString(bytes: Buffer): Asn1 {
+  return primitive(tags.bitString, Buffer.concat([Buffer.of(0), bytes]));
+}
+
+/** A bit string of named bits: trailing zero bits are left out (X.690, 11.2.2). */
+export function namedBits(positions: readonly number[]): Asn1 {
+  const last = Math.max(...positions);
+  const bytes = Buffer.alloc(1 + Math.floor(last / 8) + 1);
+  bytes[0] = 7 - (last % 8);
+  for (const position of positions) {
+    const index = 1 + Math.floor(position / 8);
+    bytes[index] = (bytes[index] as number) | (0x80 >> (position % 8));
+  }
+  return primitive(tags.bitString, bytes);
+}
+
+/** A time of a certificate: UTCTime up to 2049, GeneralizedTime after it (RFC 5280, 4.1.2.5); whole seconds. */
+export function certificateTime(milliseconds: number): Asn1 {
+  const digits = new Date(milliseconds).toISOString().replaceAll(/[-:T]|\.\d+Z$/g, '');
+  const isShort = Number(digits.slice(0, 4)) < 2050;
+  const text = `${isShort ? digits.slice(2) : digits}Z`;
+  return primitive(isShort ? tags.utcTime : tags.generalizedTime, Buffer.from(text, 'latin1'));
+}
+
+function create(tagClass: number, tag: number, constructed: boolean, value: string | Asn1[]): Asn1 {
+  return asn1().create(tagClass as forge.asn1.Class, tag as forge.asn1.Type, constructed, value);
+}

@@ -1,0 +1,210 @@
+import { createHash, createPrivateKey, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import {
+  type Asn1,
+  bitString,
+  bytesOf,
+  certificateTime,
+  childrenOf,
+  decodeDer,
+  encodeDer,
+  explicit,
+  implicit,
+  namedBits,
+  oid,
+  oidOf,
+  primitive,
+  sequence,
+  tags,
+} from './asn1.js';
+import type { AlternativeNames } from './certificate-request.js';
+import type { CertificateUsages } from './key-usages.js';
+import { encodePem } from './pem.js';
+
+/** What goes into a certificate. Times are milliseconds since 1970, cut to whole seconds. */
+export interface CertificateContent {
+  /** Name in DER. */
+  readonly subject: Buffer;
+  /** SubjectPublicKeyInfo in DER, of any algorithm. */
+  readonly publicKey: Buffer;
+  readonly names: AlternativeNames;
+  readonly usages: CertificateUsages;
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** A certificate and key that can't sign, or can't be read. */
+export class CertificateAuthorityError extends Error {}
+
+const oids = {
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+} as const;
+
+/** Serial numbers are positive and of at most 20 bytes (RFC 5280, 4.1.2.2). */
+const serialBytes = 16;
+
+interface SignatureMethod {
+  readonly algorithm: Asn1;
+  /** Undefined where the algorithm brings its own. */
+  readonly hash: string | undefined;
+}
+
+/** Signs certificates (RFC 5280, version 3) that are not authorities themselves, with an RSA, ECDSA or Ed25519 key. */
+export class CertificateAuthority {
+  /** When its own certificate ends: nothing that it signs should be valid longer. */
+  readonly notAfter: number;
+  private readonly issuer: Asn1;
+  private readonly keyIdentifier: Buffer;
+  private readonly method: SignatureMethod;
+
+  private constructor(
+    certificate: X509Certificate,
+    private readonly key: KeyObject,
+    private readonly randomSerial: () => Buffer,
+  ) {
+    this.notAfter = Date.parse(certificate.validTo);
+    const parts = certificateParts(certificate);
+    this.issuer = parts.subject;
+    this.keyIdentifier = parts.keyIdentifier;
+    this.method = signatureMethod(key);
+  }
+
+  /**
+   * An authority from PEM texts; the first certificate counts.
+   *
+   * @throws CertificateAuthorityError when they can't be read, do not belong together or are of no authority.
+   */
+  static fromPem(
+    certificatePem: string,
+    keyPem: string,
+    randomSerial: () => Buffer = () => randomBytes(serialBytes),
+  ): CertificateAuthority {
+    let certificate: X509Certificate;
+    let key: KeyObject;
+    try {
+      certificate = new X509Certificate(certificatePem);
+    } catch {
+      throw new CertificateAuthorityError('the certificate of the signing authority cannot be read');
+    }
+    try {
+      key = createPrivateKey(keyPem);
+    } catch {
+      throw new CertificateAuthorityError('the private key of the signing authority cannot be read');
+    }
+    if (!certificate.checkPrivateKey(key)) {
+      throw new CertificateAuthorityError(
+        'certificate and private key of the signing authority do not belong together',
+      );
+    }
+    if (!certificate.ca) throw new CertificateAuthorityError('the signing certificate is not that of an authority');
+    return new CertificateAuthority(certificate, key, randomSerial);
+  }
+
+  /** Signs a certificate and gives it as PEM text. */
+  issue(content: CertificateContent): string {
+    const { algorithm, hash } = this.method;
+    const tbs = sequence(
+      explicit(0, primitive(tags.integer, Buffer.of(2))),
+      primitive(tags.integer, this.serial()),
+      algorithm,
+      this.issuer,
+      sequence(certificateTime(content.notBefore), certificateTime(content.notAfter)),
+      decodeDer(content.subject),
+      decodeDer(content.publicKey),
+      explicit(3, sequence(...this.extensions(content))),
+    );
+    const signature = sign(hash ?? null, encodeDer(tbs), this.key);
+    return encodePem('CERTIFICATE', encodeDer(sequence(tbs, algorithm, bitString(signature))));
+  }
+
+  private serial(): Buffer {
+    const bytes = Buffer.from(this.randomSerial());
+    // Positive, and with no leading zero byte that DER would not have.
+    bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
+    return bytes;
+  }
+
+  private extensions({ subject, names, usages }: CertificateContent): Asn1[] {
+    const extensions: Asn1[] = [];
+    if (usages.bits.length > 0) extensions.push(extension(oids.keyUsage, true, namedBits(usages.bits)));
+    if (usages.purposes.length > 0) {
+      extensions.push(extension(oids.extendedKeyUsage, false, sequence(...usages.purposes.map(oid))));
+    }
+    // cA is false by default and then left out (X.690, 11.5).
+    extensions.push(extension(oids.basicConstraints, true, sequence()));
+    extensions.push(extension(oids.authorityKeyIdentifier, false, sequence(implicit(0, this.keyIdentifier))));
+    const general = generalNames(names);
+    // Without a subject the names are all there is, and must be understood (RFC 5280, 4.2.1.6).
+    const isSubjectEmpty = childrenOf(decodeDer(subject)).length === 0;
+    if (general.length > 0) extensions.push(extension(oids.subjectAltName, isSubjectEmpty, sequence(...general)));
+    return extensions;
+  }
+}
+
+function extension(id: string, critical: boolean, value: Asn1): Asn1 {
+  const content = primitive(tags.octetString, encodeDer(value));
+  return critical ? sequence(oid(id), primitive(tags.boolean, Buffer.of(0xff)), content) : sequence(oid(id), content);
+}
+
+function generalNames({ dnsNames, emailAddresses, ipAddresses, uris }: AlternativeNames): Asn1[] {
+  const text = (tag: number) => (value: string) => implicit(tag, Buffer.from(value, 'latin1'));
+  return [
+    ...dnsNames.map(text(2)),
+    ...emailAddresses.map(text(1)),
+    ...ipAddresses.map((address) => implicit(7, addressBytes(address))),
+    ...uris.map(text(6)),
+  ];
+}
+
+/** @param address as the reader of requests writes it: IPv6 has all of its eight groups. */
+function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  const groups = address.split(':').map((group) => Number.parseInt(group, 16));
+  return Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
+}
+
+function signatureMethod(key: KeyObject): SignatureMethod {
+  const method = (id: string, hash?: string, ...parameters: readonly Asn1[]): SignatureMethod => ({
+    algorithm: sequence(oid(id), ...parameters),
+    hash,
+  });
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      return method('1.2.840.113549.1.1.11', 'sha256', primitive(tags.null, Buffer.alloc(0)));
+    case 'ed25519':
+      return method('1.3.101.112');
+    case 'ec':
+      // A hash of the strength of the curve.
+      switch (key.asymmetricKeyDetails?.namedCurve) {
+        case 'prime256v1':
+          return method('1.2.840.10045.4.3.2', 'sha256');
+        case 'secp384r1':
+          return method('1.2.840.10045.4.3.3', 'sha384');
+        case 'secp521r1':
+          return method('1.2.840.10045.4.3.4', 'sha512');
+      }
+  }
+  throw new CertificateAuthorityError('the key of the signing authority is none of RSA, ECDSA P-256/384/521, Ed25519');
+}
+
+function certificateParts(certificate: X509Certificate): { subject: Asn1; keyIdentifier: Buffer } {
+  const fields = childrenOf(childrenOf(decodeDer(certificate.raw), 3)[0], 6);
+  // The version is only there when it is not the first one.
+  const [, , , , subject, publicKey] = (fields[0]?.type as number) === 0 ? fields.slice(1) : fields;
+  const extensions = fields.find((field) => (field.type as number) === 3 && (field.tagClass as number) === 0x80);
+  const list = extensions === undefined ? [] : childrenOf(childrenOf(extensions, 1)[0]);
+  for (const entry of list) {
+    const parts = childrenOf(entry, 2);
+    if (oidOf(parts[0]) !== oids.subjectKeyIdentifier) continue;
+    // The value is an octet string inside the octet string: two bytes of tag and length before it.
+    return { subject: subject as Asn1, keyIdentifier: bytesOf(parts.at(-1)).subarray(2) };
+  }
+  // Method 1 of RFC 5280, 4.2.1.2.
+  const bits = bytesOf(childrenOf(publicKey, 2)[1]).subarray(1);
+  return { subject: subject as Asn1, keyIdentifier: createHash('sha1').update(bits).digest() };
+}
