@@ -4,14 +4,19 @@ import { Check, Max, Min } from './validators.js';
 
 const shortestHistoryMs = 300_000;
 
+const urlStart = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
+const usableTargets: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
+
+/** Never repeats any of the value: it may hold a password. */
 function databaseUrlProblem(value: string): string | undefined {
-  try {
-    const { protocol } = new URL(value);
-    if (protocol === 'postgres:' || protocol === 'postgresql:') return undefined;
-  } catch {
-    // Falls through to the same message: the text of the URL error could repeat the password.
+  const [, start = '', hosts = '', rest = ''] = urlStart.exec(value) ?? [];
+  const wellFormed = start !== '' && hosts.split(',').every((host) => URL.canParse(start + host + rest));
+  if (!wellFormed || (hosts.includes(',') && hosts.split(',').some((host) => /^(:\d+)?$/.test(host)))) {
+    return 'must be a URL of the form postgresql://user:password@host:5432/database, or with several host:port';
   }
-  return 'must be a URL of the form postgresql://user:password@host:5432/database';
+  const target = new URLSearchParams(/\?([^#]*)/.exec(rest)?.[1]).get('target_session_attrs');
+  if (target === null || usableTargets.has(target)) return undefined;
+  return `asks for a standby, which takes no writes: target_session_attrs must be ${[...usableTargets].join(', ')}`;
 }
 
 /** The database behind the API. */
@@ -20,7 +25,9 @@ export class StorageOptions {
     name: 'database-url',
     type: 'string',
     unit: 'url',
-    usage: 'PostgreSQL database (version 14 or newer), as postgresql://user:password@host:5432/database.',
+    usage:
+      'PostgreSQL database (version 14 or newer), as postgresql://user:password@host:5432/database. ' +
+      'Of several hosts (host1:5432,host2:5432) the one that is no standby is used.',
     secret: true,
   })
   @Check('databaseUrl', databaseUrlProblem)

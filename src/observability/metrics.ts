@@ -63,6 +63,8 @@ export class Metrics {
   private readonly storageErrors: Counter<'code'>;
   private feedReadAt = Date.now();
   private readonly feedFound: Counter<'by'>;
+  private readonly epoch: Gauge<string>;
+  private readonly missingVersions: Counter<string>;
 
   /** @param worker set in a process that is one of several behind the same port */
   constructor(private readonly worker?: MetricsWorker) {

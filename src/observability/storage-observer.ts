@@ -1,6 +1,15 @@
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 
+interface EpochReport {
+  readonly action: string;
+  readonly epoch: bigint;
+  readonly timeline: number | undefined;
+  readonly seen: bigint;
+  readonly head: bigint;
+  readonly missing: bigint;
+}
+
 /** Turns what storage reports about itself into metrics and log lines. */
 export function storageObserver(metrics: Metrics, logger: Logger) {
   return {
@@ -15,6 +24,18 @@ export function storageObserver(metrics: Metrics, logger: Logger) {
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
     retention: (floor: bigint, droppedPartitions: number) => {
       if (droppedPartitions > 0) logger.info('dropped old history', { floor, droppedPartitions });
+    },
+    epoch: (change: EpochReport) => {
+      metrics.storageEpoch(change.epoch, change.missing);
+      const { action, missing, ...fields } = change;
+      if (action === 'reset') {
+        logger.error('the database lacks versions that were handed out: clients have to list again', {
+          ...fields,
+          missing,
+        });
+      } else if (action === 'resumed') {
+        logger.warn('the database was promoted, restored or copied; versions go on behind a gap', fields);
+      } else if (action === 'joined') logger.warn('the history of the database goes on elsewhere', fields);
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
   };

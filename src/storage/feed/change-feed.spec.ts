@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { EpochKeeper } from '../postgres/epoch.js';
 import { resolveOptions, type StorageObserver, silentObserver } from '../postgres/options.js';
 import { PostgresChangeLog } from '../postgres/postgres-change-log.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
@@ -94,7 +95,9 @@ describe('the change feed', () => {
     const pool = new SessionPool(options);
     let reads = 0;
     // Told of every batch by hand, so that it is certain when it hears what.
-    const feed = new ChangeFeed(new PostgresChangeLog(pool, new Reader(pool, options.poolSize)), {
+    const epochs = new EpochKeeper(options.observer, (use) => pool.run(use));
+    const reader = new Reader(pool, options.poolSize, epochs);
+    const feed = new ChangeFeed(new PostgresChangeLog(pool, reader, epochs), {
       pollMs: MINUTE_MS,
       observer: {
         ...silentObserver,
@@ -231,7 +234,9 @@ describe('the change feed', () => {
       const options = resolveOptions({ databaseUrl });
       const pool = new SessionPool(options);
       const slow: string[] = [];
-      const feed = new ChangeFeed(new PostgresChangeLog(pool, new Reader(pool, options.poolSize)), {
+      const epochs = new EpochKeeper(options.observer, (use) => pool.run(use));
+      const reader = new Reader(pool, options.poolSize, epochs);
+      const feed = new ChangeFeed(new PostgresChangeLog(pool, reader, epochs), {
         pollMs: 10,
         observer: { ...silentObserver, slowConsumer: (resource) => slow.push(resource) },
         limits: { changes: 10, characters: 1_000 },

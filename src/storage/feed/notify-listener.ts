@@ -17,6 +17,17 @@ export interface ListenConnection {
   close(): Promise<void>;
 }
 
+/** What the listener is connected with. */
+export interface ListenerHooks {
+  /** Gets the version of a notification, undefined after every (re)connect. */
+  readonly onVersion: (newest: bigint | undefined) => void;
+  readonly onError: (error: unknown) => void;
+  /** Sends a notification from another connection. */
+  readonly notify: (channel: string, payload: string) => Promise<void>;
+  /** Asks for a sign of life; rejects when there is none after `timeoutMs` milliseconds. */
+  readonly heartbeat: (connection: ListenConnection, timeoutMs: number) => Promise<void>;
+}
+
 /**
  * Listens for "something was committed" on a connection of its own. A notification only makes the feed look sooner:
  * one that is lost (broken connection, pooler in between) delays until the next poll. The connection is asked for a
@@ -25,21 +36,14 @@ export interface ListenConnection {
  */
 export class NotifyListener {
   readonly #connect: () => Promise<ListenConnection>;
-  readonly #onError: (error: unknown) => void;
-  readonly #onVersion: (newest: bigint | undefined) => void;
+  readonly #hooks: ListenerHooks;
   readonly #stop = new AbortController();
   #loop: Promise<void> | undefined;
   #warned = false;
 
-  /** `onVersion` gets the version of a notification, undefined after every (re)connect. */
-  constructor(
-    connect: () => Promise<ListenConnection>,
-    onVersion: (newest: bigint | undefined) => void,
-    onError: (error: unknown) => void,
-  ) {
+  constructor(connect: () => Promise<ListenConnection>, hooks: ListenerHooks) {
     this.#connect = connect;
-    this.#onError = onError;
-    this.#onVersion = onVersion;
+    this.#hooks = hooks;
   }
 
   start(): void {
@@ -62,7 +66,7 @@ export class NotifyListener {
         backoff.reset();
         await this.#watchOver(session);
       } catch (error) {
-        if (!signal.aborted) this.#onError(error);
+        if (!signal.aborted) this.#hooks.onError(error);
       } finally {
         await session?.close();
       }
@@ -70,6 +74,11 @@ export class NotifyListener {
     }
   }
 
+  /**
+   * A transaction pooler accepts LISTEN and delivers nothing. So the way is tried first, with a notification from another
+   * connection: one from the same would arrive when the pooler happens to use one server connection for both. When it
+   * fails nothing is listened to, since LISTEN would stay behind on a connection that serves others.
+   */
   async #listen(session: ListenConnection): Promise<void> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;
     let arrived: (() => void) | undefined;
@@ -78,24 +87,27 @@ export class NotifyListener {
     });
     session.onNotification((payload) => {
       if (payload === probe) arrived?.();
-      else if (/^\d{1,19}$/.test(payload)) this.#onVersion(BigInt(payload));
+      else if (/^\d{1,19}$/.test(payload)) this.#hooks.onVersion(BigInt(payload));
     });
-    await session.execute('listen', `listen ${CHANNEL}; listen ${probe}`, HEARTBEAT_TIMEOUT_MS);
-    this.#onVersion(undefined);
-    await session.execute('notify-probe', `select pg_notify('${probe}', '${probe}')`, HEARTBEAT_TIMEOUT_MS);
+    await session.execute('listen', `listen ${probe}`, HEARTBEAT_TIMEOUT_MS);
+    await this.#hooks.notify(probe, probe);
     const late = new AbortController();
     const silent = await Promise.race([
       probed.then(() => false),
       sleep(PROBE_TIMEOUT_MS, true, { signal: late.signal, ref: false }),
     ]);
     late.abort();
-    if (silent && !this.#warned) {
-      // A transaction pooler accepts LISTEN and delivers nothing.
+    if (!silent) await session.execute('listen', `listen ${CHANNEL}`, HEARTBEAT_TIMEOUT_MS);
+    else if (!this.#warned) {
       this.#warned = true;
-      this.#onError(
-        new Error('notifications do not arrive on this connection; changes of other processes are found by polling'),
+      this.#hooks.onError(
+        new Error(
+          'notifications do not arrive on this connection, as behind a transaction pooler: changes of other processes ' +
+            'are found by polling; --listen-database-url takes a direct connection',
+        ),
       );
     }
+    this.#hooks.onVersion(undefined);
     await session.execute('unlisten', `unlisten ${probe}`, HEARTBEAT_TIMEOUT_MS);
   }
 
@@ -105,8 +117,8 @@ export class NotifyListener {
     session.onBroken(() => broken.abort());
     const over = AbortSignal.any([broken.signal, this.#stop.signal]);
     while (!over.aborted) {
+      await this.#hooks.heartbeat(session, HEARTBEAT_TIMEOUT_MS);
       await untilAborted(HEARTBEAT_MS, over);
-      if (!over.aborted) await session.execute('heartbeat', 'select 1', HEARTBEAT_TIMEOUT_MS);
     }
   }
 }

@@ -1,68 +1,156 @@
 import { StorageError } from '../storage.errors.js';
-import { sqlState } from './postgres-errors.js';
-import type { Session } from './session.js';
+import type { LostVersions } from '../storage.interface.js';
+import type { EpochChange, StorageObserver } from './options.js';
+import type { Row, Session } from './session.js';
+import { CHECK_EPOCH, HISTORY_SIGNS, text } from './statements.js';
 
+/** Which history of the database this is, as of the last check. */
 export interface Epoch {
-  /** Counts the histories of this database: raised when versions had to start anew behind a gap. */
+  /** Counts the histories of this database: raised when versions were lost that somebody had seen. */
   readonly epoch: bigint;
   /** Identity of the server's data; undefined when the role may not read it. */
   readonly systemIdentifier: string | undefined;
+  /** Counts promotions and recoveries of the server; undefined when it does not tell. */
   readonly timeline: number | undefined;
-  /** Newest version on record when a process last looked. */
-  readonly highestVersion: bigint;
+  /** The oldest version of the epoch: nothing before it can be read. */
+  readonly started: bigint;
 }
 
 const TIMEOUT_MS = 10_000;
+/** How far versions leap over those that somebody may have seen and nobody told of. */
+const BUMP = 1_000_000_000n;
+/** Heads never rise by so much between two looks, except by a leap. */
+const SUSPICIOUS_LEAP = BUMP / 2n;
+const MOST_READS = 4;
 
 /**
- * Checks that the connection leads to a writable primary whose settings keep the order of versions, and records its
- * identity when none is on record yet. Throws `Unavailable` otherwise; errors of the driver pass.
+ * What this process knows of the history of the database, and the check that keeps versions from being handed out
+ * twice. After a fail-over to a standby that lagged, or a restore, the database may lack versions that were handed out.
+ *
+ * The check runs in the database, under the lock of the writers (`plinth.check_epoch`): before the first write of every
+ * writer connection, when a write is refused because the history goes on elsewhere, when a read tells of a head that
+ * went back or leapt, and when the heartbeat finds other signs than before. So it also runs when a proxy or a pooler
+ * moved the connections behind our back. Each process brings along the newest version it has seen; what another one saw
+ * that does not come back is covered by the leap.
  */
-export async function checkEpoch(session: Session): Promise<Epoch> {
-  const [facts] = await session.execute(
-    'server-facts',
-    `select pg_is_in_recovery(), current_setting('transaction_isolation'), current_setting('transaction_read_only')`,
-    TIMEOUT_MS,
-  );
-  if (facts?.[0] !== 'f') throw new StorageError('Unavailable', 'the database is a standby; connect to the primary');
-  if (facts[1] !== 'read committed') {
-    throw new StorageError('Unavailable', `the default isolation must be read committed, not ${facts[1]}`);
+export class EpochKeeper {
+  readonly #observer: StorageObserver;
+  readonly #open: <T>(use: (session: Session) => Promise<T>) => Promise<T>;
+  #current: Epoch | undefined;
+  #lost: LostVersions | undefined;
+  #seen = 0n;
+  #checking: Promise<void> | undefined;
+
+  /** `open` runs a call on some connection of the process and throws `StorageError` only. */
+  constructor(observer: StorageObserver, open: <T>(use: (session: Session) => Promise<T>) => Promise<T>) {
+    this.#observer = observer;
+    this.#open = open;
   }
-  if (facts[2] !== 'off') throw new StorageError('Unavailable', 'the database takes no writes');
 
-  const identity = await readIdentity(session);
-  const [row] = await session.run(
-    {
-      name: 'record-epoch',
-      text: `update plinth.epoch e set
-          system_identifier = coalesce(e.system_identifier, $1), timeline = coalesce(e.timeline, $2),
-          highest_version = greatest(e.highest_version, b.head), checked_at = clock_timestamp()
-        from plinth.log_bounds() b
-        returning e.epoch, e.system_identifier, e.timeline, e.highest_version`,
-    },
-    [identity.systemIdentifier, identity.timeline],
-    TIMEOUT_MS,
-  );
-  if (row === undefined) throw new StorageError('Unavailable', 'the epoch row is missing');
-  return {
-    epoch: BigInt(row[0] ?? '0'),
-    systemIdentifier: row[1] ?? undefined,
-    timeline: row[2] === null || row[2] === undefined ? undefined : Number(row[2]),
-    highestVersion: BigInt(row[3] ?? '0'),
-  };
-}
+  /** Undefined before the first check. */
+  get current(): Epoch | undefined {
+    return this.#current;
+  }
 
-async function readIdentity(session: Session): Promise<{ systemIdentifier: string | null; timeline: string | null }> {
-  try {
-    const [row] = await session.execute(
-      'server-identity',
-      'select s.system_identifier, c.timeline_id from pg_control_system() s, pg_control_checkpoint() c',
+  get lost(): LostVersions | undefined {
+    return this.#lost;
+  }
+
+  /** Newest version that this process has read or was told of by the database. */
+  get seen(): bigint {
+    return this.#seen;
+  }
+
+  /** Tells that `version` is committed. */
+  observe(version: bigint): void {
+    if (version > this.#seen) this.#seen = version;
+  }
+
+  /**
+   * Reads rows of which the first has the head of the log in a column. Never answers out of a history other than the one
+   * this process works in: when the head went back or leapt, the history is checked and the read made again.
+   */
+  async read(headColumn: number, load: () => Promise<Row[]>): Promise<Row[]> {
+    for (let attempt = 0; attempt < MOST_READS; attempt++) {
+      // An answer may be overtaken by news: only what was known when it was asked for can contradict it.
+      const before = this.#seen;
+      const rows = await load();
+      const head = BigInt(text(rows[0] ?? [], headColumn));
+      const leapt = before > 0n && head - before >= SUSPICIOUS_LEAP && head > this.#seen;
+      if (head >= before && !leapt) {
+        this.observe(head);
+        return rows;
+      }
+      await this.check();
+    }
+    throw new StorageError('Unavailable', 'the database answers from different histories');
+  }
+
+  /** Checks on a connection of its own; checks that are asked for meanwhile are the same one. */
+  check(): Promise<void> {
+    this.#checking ??= this.#open((session) => this.enter(session)).finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  /**
+   * Checks that the connection leads to a writable primary whose settings keep the order of versions, and that its
+   * history is the one on record; repairs and records it otherwise. Throws `Unavailable` when it can't be used; errors
+   * of the driver pass.
+   */
+  async enter(session: Session): Promise<void> {
+    const [facts] = await session.execute(
+      'server-facts',
+      `select pg_is_in_recovery(), current_setting('transaction_isolation'), current_setting('transaction_read_only')`,
       TIMEOUT_MS,
     );
-    return { systemIdentifier: row?.[0] ?? null, timeline: row?.[1] ?? null };
-  } catch (error) {
-    // Managed servers may keep these functions to themselves.
-    if (sqlState(error) === '42501') return { systemIdentifier: null, timeline: null };
-    throw error;
+    if (facts?.[0] !== 'f') throw new StorageError('Unavailable', 'the database is a standby; connect to the primary');
+    if (facts[1] !== 'read committed') {
+      throw new StorageError('Unavailable', `the default isolation must be read committed, not ${facts[1]}`);
+    }
+    if (facts[2] !== 'off') throw new StorageError('Unavailable', 'the database takes no writes');
+    const seen = this.#seen;
+    const values = [seen.toString(), this.#current?.epoch.toString() ?? null, BUMP.toString()];
+    const [row] = await session.run(CHECK_EPOCH, values, TIMEOUT_MS);
+    if (row === undefined) throw new StorageError('Unavailable', 'the epoch row is missing');
+    this.#learn(row, seen);
+  }
+
+  /** The heartbeat of the listener: true when the signs of the history are those of the last check. */
+  async isUnchanged(session: { execute(name: string, sql: string, timeoutMs: number): Promise<unknown> }, ms: number) {
+    const rows = (await session.execute(HISTORY_SIGNS.name, HISTORY_SIGNS.text, ms)) as readonly Row[];
+    const [epoch, inPlace, timeline] = rows[0] ?? [];
+    const current = this.#current;
+    if (current === undefined) return true;
+    return epoch === current.epoch.toString() && inPlace === 't' && (timeline ?? undefined) === `${current.timeline}`;
+  }
+
+  #learn(row: Row, seen: bigint): void {
+    const before = this.#current;
+    const action = text(row, 0);
+    const head = BigInt(text(row, 3));
+    const after = BigInt(text(row, 4));
+    const until = BigInt(text(row, 5));
+    this.#current = {
+      epoch: BigInt(text(row, 1)),
+      systemIdentifier: row[6] ?? undefined,
+      timeline: row[7] === null || row[7] === undefined ? undefined : Number(row[7]),
+      started: BigInt(text(row, 2)),
+    };
+    this.#lost = until > 0n ? { after, until } : undefined;
+    this.observe(head);
+    const moved =
+      before !== undefined &&
+      (before.epoch !== this.#current.epoch || before.timeline !== this.#current.timeline || action !== 'same');
+    const change: EpochChange = {
+      action: action === 'same' ? (moved ? 'joined' : 'same') : action === 'reset' ? 'reset' : 'resumed',
+      epoch: this.#current.epoch,
+      timeline: this.#current.timeline,
+      seen,
+      head,
+      missing: BigInt(text(row, 8)),
+    };
+    this.#observer.epoch(change);
   }
 }

@@ -1,3 +1,21 @@
+/** What a check of the history of the database found. */
+export interface EpochChange {
+  /**
+   * `same`: nothing new. `joined`: another process had seen to it already. `resumed`: the database was promoted,
+   * restored or copied; versions leapt in case somebody has seen later ones. `reset`: versions are gone that were handed
+   * out; nothing from before can be read.
+   */
+  readonly action: 'same' | 'joined' | 'resumed' | 'reset';
+  readonly epoch: bigint;
+  readonly timeline: number | undefined;
+  /** Newest version this process had seen. */
+  readonly seen: bigint;
+  /** Newest version now. */
+  readonly head: bigint;
+  /** How many of the newest versions this process had seen are gone, at most: not every number is a version. */
+  readonly missing: bigint;
+}
+
 /**
  * Receives measurements of storage. Calls are synchronous and on the hot path: count and return. Durations are in
  * milliseconds.
@@ -17,6 +35,8 @@ export interface StorageObserver {
   slowConsumer(resource: string): void;
   /** A maintenance round ended; `floor` is the oldest version that can be read. */
   retention(floor: bigint, droppedPartitions: number): void;
+  /** The history of the database was checked. */
+  epoch(change: EpochChange): void;
   /** Something failed that no caller will hear of. */
   backgroundError(where: string, error: unknown): void;
 }
@@ -30,12 +50,13 @@ export const silentObserver: StorageObserver = {
   logRead: () => {},
   slowConsumer: () => {},
   retention: () => {},
+  epoch: () => {},
   backgroundError: () => {},
 };
 
 /** How to reach the database and how long to keep trying. All durations are in milliseconds. */
 export interface PostgresStorageOptions {
-  /** Connection URL; may point to a transaction pooler. TLS parameters mean what they mean to libpq. */
+  /** Connection URL, of one or several hosts; may point to a transaction pooler. Parameters mean what they mean to libpq. */
   readonly databaseUrl: string;
   /** Direct connection for LISTEN and partition upkeep when `databaseUrl` is a transaction pooler. */
   readonly listenDatabaseUrl?: string | undefined;

@@ -2,6 +2,7 @@ import type { ChangeLog, LogStretch } from '../feed/change-log.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, Scope } from '../storage.interface.js';
 import { textArray } from './binary-array.js';
+import type { EpochKeeper } from './epoch.js';
 import { searchable } from './keys.js';
 import type { Reader } from './reader.js';
 import type { Row } from './session.js';
@@ -19,10 +20,12 @@ const TIMEOUT_MS = 15_000;
 export class PostgresChangeLog implements ChangeLog {
   readonly #pool: SessionPool;
   readonly #reader: Reader;
+  readonly #epochs: EpochKeeper;
 
-  constructor(pool: SessionPool, reader: Reader) {
+  constructor(pool: SessionPool, reader: Reader, epochs: EpochKeeper) {
     this.#pool = pool;
     this.#reader = reader;
+    this.#epochs = epochs;
   }
 
   readResources(after: bigint, resources: readonly string[]): Promise<LogStretch> {
@@ -53,7 +56,9 @@ export class PostgresChangeLog implements ChangeLog {
       MOST_ROWS,
       MOST_BYTES,
     ];
-    const [bounds, ...rows] = await this.#pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS));
+    const [bounds, ...rows] = await this.#epochs.read(1, () =>
+      this.#pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS)),
+    );
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     const floor = BigInt(text(bounds, 0));
     const head = BigInt(text(bounds, 1));

@@ -10,9 +10,10 @@ import { StorageError } from '../storage.errors.js';
  *   prepared statement that a pooler forgot, a plan for an altered table).
  * - `data`: rolled back because of a value in it; will never work.
  * - `partition`: rolled back because the log has no partition for the new version.
+ * - `epoch`: rolled back because the history of the database goes on elsewhere; works after a check.
  * - `fatal`: rolled back for a reason that trying again won't cure (schema, permissions).
  */
-export type FailureKind = 'lost' | 'retry' | 'reconnect' | 'data' | 'partition' | 'fatal';
+export type FailureKind = 'lost' | 'retry' | 'reconnect' | 'data' | 'partition' | 'epoch' | 'fatal';
 
 const RETRY = new Set(['40001', '40P01', '55P03', '57014', '23505', 'PL001', '55000', '55006']);
 const RECONNECT = new Set(['25006', '26000', '0A000', '57P03', '25P02', '42P05']);
@@ -25,6 +26,7 @@ export function failureKind(error: unknown): FailureKind {
   if (error.severity === 'FATAL' || error.severity === 'PANIC') return 'lost';
   if (code.startsWith('08') || code.startsWith('57P')) return 'lost';
   if (code === '23514' && error.table === 'changes') return 'partition';
+  if (code === 'PL003') return 'epoch';
   if (RETRY.has(code) || code.startsWith('53') || code.startsWith('58')) return 'retry';
   if (RECONNECT.has(code)) return 'reconnect';
   if (code.startsWith('22') || code.startsWith('54')) return 'data';

@@ -1,11 +1,14 @@
 import { ChangeFeed } from '../feed/change-feed.js';
-import { NotifyListener } from '../feed/notify-listener.js';
+import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
 import { listPages, reach } from '../query-options.js';
 import { StorageError } from '../storage.errors.js';
 import type {
+  AgedPage,
+  AgedQuery,
   ChangeSubscription,
   ListPage,
   ListQuery,
+  LostVersions,
   Scope,
   Storage,
   StorageKey,
@@ -14,9 +17,9 @@ import type {
   UpdateOptions,
   UpdateResult,
 } from '../storage.interface.js';
-import { checkEpoch, type Epoch } from './epoch.js';
+import { type Epoch, EpochKeeper } from './epoch.js';
 import { guaranteedUpdate } from './guaranteed-update.js';
-import { MigrationError, schemaProblem } from './migrate.js';
+import { schemaProblem } from './migrate.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { Reader } from './reader.js';
@@ -24,6 +27,8 @@ import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { Session } from './session.js';
 import { SessionPool } from './session-pool.js';
+
+const NOTIFY_TIMEOUT_MS = 3_000;
 
 /**
  * The store over PostgreSQL. Keeps nothing that another process or a restart would miss. Uses one writer connection,
@@ -36,18 +41,21 @@ export class PostgresStorage implements Storage {
   readonly #feed: ChangeFeed;
   readonly #listener: NotifyListener;
   readonly #retention: Retention;
-  #epoch: Epoch | undefined;
+  readonly #epochs: EpochKeeper;
 
   constructor(options: ResolvedOptions) {
     this.#pool = new SessionPool(options);
-    this.#reader = new Reader(this.#pool, options.poolSize);
-    const log = new PostgresChangeLog(this.#pool, this.#reader);
+    this.#epochs = new EpochKeeper(options.observer, (use) => this.#pool.run(use));
+    this.#reader = new Reader(this.#pool, options.poolSize, this.#epochs);
+    const log = new PostgresChangeLog(this.#pool, this.#reader, this.#epochs);
     this.#feed = new ChangeFeed(log, {
       pollMs: options.notifyPollMs,
       observer: options.observer,
       onPosition: (version) => this.#sequencer.observe(version),
     });
-    this.#sequencer = new Sequencer(options, (newest, resources) => this.#feed.written(newest, resources));
+    this.#sequencer = new Sequencer(options, this.#epochs, (newest, resources) =>
+      this.#feed.written(newest, resources),
+    );
     this.#listener = new NotifyListener(
       () =>
         Session.open({
@@ -57,23 +65,30 @@ export class PostgresStorage implements Storage {
           role: 'listener',
           observer: options.observer,
         }),
-      (newest) => this.#feed.wake(newest, 'notify'),
-      (error) => options.observer.backgroundError('listener', error),
+      {
+        onVersion: (newest) => this.#feed.wake(newest, 'notify'),
+        onError: (error) => options.observer.backgroundError('listener', error),
+        notify: (channel, payload) =>
+          this.#pool.run(async (session) => {
+            await session.execute('notify-probe', `select pg_notify('${channel}', '${payload}')`, NOTIFY_TIMEOUT_MS);
+          }),
+        heartbeat: (session, timeoutMs) => this.#heartbeat(session, timeoutMs),
+      },
     );
     this.#retention = new Retention(options, this.#pool);
   }
 
-  /** The epoch the database was in at the start. */
+  /** Which history of the database this process works in; undefined before the start. */
   get epoch(): Epoch | undefined {
-    return this.#epoch;
+    return this.#epochs.current;
   }
 
   /** Checks the database and starts the background work; throws `StorageError` or `MigrationError`. */
   async start(): Promise<void> {
     try {
-      const checked = await this.#pool.run(async (session) => (await schemaProblem(session)) ?? checkEpoch(session));
-      if (checked instanceof MigrationError) throw checked;
-      this.#epoch = checked;
+      const problem = await this.#pool.run((session) => schemaProblem(session));
+      if (problem !== undefined) throw problem;
+      await this.#epochs.check();
       this.#sequencer.start((await this.#reader.bounds()).head);
     } catch (error) {
       await this.#pool.stop();
@@ -88,6 +103,13 @@ export class PostgresStorage implements Storage {
   async stop(): Promise<void> {
     await Promise.all([this.#retention.stop(), this.#listener.stop(), this.#sequencer.stop(), this.#feed.stop()]);
     await this.#pool.stop();
+  }
+
+  /** Notices a change of history in a process that neither writes nor reads. */
+  async #heartbeat(session: ListenConnection, timeoutMs: number): Promise<void> {
+    if (await this.#epochs.isUnchanged(session, timeoutMs)) return;
+    await this.#epochs.check();
+    this.#feed.wake(undefined, 'poll');
   }
 
   async create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
@@ -139,6 +161,16 @@ export class PostgresStorage implements Storage {
 
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
     return this.#feed.subscribe(scope, from);
+  }
+
+  async aged(query: AgedQuery): Promise<AgedPage> {
+    // Log upkeep notes the time about every minute; who looks for younger objects needs it to be told more closely.
+    await this.#reader.noteVersionTime(Math.min(50_000, query.ageMs / 10));
+    return this.#reader.aged(query);
+  }
+
+  lostVersions(): LostVersions | undefined {
+    return this.#epochs.lost;
   }
 
   ping(): Promise<void> {

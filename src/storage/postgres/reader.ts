@@ -1,10 +1,29 @@
 import { StorageError } from '../storage.errors.js';
-import type { ListPage, ListPosition, ListQuery, Scope, StorageKey, StoredObject } from '../storage.interface.js';
+import type {
+  AgedPage,
+  AgedQuery,
+  ListPage,
+  ListPosition,
+  ListQuery,
+  Scope,
+  StorageKey,
+  StoredObject,
+} from '../storage.interface.js';
 import { textArray } from './binary-array.js';
-import { isStorableKey, type KeyRange, keyRange, keyString } from './keys.js';
+import type { EpochKeeper } from './epoch.js';
+import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
 import type { SessionPool } from './session-pool.js';
 import { SharedReads } from './shared-reads.js';
-import { COUNT_OBJECTS, GET_OBJECTS, LIST_PAGE, LOG_BOUNDS, storedObject, text } from './statements.js';
+import {
+  AGED_OBJECTS,
+  COUNT_OBJECTS,
+  GET_OBJECTS,
+  LIST_PAGE,
+  LOG_BOUNDS,
+  NOTE_VERSION_TIME,
+  storedObject,
+  text,
+} from './statements.js';
 
 export interface LogBounds {
   /** The oldest version that can be listed at or watched from. */
@@ -24,13 +43,15 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 /** Every read of objects. Throws `StorageError` only. */
 export class Reader {
   readonly #pool: SessionPool;
+  readonly #epochs: EpochKeeper;
   readonly #gets: SharedReads<StorageKey, StoredObject | undefined>;
   readonly #bounds: SharedReads<null, LogBounds>;
   /** Objects behind a position at a version, for the pages of a list that goes on. */
   readonly #counts = new Map<string, number>();
 
-  constructor(pool: SessionPool, poolSize: number) {
+  constructor(pool: SessionPool, poolSize: number, epochs: EpochKeeper) {
     this.#pool = pool;
+    this.#epochs = epochs;
     const rounds = Math.max(1, poolSize - 1);
     this.#gets = new SharedReads((keys) => this.#loadObjects(keys), keyString, rounds);
     this.#bounds = new SharedReads(
@@ -89,8 +110,23 @@ export class Reader {
     }
   }
 
+  /** See `Storage.aged`. */
+  async aged({ resource, ageMs, after, scan }: AgedQuery): Promise<AgedPage> {
+    const values = [searchable(resource), ageMs, after?.namespace ?? '', after?.name ?? '', scan];
+    const [end, ...rows] = await this.#pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
+    if (end === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
+    const items = rows.map((row) => storedObject({ resource, namespace: text(row, 1), name: text(row, 2) }, row, 3));
+    return { items, next: end[0] === 't' ? undefined : { namespace: text(end, 1), name: text(end, 2) } };
+  }
+
+  /** Remembers when the newest version was reached, unless that was done within the last `everyMs` milliseconds. */
+  async noteVersionTime(everyMs: number): Promise<void> {
+    await this.#pool.run((session) => session.run(NOTE_VERSION_TIME, [everyMs], POINT_READ_TIMEOUT_MS));
+  }
+
+  /** The database answers and is not a standby. */
   async ping(): Promise<void> {
-    await this.#pool.run((session) => session.execute('ping', 'select 1', POINT_READ_TIMEOUT_MS));
+    await this.#pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS));
   }
 
   async #loadObjects(keys: readonly StorageKey[]): Promise<readonly (StoredObject | undefined)[]> {
@@ -110,7 +146,9 @@ export class Reader {
   }
 
   async #loadBounds(): Promise<LogBounds> {
-    const [row] = await this.#pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS));
+    const [row] = await this.#epochs.read(1, () =>
+      this.#pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS)),
+    );
     if (row === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     return { floor: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };
   }
@@ -118,7 +156,9 @@ export class Reader {
   async #page(scope: Scope, after: ListPosition | undefined, at: bigint | undefined, limit: number): Promise<ListPage> {
     const range = keyRange(scope, after);
     const values = [...rangeValues(range), at?.toString() ?? null, limit + 1];
-    const [bounds, ...rows] = await this.#pool.run((session) => session.run(LIST_PAGE, values, LIST_TIMEOUT_MS));
+    const [bounds, ...rows] = await this.#epochs.read(1, () =>
+      this.#pool.run((session) => session.run(LIST_PAGE, values, LIST_TIMEOUT_MS)),
+    );
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     const head = BigInt(text(bounds, 1));
     if (at !== undefined) checkVersion(at, { floor: BigInt(text(bounds, 0)), head });

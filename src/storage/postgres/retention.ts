@@ -9,6 +9,11 @@ const PARTITIONS_AHEAD = 3;
 const ROUND_TIMEOUT_MS = 30_000;
 /** A reader that holds the log open for longer makes the drop wait for a later round. */
 const DROP_TIMEOUT_MS = 60_000;
+/**
+ * Behind a pooler a statement that waits can't be given up, so the partition goes at once or in a later round. New
+ * readers and writers of the log wait this long at most behind one that holds it.
+ */
+const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
 
 /**
@@ -75,7 +80,10 @@ export class Retention {
     this.#stop.signal.addEventListener('abort', abort);
     if (this.#stop.signal.aborted) abort();
     try {
-      await session.execute('statement-timeout', `set statement_timeout = ${DROP_TIMEOUT_MS}`, ROUND_TIMEOUT_MS);
+      // Behind a pooler the setting would stay on a connection that serves others.
+      if (!session.pooled) {
+        await session.execute('statement-timeout', `set statement_timeout = ${DROP_TIMEOUT_MS}`, ROUND_TIMEOUT_MS);
+      }
       let dropped = 0;
       for (const lower of droppable) {
         if (!(await dropPartition(session, BigInt(lower)))) break;
@@ -106,6 +114,12 @@ async function dropPartition(session: Session, lower: bigint): Promise<boolean> 
     if (state?.[0] === 't') {
       if (state[2] === 't') {
         await session.execute('detach', `alter table plinth.changes detach partition ${table} finalize`, limit);
+      } else if (state[1] === 't' && session.pooled) {
+        await session.execute(
+          'detach',
+          `begin; set local lock_timeout = ${POOLED_LOCK_TIMEOUT_MS}; alter table plinth.changes detach partition ${table}; commit`,
+          limit,
+        );
       } else if (state[1] === 't') {
         await session.execute('detach', `alter table plinth.changes detach partition ${table} concurrently`, limit);
       }
@@ -116,6 +130,7 @@ async function dropPartition(session: Session, lower: bigint): Promise<boolean> 
   } catch (error) {
     // Timed out waiting for a reader, or another process is at it.
     const code = sqlState(error);
+    if (session.pooled) await session.execute('rollback', 'rollback', limit);
     if (code === '57014' || code === '55P03' || code === '55000' || code === '42P01' || code === '40P01') return false;
     throw error;
   }

@@ -4,9 +4,10 @@ import { StorageError } from '../storage.errors.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
+import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, keyString } from './keys.js';
 import type { ResolvedOptions } from './options.js';
-import { failureKind, unavailable } from './postgres-errors.js';
+import { failureKind, sqlState, unavailable } from './postgres-errors.js';
 import { type Row, Session } from './session.js';
 import { ADD_PARTITIONS, RESOLVE_BATCH, storedObject, text, WRITE_BATCH } from './statements.js';
 
@@ -52,6 +53,7 @@ const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
  */
 export class Sequencer {
   readonly #options: ResolvedOptions;
+  readonly #epochs: EpochKeeper;
   readonly #onWritten: (newest: bigint, resources: ReadonlySet<string>) => void;
   readonly #stop = new AbortController();
   readonly #backoff: Backoff;
@@ -64,8 +66,13 @@ export class Sequencer {
   #loop: Promise<void> | undefined;
 
   /** `onWritten` hears the newest version and the resources of every committed batch that wrote something. */
-  constructor(options: ResolvedOptions, onWritten: (newest: bigint, resources: ReadonlySet<string>) => void) {
+  constructor(
+    options: ResolvedOptions,
+    epochs: EpochKeeper,
+    onWritten: (newest: bigint, resources: ReadonlySet<string>) => void,
+  ) {
     this.#options = options;
+    this.#epochs = epochs;
     this.#onWritten = onWritten;
     this.#backoff = new Backoff(20, 1_000);
   }
@@ -88,6 +95,7 @@ export class Sequencer {
   /** Tells that `version` is committed; narrows the search for a lost batch. */
   observe(version: bigint): void {
     if (version > this.#known) this.#known = version;
+    this.#epochs.observe(version);
   }
 
   /** Throws `Invalid`, `Unavailable`, `UnknownOutcome` or `Closed`. */
@@ -133,17 +141,22 @@ export class Sequencer {
   async #connected(limitMs: number | undefined): Promise<Session | undefined> {
     if (this.#session !== undefined && !this.#session.broken) return this.#session;
     this.#session = undefined;
+    let opened: Session | undefined;
     try {
-      this.#session = await Session.open({
+      opened = await Session.open({
         url: this.#options.databaseUrl,
         applicationName: `${this.#options.applicationName} writer`,
         connectTimeoutMs: Math.max(1, Math.min(this.#options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
         role: 'writer',
         observer: this.#options.observer,
       });
+      // Nothing may be written, nor asked about, before it is certain in which history.
+      await this.#epochs.enter(opened);
+      this.#session = opened;
       this.#backoff.reset();
-      return this.#session;
+      return opened;
     } catch (error) {
+      opened?.destroy();
       this.#lastError = error;
       await untilAborted(this.#backoff.next(), this.#stop.signal);
       return undefined;
@@ -178,6 +191,7 @@ export class Sequencer {
     // Taken now: while the batch is under way #known may pass its versions by way of the log.
     const before = this.#known;
     const values = [
+      this.#epochs.current?.epoch.toString() ?? null,
       id,
       smallintArray(batch.map((entry) => OP_CODES[entry.write.op])),
       textArray(batch.map((entry) => entry.write.key.resource)),
@@ -258,6 +272,10 @@ export class Sequencer {
         this.#requeue(batch);
         await untilAborted(this.#backoff.next(), this.#stop.signal);
         return;
+      case 'epoch':
+        this.#requeue(batch);
+        await this.#enterAgain(session);
+        return;
       case 'partition':
         this.#requeue(batch);
         await this.#addPartitions(session);
@@ -279,6 +297,17 @@ export class Sequencer {
       case 'fatal':
         for (const entry of batch) entry.reject(unavailable(error, 'the database refused the write'));
         return;
+    }
+  }
+
+  /** A proxy or a pooler moved the connection to another server, or the database was restored under it. */
+  async #enterAgain(session: Session): Promise<void> {
+    try {
+      await this.#epochs.enter(session);
+    } catch (error) {
+      this.#lastError = error;
+      session.destroy();
+      await untilAborted(this.#backoff.next(), this.#stop.signal);
     }
   }
 
@@ -363,7 +392,7 @@ export class Sequencer {
     this.#queue = this.#queue.filter((entry) => {
       if (entry.deadline > now) return true;
       entry.reject(
-        new StorageError('Unavailable', 'the database did not take the write in time', {
+        new StorageError('Unavailable', `the database did not take the write in time${reasonOf(this.#lastError)}`, {
           key: entry.write.key,
           cause: this.#lastError,
         }),
@@ -371,6 +400,11 @@ export class Sequencer {
       return false;
     });
   }
+}
+
+/** Of failures an operator has to do something about. */
+function reasonOf(error: unknown): string {
+  return error instanceof StorageError || sqlState(error) === '25006' ? `: ${(error as Error).message}` : '';
 }
 
 function newBatchId(): string {

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
 import { StorageError } from '../storage.errors.js';
+import { type ConnectionTarget, connectionTargets } from './connection-targets.js';
 import type { StorageObserver } from './options.js';
 
 /** A row as the wire has it: text of every column, null for NULL. */
@@ -34,6 +35,7 @@ export class Session {
   readonly #client: pg.Client;
   readonly #observer: StorageObserver;
   readonly #role: SessionOptions['role'];
+  #pooled = false;
   #broken = false;
   #closing = false;
   readonly #onBroken: (() => void)[] = [];
@@ -47,8 +49,28 @@ export class Session {
     client.on('end', lost);
   }
 
+  /**
+   * Connects to the first host of the URL that answers and is no standby. With one host a standby is taken too: what is
+   * asked of it tells. Rejects with the error of the last host.
+   */
   static async open(options: SessionOptions): Promise<Session> {
-    const target = connectionTarget(options.url);
+    const targets = connectionTargets(options.url);
+    let failure: unknown;
+    for (const target of targets) {
+      try {
+        const session = await Session.#reach(options, target);
+        const standby = await session.#look(options.connectTimeoutMs);
+        if (!standby || targets.length === 1) return session;
+        await session.close();
+        failure = new StorageError('Unavailable', 'every host of the database is a standby or does not answer');
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure;
+  }
+
+  static async #reach(options: SessionOptions, target: ConnectionTarget): Promise<Session> {
     try {
       return await Session.#connect(options, target.connectionString);
     } catch (error) {
@@ -79,11 +101,34 @@ export class Session {
     return session;
   }
 
+  /**
+   * Finds out what the connection leads to; true for a standby. A pooler answers with a process id of its own making,
+   * so the one of the server differs.
+   */
+  async #look(timeoutMs: number): Promise<boolean> {
+    try {
+      const [row] = await this.execute('look', 'select pg_backend_pid(), pg_is_in_recovery()', timeoutMs);
+      this.#pooled = row?.[0] !== String(this.backendPid);
+      return row?.[1] === 't';
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  /**
+   * Whether a pooler stands between, which may run each transaction on another server connection. Then nothing may be
+   * left behind on the server: no prepared statements, no settings.
+   */
+  get pooled(): boolean {
+    return this.#pooled;
+  }
+
   get broken(): boolean {
     return this.#broken;
   }
 
-  /** Server process id, for tests and logs. */
+  /** Server process id, for tests and logs; that of a pooler is its own. */
   get backendPid(): number {
     return (this.#client as unknown as { processID: number }).processID;
   }
@@ -98,11 +143,11 @@ export class Session {
     this.#client.on('notification', (message) => callback(message.payload ?? ''));
   }
 
-  /** Runs a prepared statement; rejects with the driver's error (see `failureKind`). */
+  /** Runs a prepared statement (behind a pooler one without a name); rejects with the driver's error (see `failureKind`). */
   async run(statement: Statement, values: readonly StatementValue[], timeoutMs: number): Promise<Row[]> {
     return this.#timed(statement.name, timeoutMs, () =>
       this.#client.query<(string | null)[]>({
-        name: statement.name,
+        ...(this.#pooled ? {} : { name: statement.name }),
         text: statement.text,
         values: values as unknown[],
         rowMode: 'array',
@@ -156,35 +201,4 @@ export class Session {
     if (!this.#closing) this.#observer.connectionLost(this.#role);
     for (const callback of this.#onBroken.splice(0)) callback();
   }
-}
-
-const SSL_MODES = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
-
-/**
- * Makes TLS parameters of a connection URL mean what they mean to libpq. The driver's own reading differs: it treats
- * `require` as `verify-full`, so that the URLs of managed databases fail, and does not know `sslrootcert=system`.
- * `inTheClear` is for a server without TLS, where the URL allows that. Throws `Unavailable` for a mode that nobody
- * knows rather than connecting in the clear.
- */
-export function connectionTarget(url: string): { connectionString: string; inTheClear: string | undefined } {
-  const question = url.indexOf('?');
-  if (question < 0) return { connectionString: url, inTheClear: undefined };
-  const parameters = new URLSearchParams(url.slice(question + 1));
-  const build = (): string => `${url.slice(0, question)}?${parameters.toString()}`;
-  let mode = parameters.get('sslmode');
-  if (mode !== null && !SSL_MODES.has(mode)) {
-    throw new StorageError('Unavailable', `database URL: sslmode must be one of ${[...SSL_MODES].join(', ')}`);
-  }
-  if (parameters.get('sslrootcert') === 'system') {
-    parameters.delete('sslrootcert');
-    mode = 'verify-full';
-    parameters.set('sslmode', mode);
-  }
-  if (mode === 'no-verify') parameters.delete('uselibpqcompat');
-  else if (mode !== null && !parameters.has('uselibpqcompat')) parameters.set('uselibpqcompat', 'true');
-  if (mode !== 'allow' && mode !== 'prefer') return { connectionString: build(), inTheClear: undefined };
-  parameters.set('sslmode', 'prefer');
-  const connectionString = build();
-  parameters.set('sslmode', 'disable');
-  return { connectionString, inTheClear: build() };
 }

@@ -9,7 +9,7 @@ import type { Row, Statement } from './session.js';
 
 export const WRITE_BATCH: Statement = {
   name: 'write-batch',
-  text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8)',
+  text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8, $9)',
 };
 
 export const RESOLVE_BATCH: Statement = {
@@ -47,6 +47,29 @@ export const ADD_PARTITIONS: Statement = {
 export const KEEP_CHANGES: Statement = {
   name: 'keep-changes',
   text: `select lower from plinth.keep_changes($1::double precision * interval '1 millisecond', $2::double precision * interval '1 millisecond', $3)`,
+};
+
+export const CHECK_EPOCH: Statement = {
+  name: 'check-epoch',
+  text: 'select action, epoch, started, head, lost_after, lost_until, system_identifier, timeline, missing from plinth.check_epoch($1, $2, $3)',
+};
+
+/** The epoch, whether its table is where it was, and the timeline where that is on record. Fails on a standby. */
+export const HISTORY_SIGNS: Statement = {
+  name: 'heartbeat',
+  text: `select e.epoch, e.relation = e.tableoid, case when e.timeline is not null then plinth.current_timeline() end
+    from plinth.epoch e, plinth.log_bounds()`,
+};
+
+export const AGED_OBJECTS: Statement = {
+  name: 'aged-objects',
+  text: `select done, namespace, name, uid, resource_version, data
+    from plinth.aged_objects($1, $2::double precision * interval '1 millisecond', $3, $4, $5)`,
+};
+
+export const NOTE_VERSION_TIME: Statement = {
+  name: 'note-version-time',
+  text: `select plinth.note_version_time($1::double precision * interval '1 millisecond')`,
 };
 
 /** Text of a column that is never NULL. */
