@@ -3,7 +3,10 @@ import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
 import type { Logger } from '../observability/logger.js';
 import type { GroupContext } from '../registry/group-context.js';
 import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
-import { UnionAuthorizer } from './union.js';
+import type { AuthorizationModule, ModuleHealthCheck } from './authorization-module.js';
+import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
+import { rbacModule } from './rbac/rbac-module.js';
+import { UnionAuthorizer, UnionRuleResolver } from './union.js';
 
 /** What modules decide with. */
 export interface AuthorizationParts extends Pick<GroupContext, 'storage' | 'registry' | 'names' | 'clock'> {
@@ -16,23 +19,48 @@ export interface Authorization {
   readonly rules: RuleResolver;
   /** Fills what modules keep in memory; once all resources are registered. They follow the store until the abort. */
   start(signal: AbortSignal): Promise<void>;
+  /** Writes what a new cluster needs for the modules; once the system's namespaces are there. Ends with the abort. */
+  prepare(context: GroupContext, signal: AbortSignal): Promise<void>;
   /** Resolves when nothing runs any more after the abort. */
   stopped(): Promise<void>;
+  readonly healthChecks: readonly ModuleHealthCheck[];
 }
 
-const always: Readonly<Record<AuthorizationMode, () => Authorizer>> = {
-  AlwaysAllow: () => new AlwaysAllowAuthorizer(),
-  AlwaysDeny: () => new AlwaysDenyAuthorizer(),
+type ModuleFactory = (options: AuthorizationOptions, parts: AuthorizationParts) => AuthorizationModule;
+
+const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
+  AlwaysAllow: () => fixed(new AlwaysAllowAuthorizer()),
+  AlwaysDeny: () => fixed(new AlwaysDenyAuthorizer()),
+  RBAC: (_options, parts) => rbacModule(parts),
 };
 
-/** Sets up the modules of `--authorization-mode` (specification 5.4). */
-export function buildAuthorization(options: AuthorizationOptions, _parts: AuthorizationParts): Authorization {
-  const modules = options.authorizationMode.map((mode) => always[mode]());
-  const unknown = { resourceRules: [], nonResourceRules: [], incomplete: true, evaluationError: '' };
+function fixed(module: Authorizer & RuleResolver): AuthorizationModule {
+  return { authorizer: module, rules: module };
+}
+
+/**
+ * Sets up the modules of `--authorization-mode` (specification 5.4). When any of them decides by a policy, members of
+ * `system:masters` are allowed everything before it is asked.
+ */
+export function buildAuthorization(options: AuthorizationOptions, parts: AuthorizationParts): Authorization {
+  const modes = options.authorizationMode;
+  const modules = modes.map((mode) => factories[mode](options, parts));
+  const authorizers = modules.map(({ authorizer }) => authorizer);
+  const hasPolicy = modes.some((mode) => mode !== 'AlwaysAllow' && mode !== 'AlwaysDeny');
+  if (hasPolicy) authorizers.unshift(new PrivilegedGroupAuthorizer());
+  const [only, ...others] = authorizers;
   return {
-    authorizer: modules.length === 1 ? (modules[0] as Authorizer) : new UnionAuthorizer(modules),
-    rules: { rulesFor: () => unknown },
-    start: async () => undefined,
-    stopped: async () => undefined,
+    authorizer: only !== undefined && others.length === 0 ? only : new UnionAuthorizer(authorizers),
+    rules: new UnionRuleResolver(modules.map(({ rules }) => rules)),
+    start: async (signal) => {
+      await Promise.all(modules.map((module) => module.start?.(signal)));
+    },
+    prepare: async (context, signal) => {
+      await Promise.all(modules.map((module) => module.prepare?.(context, signal)));
+    },
+    stopped: async () => {
+      await Promise.all(modules.map((module) => module.stopped?.()));
+    },
+    healthChecks: modules.flatMap(({ healthChecks = [] }) => healthChecks),
   };
 }

@@ -1,17 +1,87 @@
-import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../machinery/authorizer.js';
+import type {
+  AuthorizationDecision,
+  Authorizer,
+  AuthorizerAttributes,
+  NonResourceRule,
+  ResourceRule,
+  RuleList,
+  RuleResolver,
+} from '../machinery/authorizer.js';
+import type { UserInfo } from '../machinery/request-context.js';
 
-/** Asks modules in their configured order: the first that allows or denies decides (specification 5.4). */
+const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
+
+/**
+ * Asks modules in their configured order: the first that allows or denies decides (specification 5.4). One that fails
+ * has no opinion; when nobody decides after that, its error is thrown. Answers at once while the modules do.
+ */
 export class UnionAuthorizer implements Authorizer {
   constructor(private readonly modules: readonly Authorizer[]) {}
 
-  async authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> {
-    const reasons: string[] = [];
-    for (const module of this.modules) {
-      const asked = module.authorize(attributes);
-      const decision = asked instanceof Promise ? await asked : asked;
-      if (decision.decision !== 'noOpinion') return decision;
-      if (decision.reason !== '') reasons.push(decision.reason);
+  authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
+    const { modules } = this;
+    let reason = '';
+    for (let i = 0; i < modules.length; i++) {
+      let asked: Promise<AuthorizationDecision> | AuthorizationDecision;
+      try {
+        asked = (modules[i] as Authorizer).authorize(attributes);
+      } catch (error) {
+        return this.ask(attributes, i + 1, reason, error);
+      }
+      if (asked instanceof Promise) return this.ask(attributes, i, reason, undefined, asked);
+      if (asked.decision !== 'noOpinion') return asked;
+      reason = joined(reason, asked.reason);
     }
-    return { decision: 'noOpinion', reason: reasons.join('\n') };
+    return reason === '' ? noOpinion : { decision: 'noOpinion', reason };
+  }
+
+  /** Goes on from module `from`, which was asked already when `begun` is there. */
+  private async ask(
+    attributes: AuthorizerAttributes,
+    from: number,
+    reasonSoFar: string,
+    failure: unknown,
+    begun?: Promise<AuthorizationDecision>,
+  ): Promise<AuthorizationDecision> {
+    let reason = reasonSoFar;
+    let failed = failure;
+    for (let i = from; i < this.modules.length; i++) {
+      try {
+        const asked = i === from && begun !== undefined ? begun : (this.modules[i] as Authorizer).authorize(attributes);
+        const decision = await asked;
+        if (decision.decision !== 'noOpinion') return decision;
+        reason = joined(reason, decision.reason);
+      } catch (error) {
+        failed ??= error;
+      }
+    }
+    if (failed !== undefined) throw failed;
+    return { decision: 'noOpinion', reason };
+  }
+}
+
+function joined(before: string, more: string): string {
+  if (more === '') return before;
+  return before === '' ? more : `${before}\n${more}`;
+}
+
+/** The rules of all modules together. */
+export class UnionRuleResolver implements RuleResolver {
+  constructor(private readonly modules: readonly RuleResolver[]) {}
+
+  async rulesFor(user: UserInfo, namespace: string): Promise<RuleList> {
+    const resourceRules: ResourceRule[] = [];
+    const nonResourceRules: NonResourceRule[] = [];
+    const errors: string[] = [];
+    let incomplete = false;
+    for (const module of this.modules) {
+      const rules = await module.rulesFor(user, namespace);
+      resourceRules.push(...rules.resourceRules);
+      nonResourceRules.push(...rules.nonResourceRules);
+      incomplete ||= rules.incomplete;
+      if (rules.evaluationError !== '') errors.push(rules.evaluationError);
+    }
+    const evaluationError = errors.length > 1 ? `[${errors.join(', ')}]` : (errors[0] ?? '');
+    return { resourceRules, nonResourceRules, incomplete, evaluationError };
   }
 }

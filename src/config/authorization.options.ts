@@ -2,7 +2,7 @@ import { Flag } from './flag.js';
 import { Check } from './validators.js';
 
 /** The ways to decide whether a request may go on. */
-export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const;
+export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'RBAC'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 

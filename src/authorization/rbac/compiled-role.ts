@@ -1,0 +1,88 @@
+import type { PolicyRule } from '../../apis/rbac/v1/role.types.js';
+
+const everything = '*';
+
+interface CompiledRule {
+  /** Undefined: all. */
+  readonly verbs: ReadonlySet<string> | undefined;
+  readonly apiGroups: ReadonlySet<string> | undefined;
+  readonly names: ReadonlySet<string> | undefined;
+}
+
+interface CompiledPathRule {
+  readonly verbs: ReadonlySet<string> | undefined;
+  readonly paths: ReadonlySet<string>;
+  /** What stands before a `*` at the end; the empty text matches every path. */
+  readonly prefixes: readonly string[];
+}
+
+/** The rules of a role, arranged so that only those about the asked resource are looked at. */
+export class CompiledRole {
+  /** By the resource as a rule writes it, with the subresource where there is one; `*` may stand for the resource. */
+  private readonly byResource = new Map<string, CompiledRule[]>();
+  private readonly onAll: CompiledRule[] = [];
+  private readonly onPaths: CompiledPathRule[] = [];
+
+  constructor(readonly rules: readonly PolicyRule[]) {
+    for (const rule of rules) this.add(rule);
+  }
+
+  /**
+   * Whether a rule allows the verb on the resource. `full` is `resource` or `resource/subresource`; `wildcard` is the
+   * same with `*` for the resource, or empty when there is no subresource; `name` is empty for collections.
+   */
+  allowsResource(verb: string, apiGroup: string, full: string, wildcard: string, name: string): boolean {
+    if (anyAllows(this.onAll, verb, apiGroup, name)) return true;
+    const exact = this.byResource.get(full);
+    if (exact !== undefined && anyAllows(exact, verb, apiGroup, name)) return true;
+    if (wildcard === '') return false;
+    const anyParent = this.byResource.get(wildcard);
+    return anyParent !== undefined && anyAllows(anyParent, verb, apiGroup, name);
+  }
+
+  allowsPath(verb: string, path: string): boolean {
+    for (const { verbs, paths, prefixes } of this.onPaths) {
+      if (verbs !== undefined && !verbs.has(verb)) continue;
+      if (paths.has(path) || prefixes.some((prefix) => path.startsWith(prefix))) return true;
+    }
+    return false;
+  }
+
+  private add({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): void {
+    if (nonResourceURLs !== undefined && nonResourceURLs.length > 0) {
+      this.onPaths.push({
+        verbs: setOf(verbs),
+        paths: new Set(nonResourceURLs.filter((path) => !path.endsWith(everything))),
+        prefixes: nonResourceURLs.filter((path) => path.endsWith(everything)).map((path) => path.replace(/\*+$/, '')),
+      });
+    }
+    const rule: CompiledRule = {
+      verbs: setOf(verbs),
+      apiGroups: setOf(apiGroups),
+      names: resourceNames === undefined || resourceNames.length === 0 ? undefined : new Set(resourceNames),
+    };
+    for (const resource of new Set(resources)) {
+      if (resource === everything) this.onAll.push(rule);
+      else {
+        const rules = this.byResource.get(resource);
+        if (rules === undefined) this.byResource.set(resource, [rule]);
+        else rules.push(rule);
+      }
+    }
+  }
+}
+
+function setOf(values: readonly string[] | undefined | null): ReadonlySet<string> | undefined {
+  const list = values ?? [];
+  return list.includes(everything) ? undefined : new Set(list);
+}
+
+function anyAllows(rules: readonly CompiledRule[], verb: string, apiGroup: string, name: string): boolean {
+  for (const rule of rules) {
+    if (rule.verbs !== undefined && !rule.verbs.has(verb)) continue;
+    if (rule.apiGroups !== undefined && !rule.apiGroups.has(apiGroup)) continue;
+    if (rule.names !== undefined && !rule.names.has(name)) continue;
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,74 @@
+import type { ClusterRole, Role } from '../../apis/rbac/v1/role.types.js';
+import type { ClusterRoleBinding, RoleBinding } from '../../apis/rbac/v1/role-binding.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { formatGroupResource } from '../../machinery/group-version.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import { type ObjectSink, ResourceFollower } from '../../registry/resource-follower.js';
+import type { PolicyIndex } from './policy-index.js';
+
+export interface PolicyFollowerOptions {
+  readonly storage: GroupContext['storage'];
+  /** Served name of the RBAC group. */
+  readonly group: string;
+  /** Called when the place in the change log of a resource was lost; the index is filled anew then. */
+  readonly onFault: (resource: string, error: unknown) => void;
+}
+
+/** Keeps a {@link PolicyIndex} up to date with the roles and bindings in the store. */
+export class PolicyFollower {
+  private readonly followers: readonly ResourceFollower[];
+
+  constructor({ storage, group, onFault }: PolicyFollowerOptions, index: PolicyIndex) {
+    const follow = (resource: string, sink: ObjectSink) => {
+      const fault = (error: unknown) => onFault(resource, error);
+      return new ResourceFollower(storage, formatGroupResource({ group, resource }), sink, fault);
+    };
+    this.followers = [
+      follow('roles', roleSink(index, 'Role')),
+      follow('clusterroles', roleSink(index, 'ClusterRole')),
+      follow('rolebindings', bindingSink(index, true)),
+      follow('clusterrolebindings', bindingSink(index, false)),
+    ];
+  }
+
+  /** Resolves when the index has been filled; it is followed until the abort. */
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.followers.map((follower) => follower.start(signal)));
+  }
+
+  async stopped(): Promise<void> {
+    await Promise.all(this.followers.map((follower) => follower.stopped()));
+  }
+
+  /** Resolves when the index shows everything up to `version`. */
+  async reached(version: bigint): Promise<void> {
+    await Promise.all(this.followers.map((follower) => follower.reached(version)));
+  }
+
+  /** Milliseconds for which a revocation may have been missed. */
+  get lostForMs(): number {
+    let longest = 0;
+    for (const { lostForMs } of this.followers) if (lostForMs > longest) longest = lostForMs;
+    return longest;
+  }
+}
+
+function roleSink(index: PolicyIndex, kind: 'Role' | 'ClusterRole'): ObjectSink {
+  return {
+    replace: (objects) => index.replaceRoles(objects as readonly ApiObject[] as readonly (Role | ClusterRole)[], kind),
+    set: (object) => index.setRole(object as ApiObject as Role | ClusterRole, kind),
+    delete: (namespace, name) => index.deleteRole(kind, namespace, name),
+  };
+}
+
+function bindingSink(index: PolicyIndex, isNamespaced: boolean): ObjectSink {
+  return {
+    replace: (objects) =>
+      index.replaceBindings(
+        objects as readonly ApiObject[] as readonly (RoleBinding | ClusterRoleBinding)[],
+        isNamespaced,
+      ),
+    set: (object) => index.setBinding(object as ApiObject as RoleBinding | ClusterRoleBinding),
+    delete: (namespace, name) => index.deleteBinding(namespace, name),
+  };
+}

@@ -1,0 +1,57 @@
+import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
+import { serviceUnavailableError } from '../../machinery/status-error.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import type { AuthorizationModule } from '../authorization-module.js';
+import { PolicyFollower } from './policy-follower.js';
+import { PolicyIndex } from './policy-index.js';
+import { RbacAuthorizer } from './rbac.authorizer.js';
+
+/**
+ * How long decisions go by what was known last when the change log can't be followed. After that a revocation might
+ * have been missed for too long, and requests are refused until the policy has been read again.
+ */
+export const maxLostMs = 30_000;
+
+export interface RbacModuleOptions {
+  readonly storage: GroupContext['storage'];
+  readonly names: VendorNames;
+  readonly logger: Logger;
+}
+
+/** Mode `RBAC`: the policy in memory, and what follows the store. */
+export function rbacModule({ storage, names, logger }: RbacModuleOptions): AuthorizationModule {
+  const group = groupName('rbac', names);
+  const index = new PolicyIndex();
+  const follower = new PolicyFollower(
+    {
+      storage,
+      group,
+      onFault: (resource, error) =>
+        logger.warn('the access policy lost its place in the change log', { resource, error }),
+    },
+    index,
+  );
+  const authorizer = new RbacAuthorizer(index, group);
+  return {
+    authorizer: new FreshPolicyAuthorizer(authorizer, follower),
+    rules: authorizer,
+    start: (signal) => follower.start(signal),
+    stopped: () => follower.stopped(),
+  };
+}
+
+/** Refuses to decide by a policy that may be too old. */
+export class FreshPolicyAuthorizer implements Authorizer {
+  constructor(
+    private readonly authorizer: RbacAuthorizer,
+    private readonly policy: { readonly lostForMs: number },
+  ) {}
+
+  /** @throws StatusError 503 while the policy has not been followed for 30 seconds. */
+  authorize(attributes: AuthorizerAttributes): AuthorizationDecision {
+    if (this.policy.lostForMs > maxLostMs) throw serviceUnavailableError('the access policy could not be read in time');
+    return this.authorizer.authorize(attributes);
+  }
+}

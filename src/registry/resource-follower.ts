@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiObject } from '../machinery/api-object.js';
+import type { ChangeSubscription, Storage } from '../storage/storage.interface.js';
+
+const retryMs = 500;
+const pageSize = 500;
+
+/** Gets all objects of a resource and then every change, in order. Called by one follower, never concurrently. */
+export interface ObjectSink {
+  /** Everything there is, at the start and whenever changes may have been missed. */
+  replace(objects: readonly ApiObject[]): void;
+  set(object: ApiObject): void;
+  delete(namespace: string, name: string): void;
+}
+
+/**
+ * Keeps a sink up to date with one resource from the change log. When it loses its place, it reports that and starts
+ * from a fresh list; the sink keeps what it had until then.
+ */
+export class ResourceFollower {
+  private subscription: ChangeSubscription | undefined;
+  private loop: Promise<void> | undefined;
+  private isStopped = false;
+  private position = 0n;
+  private lostAt: number | undefined;
+  private waiting: { readonly version: bigint; readonly resolve: () => void }[] = [];
+
+  /** @param now milliseconds from a fixed point; measures how long the place has been lost. */
+  constructor(
+    private readonly storage: Storage,
+    private readonly resource: string,
+    private readonly sink: ObjectSink,
+    private readonly onFault: (error: unknown) => void,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Resolves when the sink has been filled once; goes on by itself until `signal` is aborted. */
+  async start(signal: AbortSignal): Promise<void> {
+    const stop = () => {
+      this.isStopped = true;
+      this.subscription?.close();
+      this.wake();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    await this.fill();
+    this.loop = this.run(signal);
+  }
+
+  /** Resolves when the loop has ended after the abort. */
+  async stopped(): Promise<void> {
+    await this.loop;
+  }
+
+  /** Milliseconds for which changes may have been missed; 0 while the place in the log is held. */
+  get lostForMs(): number {
+    return this.lostAt === undefined ? 0 : this.now() - this.lostAt;
+  }
+
+  /** Resolves when the sink shows everything up to `version`, or when following has ended. */
+  async reached(version: bigint): Promise<void> {
+    if (this.position >= version || this.isStopped) return;
+    await new Promise<void>((resolve) => this.waiting.push({ version, resolve }));
+  }
+
+  private wake(): void {
+    if (this.waiting.length === 0) return;
+    const isDone = ({ version }: { readonly version: bigint }) => this.isStopped || this.position >= version;
+    const done = this.waiting.filter(isDone);
+    this.waiting = this.waiting.filter((waiter) => !isDone(waiter));
+    for (const { resolve } of done) resolve();
+  }
+
+  private async fill(): Promise<void> {
+    const objects: ApiObject[] = [];
+    let page = await this.storage.list({ resource: this.resource, limit: pageSize });
+    const at = page.resourceVersion;
+    for (;;) {
+      for (const { json } of page.items) objects.push(JSON.parse(json) as ApiObject);
+      const last = page.items.at(-1);
+      if (!page.more || last === undefined) break;
+      const after = { namespace: last.key.namespace, name: last.key.name };
+      page = await this.storage.list({ resource: this.resource, limit: pageSize, at, after });
+    }
+    const subscription = await this.storage.watch({ resource: this.resource }, at);
+    if (this.isStopped) subscription.close();
+    this.subscription = subscription;
+    this.sink.replace(objects);
+    this.lostAt = undefined;
+    this.position = at;
+    this.wake();
+  }
+
+  private async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (this.subscription === undefined) await this.fill();
+        await this.follow(this.subscription as ChangeSubscription);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.lostAt ??= this.now();
+        this.onFault(error);
+        this.subscription?.close();
+        // The first new try is at once: most losses are over when they are noticed.
+        if (this.subscription === undefined) await delay(retryMs, undefined, { signal }).catch(() => undefined);
+      }
+      // A stream that ended may have missed changes: start from a fresh list.
+      this.subscription = undefined;
+    }
+  }
+
+  private async follow(subscription: ChangeSubscription): Promise<void> {
+    for (;;) {
+      const batch = await subscription.next();
+      if (batch === undefined) return;
+      for (const { type, key, json } of batch.changes) {
+        if (type === 'delete') this.sink.delete(key.namespace, key.name);
+        else this.sink.set(JSON.parse(json) as ApiObject);
+      }
+      this.position = batch.position;
+      this.wake();
+    }
+  }
+}
