@@ -1,7 +1,9 @@
-import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../machinery/authorizer.js';
-
-/** Members may do everything, whatever the modules say: nobody can be locked out by a broken policy. */
-export const privilegedGroup = 'system:masters';
+import {
+  type AuthorizationDecision,
+  type Authorizer,
+  type AuthorizerAttributes,
+  privilegedGroup,
+} from '../machinery/authorizer.js';
 
 const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: '' });
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });

@@ -1,5 +1,8 @@
 import type { RequestInfo, UserInfo } from './request-context.js';
 
+/** Members may do everything, whatever the modules say: nobody can be locked out by a broken policy. */
+export const privilegedGroup = 'system:masters';
+
 /** What is judged (specification 5.4): who wants to do what to which resource or path. */
 export interface AuthorizerAttributes {
   readonly user: UserInfo;

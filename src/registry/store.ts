@@ -90,6 +90,7 @@ export class Store {
 
   /** Writes a new object, decoded, defaulted and admitted before. `object` is changed to what was written. */
   async create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
+    await this.definition.strategy.authorizeWrite?.(context, object, undefined);
     beforeCreate(context, this.definition, object, this.clock);
     await options.validate(object, undefined);
     const { strategy } = this.definition;
@@ -195,6 +196,7 @@ export class Store {
       created = false;
       const live = parseStored(this.resource, current);
       const object = await options.transform(live);
+      await this.definition.strategy.authorizeWrite?.(context, object, live);
       this.checkVersion(object, live);
       beforeUpdate(context, this.definition, object, live, options.subresource);
       const owners = withoutTimeChanges(live, object);
@@ -252,6 +254,7 @@ export class Store {
     }
     // A version of an object that is gone says nothing about the one made now.
     delete object.metadata.resourceVersion;
+    await this.definition.strategy.authorizeWrite?.(context, object, undefined);
     beforeCreate(context, this.definition, object, this.clock);
     await options.validate(object, undefined);
     return object;

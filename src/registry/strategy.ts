@@ -33,6 +33,12 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    */
   applyDefaults?(object: T): void;
 
+  /**
+   * Whether the user may write just this, beyond what the request as a whole was allowed: throws a StatusError to refuse.
+   * Comes before the object is checked, with its defaults. `old` is the live object, undefined for a new one.
+   */
+  authorizeWrite?(context: RequestContext, object: T, old: T | undefined): Promise<void>;
+
   /** Clears what a client may not set and sets first values (status, generation); may change `object`. */
   prepareForCreate?(context: RequestContext, object: T): void;
 
