@@ -1,0 +1,32 @@
+import { eventually, type TestServer } from './test-cluster.js';
+
+/** Memory of a process in bytes. */
+export interface MemoryReport {
+  /** What is left of its heap, and of the buffers that the heap holds, when all garbage is gone. */
+  readonly retained: number;
+  readonly resident: number;
+}
+
+/** Starts something whose processes {@link memoryOf} can ask. */
+export async function memoryReporting<T>(start: () => Promise<T>): Promise<T> {
+  const { NODE_OPTIONS } = process.env;
+  process.env.NODE_OPTIONS = `--expose-gc --import=${new URL('./report-memory.js', import.meta.url)}`;
+  try {
+    return await start();
+  } finally {
+    if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = NODE_OPTIONS;
+  }
+}
+
+const reportLine = /^memory (\{.*\})$/gm;
+
+/** Lets the server collect its garbage and says what is left. */
+export async function memoryOf(server: TestServer): Promise<MemoryReport> {
+  const seen = server.log.length;
+  server.process.kill('SIGUSR2');
+  return eventually(() => {
+    const [found] = server.log.slice(seen).matchAll(reportLine);
+    return found === undefined ? undefined : (JSON.parse(found[1] as string) as MemoryReport);
+  }, 'the memory report of the server');
+}
