@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
 import { Random } from '../support/random.js';
@@ -118,6 +119,7 @@ class ConsistencyRun {
     );
     this.bench = { view, history: this.history, ledger, follower, report, kinds, namespaces, names };
     this.addWatchers();
+    setMaxListeners(0, this.watching.signal);
   }
 
   async go(): Promise<void> {

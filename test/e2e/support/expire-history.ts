@@ -1,0 +1,20 @@
+import pg from 'pg';
+
+/**
+ * Makes everything that was written so far too old to be listed at or watched from, the way the upkeep of the log does
+ * it after the time of `--watch-history`. Gives the oldest version that is left, which is the newest of all.
+ */
+export async function expireHistory(databaseUrl: string): Promise<bigint> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    // The first round closes the partition in use, the second raises the floor over it.
+    for (let round = 0; round < 2; round++) await client.query(`select plinth.keep_changes('0', '-1 second', 3)`);
+    const { rows } = await client.query<{ floor: string; head: string }>('select * from plinth.log_bounds()');
+    const [bounds] = rows;
+    if (bounds === undefined || bounds.floor !== bounds.head) throw new Error(`not expired: ${JSON.stringify(bounds)}`);
+    return BigInt(bounds.floor);
+  } finally {
+    await client.end();
+  }
+}
