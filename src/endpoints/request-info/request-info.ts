@@ -1,4 +1,5 @@
 import { parseFieldSelector } from '../../machinery/field-selector.js';
+import { isPathSegmentName } from '../../machinery/names.js';
 import type { RequestInfo, Verb } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
 
@@ -13,6 +14,9 @@ const methodVerbs: Readonly<Record<string, Verb>> = {
 
 /** Second segments below a namespace that are its own subresources, not resources inside it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
+
+/** First segments that name the verb instead of a resource: the old spellings of `?watch=true` and of proxying. */
+const verbSegments: ReadonlySet<string> = new Set(['watch', 'proxy']);
 
 const noParts: readonly string[] = Object.freeze([]);
 
@@ -35,10 +39,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   let parts = segments.slice(isCore ? 2 : 3);
 
   let verb: Verb = methodVerbs[method] ?? '';
-  // `/api/v1/watch/...` is the old spelling of `?watch=true`.
-  const oldWatch = parts[0] === 'watch' && parts.length > 1;
-  if (oldWatch) {
-    verb = 'watch';
+  if (parts.length > 1 && verbSegments.has(parts[0] as string)) {
+    verb = parts[0] as string;
     parts = parts.slice(1);
   }
 
@@ -51,11 +53,13 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   let name = parts[1] ?? '';
   const subresource = parts[2] ?? '';
 
-  if (name === '') {
-    if (verb === 'get') verb = isTrue(query.get('watch')) ? 'watch' : 'list';
-    else if (verb === 'delete') verb = 'deletecollection';
-    // A list of one name is authorized like a read of that name.
-    if (verb === 'list' || verb === 'watch' || verb === 'deletecollection') name = selectedName(query);
+  if (name === '' && verb === 'get') {
+    verb = isTrue(query.get('watch')) ? 'watch' : 'list';
+    // A list of one name is authorized like a read of that name. Deletes of collections never are: what rules say about
+    // single names doesn't reach them (specification 5.4).
+    name = selectedName(query);
+  } else if (name === '' && verb === 'delete') {
+    verb = 'deletecollection';
   }
   return {
     isResourceRequest: true,
@@ -81,7 +85,8 @@ function selectedName(query: URLSearchParams): string {
   const text = query.get('fieldSelector');
   if (text === null || !text.includes('metadata.name')) return '';
   try {
-    return parseFieldSelector(text).requiresExact('metadata.name') ?? '';
+    const name = parseFieldSelector(text).requiresExact('metadata.name') ?? '';
+    return isPathSegmentName(name).length === 0 ? name : '';
   } catch {
     // A bad selector is answered by the handler, after authorization.
     return '';

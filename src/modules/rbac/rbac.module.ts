@@ -5,12 +5,12 @@ import { clusterRoleResource, roleResource } from './role/role.resource.js';
 import { clusterRoleBindingResource, roleBindingResource } from './role-binding/role-binding.resource.js';
 
 /** Resources of the group `rbac.authorization`. */
-export function rbacResources({ names }: GroupContext): ResourceDefinition[] {
+export function rbacResources(context: GroupContext): ResourceDefinition[] {
   return [
-    roleResource(names),
-    clusterRoleResource(names),
-    roleBindingResource(names),
-    clusterRoleBindingResource(names),
+    roleResource(context),
+    clusterRoleResource(context),
+    roleBindingResource(context),
+    clusterRoleBindingResource(context),
   ];
 }
 

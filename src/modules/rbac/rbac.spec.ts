@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DefinitionTester, testNames } from '../../../test/support/definition-tester.js';
+import { DefinitionTester, testGroupContext } from '../../../test/support/definition-tester.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { clusterRoleResource, roleResource } from './role/role.resource.js';
 import { clusterRoleBindingResource, roleBindingResource } from './role-binding/role-binding.resource.js';
@@ -8,8 +8,8 @@ import { clusterRoleBindingResource, roleBindingResource } from './role-binding/
 const group = 'rbac.authorization.k8s.io';
 
 describe('Role and ClusterRole', () => {
-  const roles = new DefinitionTester(roleResource(testNames));
-  const clusterRoles = new DefinitionTester(clusterRoleResource(testNames));
+  const roles = new DefinitionTester(roleResource(testGroupContext()));
+  const clusterRoles = new DefinitionTester(clusterRoleResource(testGroupContext()));
   const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
 
   it('takes names that fit into a path', () => {
@@ -62,8 +62,8 @@ describe('Role and ClusterRole', () => {
 });
 
 describe('RoleBinding and ClusterRoleBinding', () => {
-  const bindings = new DefinitionTester(roleBindingResource(testNames));
-  const clusterBindings = new DefinitionTester(clusterRoleBindingResource(testNames));
+  const bindings = new DefinitionTester(roleBindingResource(testGroupContext()));
+  const clusterBindings = new DefinitionTester(clusterRoleBindingResource(testGroupContext()));
 
   it('fills groups of the role and of users and groups', () => {
     const { object, causes } = bindings.create({
@@ -85,7 +85,7 @@ describe('RoleBinding and ClusterRoleBinding', () => {
   });
 
   it('uses the group name of the vendor', () => {
-    const tester = new DefinitionTester(roleBindingResource(vendorNames('example.dev')));
+    const tester = new DefinitionTester(roleBindingResource(testGroupContext(vendorNames('example.dev'))));
     const { object } = tester.create({ roleRef: { kind: 'Role', name: 'r' } });
     assert.equal((object.roleRef as { apiGroup: string }).apiGroup, 'rbac.authorization.example.dev');
   });

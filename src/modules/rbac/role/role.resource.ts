@@ -1,13 +1,15 @@
 import { type ClusterRole, clusterRole, type Role, role } from '../../../apis/rbac/v1/role.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { groupName } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { type EscalationContext, EscalationGuard } from '../escalation/escalation-guard.js';
 import { pathSegmentName } from '../path-segment-name.js';
 import { validateClusterRole, validateRole } from './role.validation.js';
 
 /** `roles`: permissions within one namespace. */
-export function roleResource(names: VendorNames): ResourceDefinition {
+export function roleResource(context: EscalationContext): ResourceDefinition {
+  const guard = new EscalationGuard(context);
   return defineResource<Role>({
-    group: groupName('rbac', names),
+    group: groupName('rbac', context.names),
     resource: 'roles',
     singular: 'role',
     kind: 'Role',
@@ -16,6 +18,7 @@ export function roleResource(names: VendorNames): ResourceDefinition {
     facts: { allowCreateOnUpdate: true },
     strategy: {
       validateName: pathSegmentName,
+      authorizeWrite: (request, object, old) => guard.authorizeRole(request, 'roles', object, old),
       validate: (_context, object) => validateRole(object),
       validateUpdate: (_context, object) => validateRole(object),
     },
@@ -23,9 +26,10 @@ export function roleResource(names: VendorNames): ResourceDefinition {
 }
 
 /** `clusterroles`: permissions in all namespaces, on cluster-wide resources and on URLs. */
-export function clusterRoleResource(names: VendorNames): ResourceDefinition {
+export function clusterRoleResource(context: EscalationContext): ResourceDefinition {
+  const guard = new EscalationGuard(context);
   return defineResource<ClusterRole>({
-    group: groupName('rbac', names),
+    group: groupName('rbac', context.names),
     resource: 'clusterroles',
     singular: 'clusterrole',
     kind: 'ClusterRole',
@@ -34,6 +38,7 @@ export function clusterRoleResource(names: VendorNames): ResourceDefinition {
     facts: { allowCreateOnUpdate: true },
     strategy: {
       validateName: pathSegmentName,
+      authorizeWrite: (request, object, old) => guard.authorizeRole(request, 'clusterroles', object, old),
       validate: (_context, object) => validateClusterRole(object),
       validateUpdate: (_context, object) => validateClusterRole(object),
     },

@@ -1,0 +1,161 @@
+import { compactPermissions, formatList, formatPermission } from '../../../apis/rbac/rules/format-permissions.js';
+import { type Permission, TooManyPermissions, uncoveredPermissions } from '../../../apis/rbac/rules/rule-cover.js';
+import type { ClusterRole, PolicyRule, Role } from '../../../apis/rbac/v1/role.types.js';
+import type { RoleBinding, RoleRef } from '../../../apis/rbac/v1/role-binding.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { privilegedGroup } from '../../../machinery/authorizer.js';
+import { formatGroupResource } from '../../../machinery/group-version.js';
+import { deepEqual } from '../../../machinery/patch/json-value.js';
+import type { RequestContext, UserInfo } from '../../../machinery/request-context.js';
+import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
+import { groupName } from '../../../machinery/vendor.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+
+/** Has everything: who may collect rules by label can get any rule. */
+const fullAuthority: readonly Permission[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+/** A list of missing permissions is for people. */
+const maxShown = 500;
+
+const roleResources: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
+
+/** What escalation is judged by; read when a write is, so that it may be set up later. */
+export type EscalationContext = Pick<GroupContext, 'names' | 'security' | 'storage'>;
+
+/**
+ * Nobody can give away more than they have (specification 5.4): who writes a role must hold all of its rules already or
+ * have the verb `escalate` on it, who writes a binding must hold all rules of the bound role or have the verb `bind` on
+ * that. Every method throws a 403 that lists what is missing.
+ */
+export class EscalationGuard {
+  private readonly group: string;
+
+  constructor(private readonly context: EscalationContext) {
+    this.group = groupName('rbac', context.names);
+  }
+
+  /** @param resource `roles` or `clusterroles` */
+  async authorizeRole(
+    request: RequestContext,
+    resource: string,
+    role: Role | ClusterRole,
+    old: Role | ClusterRole | undefined,
+  ): Promise<void> {
+    const user = userOf(request);
+    if (isPrivileged(user) || changesOnlyOwnership(role, old)) return;
+    const { name = '', namespace = '' } = role.metadata;
+    // A create by POST names nothing yet; rights on single names don't count for it.
+    const asked = { user, verb: 'escalate', namespace, resource, name: request.requestInfo.name };
+    if (await this.isAllowed(asked, this.group)) return;
+    await this.confirm(user, namespace, resource, name, role.rules ?? []);
+    const aggregates = [role, old].some((one) => (one as ClusterRole | undefined)?.aggregationRule !== undefined);
+    if (!aggregates) return;
+    const held = await this.heldBy(user, namespace);
+    if (uncoveredPermissions(held.permissions, fullAuthority).length > 0) {
+      throw this.forbidden(resource, name, 'must have cluster-admin privileges to use the aggregationRule');
+    }
+  }
+
+  /** @param resource `rolebindings` or `clusterrolebindings` */
+  async authorizeBinding(
+    request: RequestContext,
+    resource: string,
+    binding: RoleBinding,
+    old: RoleBinding | undefined,
+  ): Promise<void> {
+    const user = userOf(request);
+    if (isPrivileged(user) || changesOnlyOwnership(binding, old)) return;
+    const { roleRef, metadata } = binding;
+    const { name = '', namespace = '' } = metadata;
+    const roleResource = roleResources[roleRef.kind];
+    // What refers to no role is refused by the rules of the kind.
+    if (roleResource === undefined || roleRef.apiGroup !== this.group || roleRef.name === '') return;
+    const asked = { user, verb: 'bind', namespace, resource: roleResource, name: roleRef.name };
+    if (await this.isAllowed(asked, roleRef.apiGroup)) return;
+    const rules = await this.rulesOf(roleRef, roleResource, namespace);
+    await this.confirm(user, namespace, resource, name, rules);
+  }
+
+  private async isAllowed(
+    asked: { user: UserInfo; verb: string; namespace: string; resource: string; name: string },
+    apiGroup: string,
+  ): Promise<boolean> {
+    const { decision } = await this.context.security.authorizer.authorize({
+      ...asked,
+      apiGroup,
+      apiVersion: '*',
+      subresource: '',
+      isResourceRequest: true,
+      path: '',
+    });
+    return decision === 'allow';
+  }
+
+  /** The rules as the store has them now: a role that was changed a moment ago counts as it is. */
+  private async rulesOf({ kind, name }: RoleRef, resource: string, namespace: string): Promise<PolicyRule[]> {
+    const gr = { group: this.group, resource };
+    const key = { resource: formatGroupResource(gr), namespace: kind === 'Role' ? namespace : '', name };
+    const found = await this.context.storage.get(key);
+    if (found === undefined) throw notFoundError(gr, name);
+    return (JSON.parse(found.json) as Role).rules ?? [];
+  }
+
+  private async heldBy(user: UserInfo, namespace: string): Promise<{ permissions: Permission[]; error: string }> {
+    const rules = await this.context.security.rules.rulesFor(user, namespace);
+    return { permissions: [...rules.resourceRules, ...rules.nonResourceRules], error: rules.evaluationError };
+  }
+
+  private async confirm(
+    user: UserInfo,
+    namespace: string,
+    resource: string,
+    name: string,
+    rules: readonly PolicyRule[],
+  ): Promise<void> {
+    const held = await this.heldBy(user, namespace);
+    const missing = missingTexts(held.permissions, rules);
+    if (missing.length === 0) return;
+    const shown = missing.slice(0, maxShown);
+    if (missing.length > maxShown) shown.push(`and ${missing.length - maxShown} more`);
+    const who = `user ${JSON.stringify(user.name)} (groups=${formatList(user.groups)})`;
+    const tail = held.error === '' ? '' : `; resolution errors: [${held.error}]`;
+    const detail = `${who} is attempting to grant RBAC permissions not currently held:\n${shown.join('\n')}${tail}`;
+    throw this.forbidden(resource, name, detail);
+  }
+
+  private forbidden(resource: string, name: string, detail: string): Error {
+    return forbiddenError({ group: this.group, resource }, name, detail);
+  }
+}
+
+function missingTexts(held: readonly Permission[], rules: readonly PolicyRule[]): string[] {
+  try {
+    const missing = compactPermissions(uncoveredPermissions(held, rules));
+    return [...new Set(missing.map(formatPermission))].sort();
+  } catch (error) {
+    if (error instanceof TooManyPermissions) return [error.message];
+    throw error;
+  }
+}
+
+function userOf({ user }: RequestContext): UserInfo {
+  if (user === undefined) throw unauthorizedError();
+  return user;
+}
+
+function isPrivileged({ groups }: UserInfo): boolean {
+  return groups.includes(privilegedGroup);
+}
+
+/** Garbage collection only changes finalizers and owners, whatever the object grants. */
+function changesOnlyOwnership(object: Role | RoleBinding, old: Role | RoleBinding | undefined): boolean {
+  return old !== undefined && deepEqual(withoutOwnership(object), withoutOwnership(old));
+}
+
+function withoutOwnership(object: Role | RoleBinding): unknown {
+  const { metadata, ...rest } = object as unknown as ApiObject;
+  const { finalizers, ownerReferences, managedFields, resourceVersion, ...kept } = metadata;
+  return { ...rest, metadata: kept };
+}
