@@ -10,6 +10,8 @@ const groupTitles: Readonly<Record<string, string>> = {
   logging: 'Logging',
   dev: 'Development',
   pki: 'Certificate',
+  fence: 'Fence',
+  events: 'Event',
 };
 
 const textColumn = 8;

@@ -6,6 +6,7 @@ import type { ResourceRegistry } from '../registry/resource-registry.js';
 import { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { type ControlLoop, keepRunning } from './control-loop.js';
+import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
@@ -20,6 +21,8 @@ export interface ControllersOptions {
   /** Name of this process in the Lease; must be of it alone. Default: host name and a random part. */
   readonly identity?: string | undefined;
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
+  /** How long events are kept, in milliseconds. Default 1 hour. */
+  readonly eventTtlMs?: number | undefined;
   /** See the namespace controller. */
   readonly settleMs?: number | undefined;
   readonly timers?: Timers | undefined;
@@ -33,6 +36,8 @@ export interface RunningControllers {
   /** Ends the loops, then gives the lease back. The storage must be stopped after this only. */
   stop(): Promise<void>;
 }
+
+const defaultEventTtlMs = 3_600_000;
 
 /** Name of the Lease in the system namespace. */
 export const controllersLease = 'plinth-controllers';
@@ -51,6 +56,7 @@ export function startControllers(options: ControllersOptions): RunningController
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
   const loops: readonly ControlLoop[] = [
+    new EventTtlController({ storage, logger, timers, random, ttlMs: options.eventTtlMs ?? defaultEventTtlMs }),
     new NamespaceController({ storage, registry, names, logger, timers, settleMs: options.settleMs }),
   ];
 

@@ -1,3 +1,4 @@
+import type { EventOptions } from '../config/event.options.js';
 import type { ServerOptions } from '../config/options.js';
 import { startControllers } from '../controllers/controllers.js';
 import { Logger } from '../observability/logger.js';
@@ -12,11 +13,12 @@ import { openServedResources } from './served-resources.js';
  */
 export async function runControllers(
   options: Pick<ServerOptions, 'storage' | 'cluster' | 'logging'>,
+  { eventTtlMs }: EventOptions,
 ): Promise<Running> {
   const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
   const resources = await openServedResources(options, logger);
   try {
-    const controllers = startControllers({ ...resources.context, logger });
+    const controllers = startControllers({ ...resources.context, logger, eventTtlMs });
     logger.info('control loops wait for their turn', { identity: controllers.identity });
     return {
       stop: async () => {

@@ -4,6 +4,7 @@ import { OptionsError } from '../config/parse-options.js';
 import type { Command } from './command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
+import { fenceCommand } from './commands/fence.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { pkiCommand } from './commands/pki.command.js';
 import { serveCommand } from './commands/serve.command.js';
@@ -11,7 +12,14 @@ import { StopSignals } from './lifecycle.js';
 import { errorText } from './startup-error.js';
 import { readVersion } from './version.js';
 
-const commands: readonly Command[] = [devCommand, serveCommand, controllersCommand, migrateCommand, pkiCommand];
+const commands: readonly Command[] = [
+  devCommand,
+  serveCommand,
+  controllersCommand,
+  migrateCommand,
+  fenceCommand,
+  pkiCommand,
+];
 
 /** Exit codes: 1 when something fails, 2 for a wrong command line; a forced end is 128 and the signal's number. */
 const failed = 1;

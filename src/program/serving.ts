@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { EventOptions } from '../config/event.options.js';
 import type { ServerOptions } from '../config/options.js';
 import { systemTimers } from '../controllers/timers.js';
 import { Logger } from '../observability/logger.js';
@@ -10,7 +11,7 @@ import { errorText } from './startup-error.js';
 export interface Serving extends Running {
   readonly url: string;
   /** Runs the control loops in this process. */
-  startControllers(): Promise<Running>;
+  startControllers(events: EventOptions): Promise<Running>;
 }
 
 /**
@@ -26,9 +27,9 @@ export async function startServing(options: ServerOptions): Promise<Serving> {
   return {
     url: server.url,
     stop: () => server.stop(),
-    startControllers: async () => {
+    startControllers: async ({ eventTtlMs }) => {
       const { startControllers } = await import('../controllers/controllers.js');
-      return startControllers({ ...server.context, logger: server.logger });
+      return startControllers({ ...server.context, logger: server.logger, eventTtlMs });
     },
   };
 }
@@ -45,9 +46,9 @@ async function startWorkers(options: ServerOptions, count: number): Promise<Serv
   return {
     url,
     stop: () => pool.stop(),
-    startControllers: async () => {
+    startControllers: async (events) => {
       const { runControllers } = await import('./controllers.js');
-      return runControllers(options);
+      return runControllers(options, events);
     },
   };
 }

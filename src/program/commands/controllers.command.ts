@@ -1,11 +1,17 @@
 import { ClusterOptions } from '../../config/cluster.options.js';
+import { EventOptions } from '../../config/event.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { type Command, parseRequest } from '../command.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
-const groups = { storage: StorageOptions, cluster: ClusterOptions, logging: LoggingOptions } as const;
+const groups = {
+  storage: StorageOptions,
+  cluster: ClusterOptions,
+  events: EventOptions,
+  logging: LoggingOptions,
+} as const;
 
 export const controllersCommand: Command = {
   name: 'controllers',
@@ -13,10 +19,10 @@ export const controllersCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const { storage, cluster, logging } = parseOptions(parseRequest(groups, {}, context));
+    const { storage, cluster, events, logging } = parseOptions(parseRequest(groups, {}, context));
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     const { runControllers } = await import('../controllers.js');
-    const controllers = await runControllers({ storage: { ...storage, databaseUrl }, cluster, logging });
+    const controllers = await runControllers({ storage: { ...storage, databaseUrl }, cluster, logging }, events);
     await context.signals.wait();
     await controllers.stop();
   },

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { DevOptions } from '../../config/dev.options.js';
+import { EventOptions } from '../../config/event.options.js';
 import { type ServerOptions, serverOptionGroups } from '../../config/options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
@@ -16,7 +17,7 @@ import { checkPortFree } from '../port-check.js';
 import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
 
-const groups = { dev: DevOptions, ...serverOptionGroups } as const;
+const groups = { dev: DevOptions, ...serverOptionGroups, events: EventOptions } as const;
 const defaults = { 'bind-address': '127.0.0.1' } as const;
 
 type Parsed = ParsedOptions<typeof groups>;
@@ -80,12 +81,12 @@ async function start(
   if (context.signals.signal.aborted) return;
   const server = await startServing(options);
   started.push(server);
-  started.push(await server.startControllers());
+  started.push(await server.startControllers(parsed.events));
   announce(context, server.url, kubeconfig);
 }
 
 function completeOptions(
-  { dev: _dev, ...parsed }: Parsed,
+  { dev: _dev, events: _events, ...parsed }: Parsed,
   given: ReadonlySet<string>,
   pki: Pki,
   databaseUrl: string,

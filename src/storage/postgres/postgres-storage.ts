@@ -27,8 +27,10 @@ import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { Session } from './session.js';
 import { SessionPool } from './session-pool.js';
+import { SERVER_KEY, text } from './statements.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
+const KEY_TIMEOUT_MS = 5_000;
 
 /**
  * The store over PostgreSQL. Keeps nothing that another process or a restart would miss. Uses one writer connection,
@@ -152,6 +154,13 @@ export class PostgresStorage implements Storage {
     const { head } = await this.#reader.bounds();
     this.#feed.wake(head, 'local');
     return head;
+  }
+
+  /** A secret that all processes on this database share, made by the migrations. */
+  async serverKey(name: 'continue-token'): Promise<Uint8Array> {
+    const [row] = await this.#pool.run((session) => session.run(SERVER_KEY, [name], KEY_TIMEOUT_MS));
+    if (row === undefined) throw new StorageError('Unavailable', `the server key ${name} is missing`);
+    return Buffer.from(text(row, 0), 'hex');
   }
 
   /** The oldest version that can be listed at or watched from. */

@@ -39,6 +39,11 @@ export const READ_CHANGES: Statement = {
   text: 'select floor, head, total, resource_version, type, resource, namespace, name, uid, data, previous from plinth.read_changes($1, $2, $3, $4, $5, $6, $7)',
 };
 
+export const SERVER_KEY: Statement = {
+  name: 'server-key',
+  text: `select encode(value, 'hex') from plinth.server_keys where name = $1`,
+};
+
 export const ADD_PARTITIONS: Statement = {
   name: 'add-partitions',
   text: 'select plinth.add_change_partitions($1)',

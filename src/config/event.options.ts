@@ -1,0 +1,18 @@
+import { Flag } from './flag.js';
+import { Check } from './validators.js';
+
+/** Ages of objects are told apart for a little longer than this (see `plinth.version_times`). */
+const longestTtlMs = 30 * 86_400_000;
+
+/** What becomes of the events of the cluster. */
+export class EventOptions {
+  @Flag({
+    name: 'event-ttl',
+    type: 'duration',
+    usage: 'How long events are kept after they were last written; the control loops delete them then.',
+  })
+  @Check<number>('eventTtl', (ms) =>
+    ms > 0 && ms <= longestTtlMs ? undefined : 'must be greater than 0 and at most 720h0m0s',
+  )
+  readonly eventTtlMs: number = 3_600_000;
+}

@@ -1,0 +1,24 @@
+import { Flag } from './flag.js';
+import { Max, Min } from './validators.js';
+
+const range = { message: 'must be between 1 and 1000000000000000' };
+
+/** How a restored database is fenced. */
+export class FenceOptions {
+  @Flag({
+    name: 'bump',
+    type: 'int',
+    unit: 'versions',
+    usage: 'How far to go beyond the newest version in the database: more than was written since the backup.',
+  })
+  @Min(1, range)
+  @Max(1_000_000_000_000_000, range)
+  readonly bump: number = 1_000_000_000;
+
+  @Flag({
+    name: 'force',
+    type: 'bool',
+    usage: 'Fence although servers are connected. They notice and go on; all their watches end.',
+  })
+  readonly force: boolean = false;
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { Logger } from '../../observability/logger.js';
+import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
+import type { Storage, StorageKey } from '../../storage/storage.interface.js';
+import { collectUpTo, put } from '../../storage/testing/storage-contract.js';
+import { ManualTimers } from '../testing/manual-timers.js';
+import { EventTtlController } from './event-ttl.controller.js';
+
+const ttlMs = 3_600_000;
+const event = (name: string, namespace = 'default'): StorageKey => ({ resource: 'events', namespace, name });
+
+describe('the time to live of events', () => {
+  let server: TestPostgres;
+  let client: pg.Client;
+  let storage: PostgresStorage;
+  let timers: ManualTimers;
+
+  before(async () => {
+    server = await startTestPostgres();
+  });
+  after(async () => server.stop());
+
+  const open = async (): Promise<void> => {
+    const databaseUrl = await server.createTestDatabase();
+    storage = await createPostgresStorage({ databaseUrl, retentionIntervalMs: 0 });
+    client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    timers = new ManualTimers();
+  };
+  const close = async (): Promise<void> => {
+    await client.end();
+    await storage.stop();
+  };
+  /** Makes everything written so far as old as that. */
+  const age = async (milliseconds: number): Promise<void> => {
+    await client.query(
+      `insert into plinth.version_times (at, version)
+       select now() - $1 * interval '1 millisecond', head from plinth.log_bounds()`,
+      [milliseconds],
+    );
+  };
+  /** Runs one round and ends. */
+  const round = async (options: { store?: Storage; mostPerRound?: number; scan?: number } = {}): Promise<void> => {
+    const stop = new AbortController();
+    const controller = new EventTtlController({
+      storage: options.store ?? storage,
+      logger: new Logger('error', 'text'),
+      timers,
+      random: () => 0.5,
+      ttlMs,
+      ...options,
+    });
+    const waits = timers.nextWait();
+    const running = controller.run(stop.signal);
+    await waits;
+    stop.abort();
+    await running;
+  };
+  const names = async (resource: string): Promise<string[]> =>
+    (await storage.list({ resource })).items.map(({ key }) => key.name);
+
+  it('deletes what nobody wrote for that long, for all watches to see, and nothing else', async () => {
+    await open();
+    for (const name of ['a', 'b', 'renewed']) await storage.create(event(name), `u-${name}`, `"${name}"`);
+    await storage.create(event('c', 'other'), 'u-c', '"c"');
+    await storage.create({ resource: 'pods', namespace: 'default', name: 'old' }, 'u', '{}');
+    await age(ttlMs + 1_000);
+    await put(storage, event('renewed'), '"again"');
+    await storage.create(event('young'), 'u-young', '"young"');
+    await age(ttlMs - 60_000);
+    const from = await storage.head();
+    const watch = await storage.watch({ resource: 'events' }, from);
+    await round();
+    assert.deepEqual(await names('events'), ['renewed', 'young']);
+    assert.deepEqual(await names('pods'), ['old']);
+    const changes = await collectUpTo(watch, await storage.head());
+    assert.deepEqual(
+      changes.map((change) => [change.type, change.key.name, change.json]),
+      [
+        ['delete', 'a', '"a"'],
+        ['delete', 'b', '"b"'],
+        ['delete', 'c', '"c"'],
+      ],
+    );
+    watch.close();
+    await close();
+  });
+
+  it('knows no age before the first note, and keeps everything', async () => {
+    await open();
+    await storage.create(event('a'), 'u', '1');
+    await round();
+    assert.deepEqual(await names('events'), ['a']);
+    await close();
+  });
+
+  it('goes on page by page, and in the next round where the bound of one ended', async () => {
+    await open();
+    await Promise.all(Array.from({ length: 90 }, (_, i) => storage.create(event(`n${100 + i}`), `u${i}`, '1')));
+    await age(ttlMs);
+    const stop = new AbortController();
+    const controller = new EventTtlController({
+      storage,
+      logger: new Logger('error', 'text'),
+      timers,
+      random: () => 0.5,
+      ttlMs,
+      mostPerRound: 40,
+      scan: 20,
+    });
+    let waits = timers.nextWait();
+    const running = controller.run(stop.signal);
+    const left: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      await waits;
+      left.push((await names('events')).length);
+      waits = timers.nextWait();
+      timers.advance(60_000);
+    }
+    // Pages of 20; every second page ends a round, and the next one goes on behind it.
+    assert.deepEqual(left.slice(0, 5), [70, 50, 50, 30, 10]);
+    stop.abort();
+    await running;
+    await close();
+  });
+
+  it('spares an event that is written between the look and the deletion', async () => {
+    await open();
+    await storage.create(event('a'), 'u', '1');
+    await age(ttlMs);
+    const racing: Storage = Object.create(storage, {
+      aged: {
+        value: async (query: Parameters<Storage['aged']>[0]) => {
+          const page = await storage.aged(query);
+          await put(storage, event('a'), '2');
+          return page;
+        },
+      },
+      guaranteedUpdate: { value: storage.guaranteedUpdate.bind(storage) },
+    });
+    await round({ store: racing });
+    assert.equal((await storage.get(event('a')))?.json, '2');
+    await close();
+  });
+
+  it('notes the time of versions itself when younger objects are asked for', async () => {
+    await open();
+    await storage.create(event('a'), 'u', '1');
+    const deadline = performance.now() + 10_000;
+    for (;;) {
+      const { items } = await storage.aged({ resource: 'events', ageMs: 50, scan: 10 });
+      if (items.length === 1) break;
+      assert.ok(performance.now() < deadline);
+    }
+    await close();
+  });
+});

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
+import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
+import { fence } from './fence.js';
+import { type EpochChange, silentObserver } from './options.js';
+import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+
+const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
+const LEAP = 1_000_000_000n;
+
+describe('the history of the database', () => {
+  let server: TestPostgres;
+  let databaseUrl: string;
+  let client: pg.Client;
+  const opened: PostgresStorage[] = [];
+
+  before(async () => {
+    server = await startTestPostgres();
+  });
+  after(async () => server.stop());
+
+  const open = async (changes: EpochChange[] = []): Promise<PostgresStorage> => {
+    const storage = await createPostgresStorage({
+      databaseUrl,
+      retentionIntervalMs: 0,
+      observer: { ...silentObserver, epoch: (change) => changes.push(change) },
+    });
+    opened.push(storage);
+    return storage;
+  };
+  const fresh = async (): Promise<void> => {
+    databaseUrl = await server.createTestDatabase();
+    client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+  };
+  const close = async (): Promise<void> => {
+    for (const storage of opened.splice(0)) await storage.stop();
+    await client.end();
+  };
+  /** What a standby that lagged would be without: all that is newer than `version`. */
+  const lose = async (version: bigint): Promise<void> => {
+    await client.query('begin');
+    await client.query('delete from plinth.objects where resource_version > $1', [version]);
+    await client.query('delete from plinth.changes where resource_version > $1', [version]);
+    await client.query(`select setval('plinth.resource_version', $1)`, [version]);
+    await client.query('commit');
+  };
+  /** As if the server had been promoted since somebody looked. */
+  const promoted = () => client.query('update plinth.epoch set timeline = timeline + 1');
+  const cutWriters = () =>
+    client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'plinth writer'`,
+    );
+  const ended = async (subscription: ChangeSubscription): Promise<void> => {
+    for (;;) await subscription.next();
+  };
+
+  it('is put on record by the first process, and stays the same for the next ones', async () => {
+    await fresh();
+    const changes: EpochChange[] = [];
+    const first = await open(changes);
+    const second = await open(changes);
+    assert.equal(first.epoch?.epoch, 1n);
+    assert.equal(first.epoch?.timeline, 1);
+    assert.match(first.epoch?.systemIdentifier ?? '', /^\d+$/);
+    assert.deepEqual(second.epoch, first.epoch);
+    assert.deepEqual(
+      changes.map((change) => change.action),
+      ['same', 'same'],
+    );
+    assert.ok((await first.create(key('a'), 'u', '1')).resourceVersion < 10n);
+    await close();
+  });
+
+  it('starts a new epoch behind a gap when versions are gone that this process handed out', async () => {
+    await fresh();
+    const changes: EpochChange[] = [];
+    const storage = await open(changes);
+    const kept = await storage.create(key('kept'), 'u', '1');
+    const watch = await storage.watch({ resource: 'things' }, kept.resourceVersion);
+    const lost = await storage.create(key('lost'), 'u', '1');
+    await collectUpTo(watch, lost.resourceVersion);
+    await lose(kept.resourceVersion);
+    await cutWriters();
+    const next = await storage.create(key('next'), 'u', '1');
+    assert.ok(next.resourceVersion > lost.resourceVersion + LEAP);
+    assert.equal(storage.epoch?.epoch, 2n);
+    await assert.rejects(ended(watch), failsWith('Expired'));
+    for (const version of [kept.resourceVersion, lost.resourceVersion, lost.resourceVersion + 5n]) {
+      await assert.rejects(storage.watch({ resource: 'things' }, version), failsWith('Expired'));
+      await assert.rejects(storage.list({ resource: 'things', at: version }), failsWith('Expired'));
+    }
+    const page = await storage.list({ resource: 'things' });
+    assert.deepEqual(
+      page.items.map((item) => item.key.name),
+      ['kept', 'next'],
+    );
+    const reset = changes.find((change) => change.action === 'reset');
+    assert.equal(reset?.seen, lost.resourceVersion);
+    assert.equal(reset?.missing, lost.resourceVersion - kept.resourceVersion);
+    const { rows } = await client.query('select epoch, action, reason from plinth.epoch_changes');
+    assert.deepEqual(rows, [{ epoch: '2', action: 'reset', reason: 'versions are missing' }]);
+    const { rowCount } = await client.query('select from plinth.change_partitions');
+    assert.ok((rowCount ?? 0) < 20, 'a gap needs no partitions');
+    await close();
+  });
+
+  it('is noticed by a read alone', async () => {
+    await fresh();
+    const storage = await open();
+    const kept = await storage.create(key('kept'), 'u', '1');
+    await storage.create(key('lost'), 'u', '1');
+    await lose(kept.resourceVersion);
+    const page = await storage.list({ resource: 'things' });
+    assert.ok(page.resourceVersion > LEAP);
+    assert.equal(storage.epoch?.epoch, 2n);
+    await close();
+  });
+
+  it('is never written by a process of an older epoch, and no version comes twice', async () => {
+    await fresh();
+    const knowing = await open();
+    const ignorant = await open();
+    const kept = await ignorant.create(key('kept'), 'u', '1');
+    const lost = await knowing.create(key('lost'), 'u', '1');
+    await lose(kept.resourceVersion);
+    // The one that saw the lost version finds out; the connection of the other one never breaks.
+    await knowing.head();
+    assert.equal(ignorant.epoch?.epoch, 1n);
+    const next = await ignorant.create(key('next'), 'u', '1');
+    assert.ok(next.resourceVersion > lost.resourceVersion + LEAP);
+    assert.equal(ignorant.epoch?.epoch, 2n);
+    assert.deepEqual(knowing.epoch, ignorant.epoch);
+    await close();
+  });
+
+  it('leaps after a promotion even when nobody here has seen more than there is', async () => {
+    await fresh();
+    const changes: EpochChange[] = [];
+    const storage = await open(changes);
+    const first = await storage.create(key('a'), 'u', '1');
+    const watch = await storage.watch({ resource: 'things' }, first.resourceVersion);
+    const { resourceVersion: end } = await storage.create(key('b'), 'u', '1');
+    await promoted();
+    // The connection stays: behind a pooler it leads to another server without anybody being told.
+    const next = await storage.create(key('c'), 'u', '1');
+    assert.ok(next.resourceVersion > LEAP);
+    assert.equal(storage.epoch?.epoch, 1n, 'nothing is known to be lost');
+    // Watches go on, and versions from before can be read.
+    assert.deepEqual(
+      (await collectUpTo(watch, next.resourceVersion)).map((change) => change.key.name),
+      ['b', 'c'],
+    );
+    assert.equal((await storage.list({ resource: 'things', at: first.resourceVersion })).items.length, 1);
+    assert.equal((await storage.list({ resource: 'things', at: end })).items.length, 2);
+    // Versions in the gap may have been handed out by a server that is gone.
+    const lost = storage.lostVersions();
+    assert.equal(lost?.after, end);
+    for (const version of [end + 1n, end + LEAP / 2n, (lost?.until ?? 0n) - 1n]) {
+      await assert.rejects(storage.watch({ resource: 'things' }, version), failsWith('Expired'));
+      await assert.rejects(storage.list({ resource: 'things', at: version }), failsWith('Expired'));
+    }
+    assert.ok(changes.some((change) => change.action === 'resumed'));
+    watch.close();
+    await close();
+  });
+
+  it('turns into a new epoch when a process comes back that saw lost versions', async () => {
+    await fresh();
+    const early = await open();
+    const changes: EpochChange[] = [];
+    const late = await open(changes);
+    const kept = await early.create(key('kept'), 'u', '1');
+    const lost = await late.create(key('lost'), 'u', '1');
+    await lose(kept.resourceVersion);
+    await promoted();
+    const next = await early.create(key('next'), 'u', '1');
+    assert.equal(early.epoch?.epoch, 1n);
+    const watch = await early.watch({ resource: 'things' }, next.resourceVersion);
+    // Its answers would mix both histories otherwise.
+    await late.head();
+    assert.equal(late.epoch?.epoch, 2n);
+    assert.equal(changes.at(-1)?.missing, lost.resourceVersion - kept.resourceVersion);
+    const further = await early.create(key('further'), 'u', '1');
+    assert.equal(further.resourceVersion > next.resourceVersion, true);
+    assert.equal(early.epoch?.epoch, 2n);
+    await assert.rejects(early.watch({ resource: 'things' }, kept.resourceVersion), failsWith('Expired'));
+    // What was written since is of the history that goes on.
+    assert.deepEqual(
+      (await collectUpTo(watch, further.resourceVersion)).map((change) => change.key.name),
+      ['further'],
+    );
+    watch.close();
+    await close();
+  });
+
+  it('lets exactly one of many processes repair it', async () => {
+    await fresh();
+    const storages = await Promise.all(Array.from({ length: 4 }, () => open()));
+    const kept = await storages[0]?.create(key('kept'), 'u', '1');
+    await Promise.all(storages.map((storage, i) => storage.create(key(`lost${i}`), 'u', '1')));
+    await lose(kept?.resourceVersion ?? 0n);
+    await cutWriters();
+    const written = await Promise.all(storages.map((storage, i) => storage.create(key(`next${i}`), 'u', '1')));
+    assert.equal(new Set(written.map((object) => object.resourceVersion)).size, 4);
+    const { rows } = await client.query(`select action from plinth.epoch_changes`);
+    assert.deepEqual(rows, [{ action: 'reset' }]);
+    assert.deepEqual(
+      storages.map((storage) => storage.epoch?.epoch),
+      [2n, 2n, 2n, 2n],
+    );
+    await close();
+  });
+
+  it('is found out to be a restored copy', async () => {
+    await fresh();
+    const storage = await open();
+    const { resourceVersion } = await storage.create(key('a'), 'u', '1');
+    await storage.stop();
+    opened.splice(0);
+    await client.end();
+    // A database of another name made from this one stands for a dump that was restored.
+    const copy = new URL(databaseUrl);
+    copy.pathname = `${copy.pathname}_copy`;
+    const admin = new pg.Client({ connectionString: server.adminUrl });
+    await admin.connect();
+    await admin.query(`create database ${copy.pathname.slice(1)} template ${new URL(databaseUrl).pathname.slice(1)}`);
+    await admin.end();
+    databaseUrl = copy.href;
+    client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    const restored = await open();
+    const next = await restored.create(key('b'), 'u', '1');
+    assert.ok(next.resourceVersion > resourceVersion + LEAP);
+    await assert.rejects(restored.watch({ resource: 'things' }, resourceVersion + 7n), failsWith('Expired'));
+    await close();
+  });
+
+  describe('fence', () => {
+    it('ends everything from before, says what it did, and may be done again', async () => {
+      await fresh();
+      const storage = await open();
+      const { resourceVersion } = await storage.create(key('a'), 'u', '1');
+      await assert.rejects(fence(databaseUrl, { bump: 10n, force: false }), /connections of plinth are open/);
+      const watch = await storage.watch({ resource: 'things' }, resourceVersion);
+      const first = await fence(databaseUrl, { bump: 5_000_000n, force: true });
+      assert.equal(first.before, resourceVersion);
+      assert.equal(first.epoch, 2n);
+      assert.ok(first.head > resourceVersion + 5_000_000n);
+      await assert.rejects(ended(watch), failsWith('Expired'));
+      const next = await put(storage, key('a'), '2');
+      assert.ok(next.object.resourceVersion > first.head);
+      await storage.stop();
+      opened.splice(0);
+      const again = await fence(databaseUrl, { bump: 1n, force: false });
+      assert.equal(again.epoch, 3n);
+      const restarted = await open();
+      assert.equal((await restarted.get(key('a')))?.json, '2');
+      assert.equal(restarted.epoch?.epoch, 3n, 'a start after it finds nothing to repair');
+      await close();
+    });
+
+    it('leaves room for ever after', async () => {
+      await fresh();
+      await assert.rejects(fence(databaseUrl, { bump: 9_100_000_000_000_000_000n, force: false }), /no room/);
+      const { rows } = await client.query('select epoch from plinth.epoch');
+      assert.deepEqual(rows, [{ epoch: '1' }]);
+      await close();
+    });
+  });
+});

@@ -1,0 +1,77 @@
+import { MigrationError, schemaProblem } from './migrate.js';
+import { silentObserver } from './options.js';
+import { sqlState } from './postgres-errors.js';
+import { Session } from './session.js';
+import { text } from './statements.js';
+
+const TIMEOUT_MS = 60_000;
+/** Shown in pg_stat_activity by every connection of the program; the fence itself must not find itself. */
+const OWN_NAME = 'plinth fence';
+
+export interface FenceOptions {
+  /** How far to go beyond the newest version the database knows; more than was handed out since the backup. */
+  readonly bump: bigint;
+  /** Also while other processes of the program are connected. */
+  readonly force: boolean;
+}
+
+export interface FenceResult {
+  readonly epoch: bigint;
+  /** Newest version before. */
+  readonly before: bigint;
+  /** Newest version now, and the oldest that can be read. */
+  readonly head: bigint;
+  /** Connections of other processes of the program. */
+  readonly connections: number;
+}
+
+/**
+ * Makes a restored database safe to serve: versions go on more than `bump` beyond the newest one, everything before is
+ * gone for lists and watches, and a new epoch begins. One transaction; done twice, it leaps twice, which harms nothing.
+ *
+ * @throws MigrationError when the database can't be reached, is a standby, has another schema version or servers are
+ * connected; nothing has happened then.
+ */
+export async function fence(databaseUrl: string, { bump, force }: FenceOptions): Promise<FenceResult> {
+  let session: Session | undefined;
+  try {
+    session = await Session.open({
+      url: databaseUrl,
+      applicationName: OWN_NAME,
+      connectTimeoutMs: 10_000,
+      role: 'writer',
+      observer: silentObserver,
+    });
+    const problem = await schemaProblem(session);
+    if (problem !== undefined) throw problem;
+    const [others] = await session.execute(
+      'connections',
+      `select count(*) from pg_stat_activity
+       where datname = current_database() and application_name like 'plinth%' and application_name <> '${OWN_NAME}'`,
+      TIMEOUT_MS,
+    );
+    const connections = Number(others?.[0] ?? 0);
+    if (connections > 0 && !force) {
+      throw new MigrationError(
+        `${connections} connections of plinth are open on this database: stop the servers and control loops, or add ` +
+          '--force if they may go on (all their watches end, and every client lists again)',
+      );
+    }
+    const [row] = await session.run(
+      { name: 'fence', text: 'select epoch, before, head from plinth.fence($1)' },
+      [bump.toString()],
+      TIMEOUT_MS,
+    );
+    if (row === undefined) throw new MigrationError('the epoch row is missing');
+    return { epoch: BigInt(text(row, 0)), before: BigInt(text(row, 1)), head: BigInt(text(row, 2)), connections };
+  } catch (error) {
+    if (error instanceof MigrationError) throw error;
+    const state = sqlState(error);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MigrationError(`fencing failed${state === undefined ? '' : ` (SQLSTATE ${state})`}: ${reason}`, {
+      cause: error,
+    });
+  } finally {
+    await session?.close();
+  }
+}
