@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Http2SecureServer } from 'node:http2';
 import { createRequire } from 'node:module';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AdmissionChain } from './admission/chain.js';
 import { CertificateApproval } from './admission/plugins/certificate-approval/certificate-approval.js';
 import { CertificateSigning } from './admission/plugins/certificate-signing/certificate-signing.js';
@@ -19,6 +18,7 @@ import { RuntimeConfig } from './config/runtime-config.js';
 import { ConnectionTracker } from './endpoints/connection-tracker.js';
 import type { VersionInfo } from './endpoints/discovery/discovery.controller.js';
 import { type HealthState, serverHealthChecks } from './endpoints/health/server-health.js';
+import { listenerOptions } from './endpoints/listener.js';
 import { registerRequestHooks } from './endpoints/request-info/request-info.hook.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
@@ -34,12 +34,11 @@ import { ResourceRegistry } from './registry/resource-registry.js';
 import { createPostgresStorage } from './storage/postgres/postgres-storage.js';
 
 const maxBodyBytes = 3 * 1024 * 1024;
-const maxHeaderBytes = 64 * 1024;
 const listPageSize = 500;
-/** Longer than the idle times of usual clients, so that it is they who close, never between two requests. */
-const keepAliveMs = 120_000;
-/** Open requests get this long to finish once the server stops. */
-const drainMs = 10_000;
+/** Idle connections get this long for a request that is on its way when the server stops. */
+const lingerMs = 1_000;
+/** Clients get this long to read the end of their watches. */
+const watchDrainMs = 10_000;
 
 /** What a process needs to know when it is one of several behind the same port. */
 export type WorkerIdentity = MetricsWorker;
@@ -51,7 +50,10 @@ export interface RunningServer {
   /** What control loops in the same process work with. */
   readonly context: GroupContext;
   readonly logger: Logger;
-  /** Fails readiness, waits the configured delay, ends watches, lets open requests finish, closes storage. */
+  /**
+   * Fails readiness and waits the configured delay, still serving; then accepts no more, ends watches, lets open requests
+   * finish within their time limit, and closes storage.
+   */
   stop(): Promise<void>;
 }
 
@@ -105,7 +107,10 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
     const filter = new StatusFilter(logger, services);
     const adapter = new FastifyAdapter(
-      listenerOptions(options, filter) as ConstructorParameters<typeof FastifyAdapter>[0],
+      listenerOptions(
+        { ...options.secureServing, ...options.authentication, maxBodyBytes },
+        filter,
+      ) as ConstructorParameters<typeof FastifyAdapter>[0],
     );
     const connections = new ConnectionTracker();
     const app = await NestFactory.create<NestFastifyApplication>(
@@ -135,7 +140,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     fastify.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) =>
       done(null),
     );
-    registerRequestHooks(
+    const inFlight = registerRequestHooks(
       fastify,
       {
         limits: { readOnly: options.api.maxRequestsInflight, mutating: options.api.maxMutatingRequestsInflight },
@@ -144,6 +149,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       },
       metrics,
       filter,
+      connections,
     );
     await app.init();
     checkRuntimeConfig(runtimeConfig, registry, logger);
@@ -151,7 +157,8 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     await namespaces.start(shutdown.signal);
     await authorization.start(shutdown.signal);
     await ensureSystemObjects(context, options.secureServing.securePort);
-    connections.watch(fastify.server as unknown as Http2SecureServer);
+    const listener = fastify.server as unknown as Http2SecureServer;
+    connections.watch(listener);
     const { bindAddress, securePort } = options.secureServing;
     await app.listen(securePort, bindAddress);
     state.isStarted = true;
@@ -164,7 +171,13 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       logger.info('stopping', { delayMs: options.api.shutdownDelayMs });
       await new Promise((resolve) => setTimeout(resolve, options.api.shutdownDelayMs));
       shutdown.abort();
-      await connections.drain(drainMs, () => app.close());
+      await connections.drain(listener, {
+        lingerMs,
+        requestsMs: options.api.requestTimeoutMs,
+        watchesMs: Math.min(watchDrainMs, options.api.requestTimeoutMs),
+        requestsUnderWay: () => inFlight.underWay,
+      });
+      await app.close();
       await namespaces.stopped();
       await authorization.stopped();
       await storage.stop();
@@ -195,37 +208,6 @@ function checkRuntimeConfig(config: RuntimeConfig, registry: ResourceRegistry, l
   const problems = config.unknownKeys(known);
   if (problems.length > 0) throw new OptionsError(problems);
   for (const warning of config.warnings()) logger.warn(warning);
-}
-
-function listenerOptions(options: ServerOptions, filter: StatusFilter): object {
-  const { tlsCertFile, tlsPrivateKeyFile } = options.secureServing;
-  const { clientCaFile } = options.authentication;
-  return {
-    http2: true,
-    https: {
-      allowHTTP1: true,
-      cert: readFileSync(tlsCertFile),
-      key: readFileSync(tlsPrivateKeyFile),
-      minVersion: 'TLSv1.2',
-      maxHeaderSize: maxHeaderBytes,
-      keepAliveTimeout: keepAliveMs,
-      settings: { maxHeaderListSize: maxHeaderBytes },
-      // A certificate is asked for but not demanded: whether a bad one is an error is up to authentication.
-      ...(clientCaFile === undefined
-        ? {}
-        : { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: false }),
-    },
-    bodyLimit: maxBodyBytes,
-    exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
-    // The hook makes what is needed; ids and the like cost time on every request.
-    genReqId: () => '',
-    // What fails before any route is found, such as a path that is no valid percent-encoding.
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      filter.answer(error, request, reply),
-    return503OnClosing: false,
-    forceCloseConnections: false,
-  };
 }
 
 /** The API release whose behaviour is served; clients compare it with their own for skew. */

@@ -1,45 +1,92 @@
-import type { Server } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 
-/** Knows the open connections of a listener, so that a stop can end them in good order. */
+/** How long what is open gets when a server stops. */
+export interface DrainLimits {
+  /** Idle HTTP/1.1 connections are kept this long: a request may be on its way, and its answer says `close`. */
+  readonly lingerMs: number;
+  /** Requests under way are cut after this time. */
+  readonly requestsMs: number;
+  /** Ended watches whose clients don't take the last bytes are cut after this time, once no request is under way. */
+  readonly watchesMs: number;
+  /** How many requests, watches left out, are under way. */
+  readonly requestsUnderWay: () => number;
+}
+
+const stepMs = 20;
+
+/**
+ * Knows the open connections of a listener, so that a stop can end them in good order. States: open, then draining from
+ * the call of {@link drain} on.
+ */
 export class ConnectionTracker {
   private readonly sessions = new Set<ServerHttp2Session>();
+  /** TCP connections, from before their TLS handshake on. */
+  private readonly connections = new Set<Socket>();
+  /** TLS sockets of those that completed it. */
   private readonly sockets = new Set<Socket>();
+  private draining = false;
 
-  watch(server: Http2SecureServer | Server): void {
+  /** Answers on HTTP/1.1 connections have to say `Connection: close` from now on. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  watch(server: Http2SecureServer): void {
+    server.on('connection', (socket: Socket) => keep(this.connections, socket));
+    server.on('secureConnection', (socket: Socket) => keep(this.sockets, socket));
     server.on('session', (session: ServerHttp2Session) => {
       this.sessions.add(session);
       session.once('close', () => this.sessions.delete(session));
-    });
-    server.on('secureConnection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
+      // Nothing of it was begun: its client is told that it may safely try elsewhere.
+      if (this.draining) session.close();
     });
   }
 
   /**
-   * Runs `close` (which stops accepting), asks HTTP/2 clients to leave, and resolves when all connections are gone. What
-   * is still open after `patienceMs` is cut.
+   * Stops accepting and resolves when all connections are gone. HTTP/2 clients get a GOAWAY that names the last request
+   * that is still answered, so that they repeat others elsewhere. HTTP/1.1 connections end with their next answer.
    */
-  async drain(patienceMs: number, close: () => Promise<void>): Promise<void> {
-    const closed = close();
+  async drain(server: Http2SecureServer, limits: DrainLimits): Promise<void> {
+    this.draining = true;
+    // Only the listening ends: the server's own close would also cut idle connections, between two requests.
+    NetServer.prototype.close.call(server);
     for (const session of this.sessions) session.close();
-    const deadline = performance.now() + patienceMs;
-    const step = 20;
-    // Idle keep-alive connections never end by themselves; busy ones get their time.
-    while (this.sockets.size > 0 && performance.now() < deadline) {
-      for (const socket of this.sockets) if (isIdle(socket)) socket.destroy();
-      await new Promise((resolve) => setTimeout(resolve, step));
+    for (const socket of this.sockets) announceClose(socket);
+    const began = performance.now();
+    for (;;) {
+      const elapsed = performance.now() - began;
+      if (this.connections.size === 0 || elapsed >= limits.requestsMs) break;
+      if (elapsed >= limits.watchesMs && limits.requestsUnderWay() === 0) break;
+      // Idle keep-alive connections never end by themselves.
+      if (elapsed >= limits.lingerMs) for (const socket of this.sockets) if (isIdle(socket)) socket.destroy();
+      await new Promise((resolve) => setTimeout(resolve, stepMs));
     }
     for (const session of this.sessions) session.destroy();
     for (const socket of this.sockets) socket.destroy();
-    await closed;
+    for (const socket of this.connections) socket.destroy();
   }
 }
 
+function keep(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+}
+
+/** What Node's HTTP/1.1 server keeps on a socket; both are missing on one that speaks HTTP/2. */
+interface Http1Socket extends Socket {
+  readonly parser?: unknown;
+  /** The response under way. */
+  readonly _httpMessage?: ServerResponse | null;
+}
+
 /** An HTTP/1.1 connection without a response under way. */
-function isIdle(socket: Socket): boolean {
-  const http1 = socket as Socket & { _httpMessage?: unknown; parser?: unknown };
-  return http1.parser !== undefined && http1.parser !== null && (http1._httpMessage ?? null) === null;
+function isIdle(socket: Http1Socket): boolean {
+  return socket.parser !== undefined && socket.parser !== null && (socket._httpMessage ?? null) === null;
+}
+
+/** The response under way ends its connection, unless its head is out already. */
+function announceClose({ _httpMessage: response }: Http1Socket): void {
+  if (response != null && !response.headersSent) response.setHeader('connection', 'close');
 }

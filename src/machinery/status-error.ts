@@ -194,6 +194,16 @@ export function requestTooLargeError(limitBytes: number): StatusError {
   return new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
 }
 
+/** 431: the head of the request is too long; there is no reason for it in the API. */
+export function headersTooLargeError(): StatusError {
+  return new StatusError('', 'the header fields of the request are too large', { code: 431 });
+}
+
+/** 408: the head of the request took too long to arrive. */
+export function requestHeadTimeoutError(): StatusError {
+  return new StatusError('', 'the request did not arrive in time', { code: 408 });
+}
+
 export function unauthorizedError(): StatusError {
   return new StatusError('Unauthorized', 'Unauthorized');
 }

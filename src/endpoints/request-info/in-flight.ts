@@ -36,6 +36,11 @@ export class InFlightLimiter {
     this.metrics.setInFlight(kind, this.counts[kind]);
   }
 
+  /** Requests under way now. */
+  get underWay(): number {
+    return this.counts.readOnly + this.counts.mutating;
+  }
+
   leave(kind: RequestKind): void {
     this.counts[kind]--;
     this.metrics.setInFlight(kind, this.counts[kind]);

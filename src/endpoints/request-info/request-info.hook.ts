@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { timeoutError } from '../../machinery/status-error.js';
+import { headersTooLargeError, serviceUnavailableError, timeoutError } from '../../machinery/status-error.js';
 import type { Metrics, RequestLabels } from '../../observability/metrics.js';
+import type { ConnectionTracker } from '../connection-tracker.js';
+import { maxHeaderBytes } from '../listener.js';
 import type { StatusFilter } from '../status.filter.js';
 import { InFlightLimiter, type InFlightLimits } from './in-flight.js';
 import { HttpRequestContext } from './request-context.js';
@@ -15,13 +17,17 @@ export interface RequestHookOptions {
 
 const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
 
-/** First in the way of a request: makes its context, counts it against the limits, and measures its answer. */
+/**
+ * First in the way of a request: makes its context, counts it against the limits, and measures its answer. Gives what
+ * counts the requests under way.
+ */
 export function registerRequestHooks(
   fastify: FastifyInstance,
   options: RequestHookOptions,
   metrics: Metrics,
   filter: StatusFilter,
-): void {
+  connections: Pick<ConnectionTracker, 'isDraining'>,
+): InFlightLimiter {
   const limiter = new InFlightLimiter(options.limits, metrics);
 
   fastify.decorateRequest('plinthContext', undefined);
@@ -37,9 +43,14 @@ export function registerRequestHooks(
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     const context = new HttpRequestContext(request);
     request.plinthContext = context;
+    if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
+    if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
     if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);
     // Watches stay open for long: they count as watches, not as requests in flight.
-    if (context.requestInfo.verb === 'watch') return;
+    if (context.requestInfo.verb === 'watch') {
+      if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
+      return;
+    }
     const kind = InFlightLimiter.kindOf(request.method);
     limiter.enter(kind);
     context.requestKind = kind;
@@ -66,6 +77,16 @@ export function registerRequestHooks(
     const labels = labelsOf(context, request.method, reply.raw.statusCode);
     metrics.requestDone(labels, reply.raw.statusCode, context.query.has('dryRun'), seconds);
   };
+  return limiter;
+}
+
+/** Size of the head of a request, in characters: names, values, and what HTTP/2 counts per field. */
+function headerBytes(request: FastifyRequest): number {
+  const fields = request.raw.rawHeaders;
+  // HTTP/2 has the path among the fields.
+  let size = (request.raw.httpVersionMajor === 1 ? (request.raw.url?.length ?? 0) : 0) + fields.length * 16;
+  for (const text of fields) size += text.length;
+  return size;
 }
 
 /** Labels are bounded: names of unknown resources are never taken over. */

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerClientError } from './client-errors.js';
+import type { StatusFilter } from './status.filter.js';
+
+/**
+ * Longest request head that is answered, in bytes as HTTP/2 counts them: each field with 32 bytes on top (RFC 9113
+ * section 6.5.2).
+ */
+export const maxHeaderBytes = 64 * 1024;
+/**
+ * What the parsers take: with room above the limit, so that a head that is somewhat too long gets the same answer in
+ * both HTTP versions instead of a broken HTTP/2 stream.
+ */
+const parsedHeaderBytes = 2 * maxHeaderBytes;
+/** Longer than the idle times of usual clients, so that it is they who close, never between two requests. */
+const keepAliveMs = 120_000;
+/** When the system starts to ask whether a silent peer is still there. */
+const probeAfterMs = 30_000;
+/** Streams of one HTTP/2 connection unless configured: what clients of this API expect. */
+const defaultStreams = 250;
+/**
+ * Memory one HTTP/2 connection may use, in megabytes. All requests of a client share a connection, long lists among
+ * them, and above the limit new ones are refused.
+ */
+const sessionMegabytes = 256;
+
+/** What the listener depends on. */
+export interface ListenerOptions {
+  readonly tlsCertFile: string;
+  readonly tlsPrivateKeyFile: string;
+  readonly clientCaFile: string | undefined;
+  /** 0: the default. */
+  readonly http2MaxStreamsPerConnection: number;
+  readonly maxBodyBytes: number;
+}
+
+/** Options of the Fastify instance: one TLS listener for HTTP/1.1 and HTTP/2. Reads the certificate files. */
+export function listenerOptions(options: ListenerOptions, filter: StatusFilter): object {
+  const { clientCaFile, http2MaxStreamsPerConnection: streams } = options;
+  return {
+    http2: true,
+    https: {
+      allowHTTP1: true,
+      cert: readFileSync(options.tlsCertFile),
+      key: readFileSync(options.tlsPrivateKeyFile),
+      minVersion: 'TLSv1.2',
+      // Events of a watch are small writes: they must not wait for each other.
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: probeAfterMs,
+      maxHeaderSize: parsedHeaderBytes,
+      http1Options: {
+        maxHeaderSize: parsedHeaderBytes,
+        keepAliveTimeout: keepAliveMs,
+        // A slow body is up to the time limit of requests.
+        requestTimeout: 0,
+        headersTimeout: 60_000,
+      },
+      maxSessionMemory: sessionMegabytes,
+      settings: {
+        maxHeaderListSize: parsedHeaderBytes,
+        maxConcurrentStreams: streams === 0 ? defaultStreams : streams,
+      },
+      // A certificate is asked for but not demanded: whether a bad one is an error is up to authentication.
+      ...(clientCaFile === undefined
+        ? {}
+        : { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: false }),
+    },
+    // Silence is normal while a client only watches; peers that are gone are found out by TCP.
+    http2SessionTimeout: 0,
+    bodyLimit: options.maxBodyBytes,
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    // The hook makes what is needed; ids and the like cost time on every request.
+    genReqId: () => '',
+    clientErrorHandler: answerClientError,
+    // What fails before any route is found, such as a path that is no valid percent-encoding.
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      filter.answer(error, request, reply),
+    return503OnClosing: false,
+    forceCloseConnections: false,
+  };
+}

@@ -1,0 +1,60 @@
+import type { FastifyReply } from 'fastify';
+
+type Response = FastifyReply['raw'];
+
+/** How far ahead of its rate a connection has written. */
+interface Account {
+  /** Monotonic milliseconds at which everything written so far is paid for. */
+  paidAt: number;
+}
+
+/** Keeps the long-running requests of each connection together below a rate (`--max-connection-bytes-per-sec`). */
+export class ConnectionThrottle {
+  private readonly accounts = new WeakMap<object, Account>();
+
+  /** @param bytesPerSecond 0 is no limit */
+  constructor(
+    private readonly bytesPerSecond: number,
+    private readonly elapsed: () => number = () => performance.now(),
+  ) {}
+
+  /**
+   * What a response has to await before each write; undefined without a limit. It resolves when earlier writes on the
+   * connection are paid for, or the response is closed.
+   */
+  writerOf(response: Response): ((bytes: number) => Promise<void>) | undefined {
+    if (this.bytesPerSecond === 0) return undefined;
+    const connection = connectionOf(response);
+    let account = this.accounts.get(connection);
+    if (account === undefined) {
+      account = { paidAt: 0 };
+      this.accounts.set(connection, account);
+    }
+    const own = account;
+    return (bytes) => {
+      const now = this.elapsed();
+      const begin = Math.max(now, own.paidAt);
+      own.paidAt = begin + (bytes / this.bytesPerSecond) * 1000;
+      return begin > now ? pause(begin - now, response) : Promise.resolve();
+    };
+  }
+}
+
+function connectionOf(response: Response): object {
+  const { stream } = response as { stream?: { session?: object } };
+  return stream?.session ?? (response as { socket?: object | null }).socket ?? response;
+}
+
+function pause(milliseconds: number, response: Response): Promise<void> {
+  const events = response as unknown as NodeJS.EventEmitter;
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      events.removeListener('close', done);
+      resolve();
+    };
+    // More than a timer can hold would fire at once.
+    const timer = setTimeout(done, Math.min(milliseconds, 2_000_000_000));
+    events.once('close', done);
+  });
+}
