@@ -51,6 +51,7 @@ const services = new EndpointServices(
     minRequestTimeoutSeconds: 1800,
     listPageSize: 500,
     shutdown: new AbortController().signal,
+    continueKey: Buffer.alloc(32),
   },
   metaKinds,
 );

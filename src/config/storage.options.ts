@@ -3,6 +3,7 @@ import { Flag } from './flag.js';
 import { Check, Max, Min } from './validators.js';
 
 const shortestHistoryMs = 300_000;
+const leastCacheBytes = 1_048_576;
 
 const urlStart = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 const usableTargets: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
@@ -60,4 +61,22 @@ export class StorageOptions {
   })
   @Min(shortestHistoryMs, { message: `must be at least ${formatDuration(shortestHistoryMs)}` })
   readonly watchHistoryMs: number = 600_000;
+
+  @Flag({
+    name: 'watch-cache',
+    type: 'bool',
+    usage:
+      'Keep the objects of resources that are listed or watched in memory. Without, everything is read from the database.',
+  })
+  readonly watchCache: boolean = true;
+
+  @Flag({
+    name: 'watch-cache-max-bytes',
+    type: 'int',
+    unit: 'bytes',
+    usage:
+      'Most memory for objects kept by --watch-cache in each process. Resources that do not fit are read from the database.',
+  })
+  @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })
+  readonly watchCacheMaxBytes: number = 1_073_741_824;
 }

@@ -6,6 +6,7 @@ import { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { MetaKinds } from './meta-kinds.js';
 import { AcceptNegotiator } from './negotiation/accept.js';
+import { ContinueTokens } from './negotiation/continue-token.js';
 
 /** Limits and times of the HTTP side that handlers need. */
 export interface EndpointOptions {
@@ -17,11 +18,14 @@ export interface EndpointOptions {
   readonly shutdown: AbortSignal;
   /** Objects read per round trip while a long list is streamed. */
   readonly listPageSize: number;
+  /** Signs continue tokens; the same in every process. */
+  readonly continueKey: Uint8Array;
 }
 
 /** What every handler works with; one per process. */
 export class EndpointServices {
   readonly accept: AcceptNegotiator;
+  readonly continueTokens: ContinueTokens;
   private readonly stores = new WeakMap<ServedResource, Store>();
 
   constructor(
@@ -34,6 +38,7 @@ export class EndpointServices {
     readonly kinds: MetaKinds,
   ) {
     this.accept = new AcceptNegotiator(names);
+    this.continueTokens = new ContinueTokens(options.continueKey);
   }
 
   /** The store of a served resource, made on first use. */

@@ -2,26 +2,27 @@ import type { ApiObject } from '../machinery/api-object.js';
 import { everyField, type FieldSelector, parseFieldSelector } from '../machinery/field-selector.js';
 import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../machinery/label-selector.js';
 import { badRequestError } from '../machinery/status-error.js';
+import type { AttributeSource, SelectionPredicate } from '../storage/selection-predicate.js';
+import { parseText } from './object-codec.js';
 import type { ResourceDefinition } from './resource-definition.js';
+import type { ServedResource } from './resource-registry.js';
 
 const metadataFields: readonly string[] = ['metadata.name', 'metadata.namespace'];
 
 /** Which objects of a resource a list, watch or deletecollection is about. */
-export interface Selection {
-  readonly labels: LabelSelector;
-  readonly fields: FieldSelector;
+export interface Selection extends SelectionPredicate {
   /** True when every object is selected, so that nothing needs to be parsed. */
   readonly selectsAll: boolean;
   /** The one name that can match, when a field selector fixes it. */
   readonly name: string | undefined;
-  matches(object: ApiObject): boolean;
 }
 
 /**
  * Parses the selectors of a query. 400 for text that is no selector and for fields the kind can't be selected by: a
  * selector is never ignored.
  */
-export function parseSelection(definition: ResourceDefinition, query: URLSearchParams): Selection {
+export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
+  const { definition } = resource;
   const labelText = query.get('labelSelector') ?? '';
   const fieldText = query.get('fieldSelector') ?? '';
   let labels: LabelSelector = everything;
@@ -41,13 +42,31 @@ export function parseSelection(definition: ResourceDefinition, query: URLSearchP
     throw badRequestError(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
   }
   return {
+    source: attributeSource(resource),
     labels,
     fields,
     selectsAll: labels === everything && fields === everyField,
     name: fields.requiresExact('metadata.name'),
-    matches: (object) =>
-      labels.matches(object.metadata.labels) && (fields === everyField || fields.matches(fieldsOf(definition, object))),
   };
+}
+
+const sources = new WeakMap<ResourceDefinition, AttributeSource>();
+
+/** Looks into stored text of the resource; one for all its versions. */
+function attributeSource(resource: ServedResource): AttributeSource {
+  const { definition } = resource;
+  let source = sources.get(definition);
+  if (source === undefined) {
+    const made: AttributeSource = {
+      extract: (json) => {
+        const object = parseText(resource, json);
+        return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
+      },
+    };
+    source = made;
+    sources.set(definition, made);
+  }
+  return source;
 }
 
 /** Values of all selectable fields of an object. */

@@ -136,9 +136,9 @@ export class Store {
     return alreadyExistsError(this.groupResource, name);
   }
 
-  /** The newest committed state; 404 when there is none. */
-  async get(namespace: string, name: string): Promise<StoredObject> {
-    const found = await this.read(this.keyOf(namespace, name), name);
+  /** The newest committed state, or (`notOlderThan`) any from that version on; 404 when there is none. */
+  async get(namespace: string, name: string, notOlderThan?: bigint): Promise<StoredObject> {
+    const found = await this.read(this.keyOf(namespace, name), name, notOlderThan);
     if (found === undefined) throw notFoundError(this.groupResource, name);
     return found;
   }
@@ -148,7 +148,7 @@ export class Store {
     try {
       return await this.storage.list({ ...query, resource: this.resource.storageResource });
     } catch (error) {
-      throw toStatusError(error, this.groupResource, '', query.at);
+      throw toStatusError(error, this.groupResource, '', query.at ?? query.notOlderThan);
     }
   }
 
@@ -313,11 +313,11 @@ export class Store {
     }
   }
 
-  private async read(key: StorageKey, name: string): Promise<StoredObject | undefined> {
+  private async read(key: StorageKey, name: string, notOlderThan?: bigint): Promise<StoredObject | undefined> {
     try {
-      return await this.storage.get(key);
+      return await this.storage.get(key, notOlderThan);
     } catch (error) {
-      throw toStatusError(error, this.groupResource, name);
+      throw toStatusError(error, this.groupResource, name, notOlderThan);
     }
   }
 

@@ -119,6 +119,8 @@ export interface ChangeBatch {
 export interface ChangeSubscription {
   /** Resolves with the next batch (which may be empty: only the position moved); undefined after `close()`. */
   next(): Promise<ChangeBatch | undefined>;
+  /** Calls back once when an error ends the stream, also while nobody waits for the next batch. */
+  onFailure(listener: () => void): void;
   close(): void;
 }
 

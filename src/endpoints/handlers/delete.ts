@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { type Status, StatusError } from '../../machinery/status-error.js';
-import { parseText } from '../../registry/object-codec.js';
 import { parseSelection } from '../../registry/selection.js';
 import type { DeleteOutcome } from '../../registry/store.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
@@ -49,7 +48,7 @@ export async function handleDeleteCollection(
   reply: FastifyReply,
 ): Promise<void> {
   const accepted = services.accept.negotiate(request.headers.accept, true);
-  const selection = parseSelection(scope.resource.definition, context.query);
+  const selection = parseSelection(scope.resource, context.query);
   const options = await readOptions(services, context, request);
   const store = services.storeOf(scope.resource);
   const deleted: ApiObject[] = [];
@@ -62,10 +61,10 @@ export async function handleDeleteCollection(
       at,
       after,
       limit: services.options.listPageSize,
+      select: selection.selectsAll ? undefined : selection,
     });
     at = page.resourceVersion;
     for (const item of page.items) {
-      if (!selection.selectsAll && !selection.matches(parseText(scope.resource, item.json))) continue;
       queue.push({ namespace: item.key.namespace, name: item.key.name });
     }
     const last = page.items.at(-1);

@@ -4,9 +4,11 @@ import { parseResourceVersion, parseStored } from '../../registry/object-codec.j
 import { sendObject, sendValue } from '../negotiation/respond.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-import { waitForVersion } from './wait-for-version.js';
 
-/** GET and HEAD of one object, or of a subresource that shows it. Always the newest committed state. */
+/**
+ * GET and HEAD of one object, or of a subresource that shows it: the newest committed state, or any state from the
+ * version on that the client names.
+ */
 export async function handleGet(
   services: EndpointServices,
   context: RequestContext,
@@ -16,9 +18,9 @@ export async function handleGet(
 ): Promise<void> {
   const accepted = services.accept.negotiate(acceptHeader, true);
   const store = services.storeOf(scope.resource);
-  const version = parseResourceVersion(context.query.get('resourceVersion') ?? undefined);
-  if (version !== undefined) await waitForVersion(store, version, context.signal);
-  const found = await store.get(scope.namespace, scope.name);
+  const asked = context.query.get('resourceVersion') ?? '';
+  const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
+  const found = await store.get(scope.namespace, scope.name, notOlderThan);
   const { resource, subresource } = scope;
   if (subresource?.read === undefined) sendObject(services, context, reply, 200, resource, found, accepted);
   else {

@@ -1,30 +1,28 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { expiredError, StatusError } from '../../machinery/status-error.js';
-import { parseText, spliceListItem, storedForm } from '../../registry/object-codec.js';
+import { spliceListItem, storedForm } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
-import type { Store } from '../../registry/store.js';
 import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
-import { encodeContinue, type ListOptions, parseListOptions } from '../negotiation/list-options.js';
+import type { ContinueQuery } from '../negotiation/continue-token.js';
+import { type ListOptions, parseListOptions } from '../negotiation/list-options.js';
 import { sendPieces, sendsStoredText, sendText, servedObject } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
 import { listKind, listWriter } from './list-writer.js';
-import { waitForVersion } from './wait-for-version.js';
 
-/** One consistent set of objects, read page by page. */
-interface Snapshot {
-  readonly resourceVersion: bigint;
-  /** Selected objects in pieces; the last piece tells what lies behind. */
-  readonly pieces: AsyncGenerator<Piece>;
-}
+/** Characters of list items that are joined and handed on together. */
+const pieceCharacters = 256 * 1024;
+const transformedAtOnce = 250;
 
-interface Piece {
+/** A part of one consistent list. */
+interface Page {
   readonly items: readonly StoredObject[];
-  /** Set on the last piece when the limit cut the list. */
-  readonly rest?: { readonly after: ListPosition; readonly remaining: number | undefined } | undefined;
+  /** Set when this is the last page: what the list says about itself. */
+  readonly metadata: ListMetadata | undefined;
 }
 
 /** GET of a collection (specification 4.3, 4.4). */
@@ -36,129 +34,140 @@ export async function handleList(
   reply: FastifyReply,
 ): Promise<void> {
   const accepted = services.accept.negotiate(acceptHeader, true);
-  const selection = parseSelection(scope.resource.definition, context.query);
-  const options = parseListOptions(context, services.names);
-  const store = services.storeOf(scope.resource);
-  const snapshot = await openSnapshot(services, context, scope, store, selection, options);
+  const selection = parseSelection(scope.resource, context.query);
+  const options = parseListOptions(context, services.names, services.continueTokens, listIdentity(context, scope));
+  const pages = readPages(services, context, scope, selection, options);
+  const first = (await pages.next()).value as Page;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (sendsStoredText(accepted, scope.resource, pretty)) {
-    await sendStoredList(context, scope, snapshot, reply);
+    await sendStoredList(context, scope, first, pages, reply);
     return;
   }
-  await sendTransformedList(services, context, scope, snapshot, accepted, reply);
+  await sendTransformedList(services, context, scope, first, pages, accepted, reply);
 }
 
-async function openSnapshot(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  store: Store,
-  selection: Selection,
-  options: ListOptions,
-): Promise<Snapshot> {
-  const { semantics, limit } = options;
-  if (semantics.kind === 'notOlderThan') await waitForVersion(store, semantics.version, context.signal);
-  const at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
-  const after = semantics.kind === 'continue' ? semantics.after : undefined;
-  const query = { namespace: scope.namespace === '' ? undefined : scope.namespace, name: selection.name };
-  const pageSize = services.options.listPageSize;
-  const firstSize = limit > 0 && selection.selectsAll ? Math.min(limit, pageSize) : pageSize;
-  const first = await store
-    .list({ ...query, at, after, limit: firstSize, countRemaining: limit > 0 && selection.selectsAll })
-    .catch((error: unknown) => {
-      throw semantics.kind === 'continue' ? expiredToken(error, semantics.after) : error;
-    });
-
-  async function* pieces(): AsyncGenerator<Piece> {
-    let page = first;
-    let taken = 0;
-    for (;;) {
-      const items: StoredObject[] = [];
-      for (let i = 0; i < page.items.length; i++) {
-        const item = page.items[i] as StoredObject;
-        if (!selection.selectsAll && !selection.matches(parseText(scope.resource, item.json))) continue;
-        items.push(item);
-        taken++;
-        const isLast = i === page.items.length - 1 && !page.more;
-        if (limit > 0 && taken === limit && !isLast) {
-          const remaining = remainingAfter(page, i, selection);
-          yield { items, rest: { after: { namespace: item.key.namespace, name: item.key.name }, remaining } };
-          return;
-        }
-      }
-      yield { items };
-      const last = page.items.at(-1);
-      if (!page.more || last === undefined) return;
-      const next = { namespace: last.key.namespace, name: last.key.name };
-      const size = limit > 0 && selection.selectsAll ? Math.min(limit - taken, pageSize) : pageSize;
-      page = await store.list({
-        ...query,
-        at: first.resourceVersion,
-        after: next,
-        limit: size,
-        countRemaining: limit > 0 && selection.selectsAll,
-      });
-    }
-  }
-  return { resourceVersion: first.resourceVersion, pieces: pieces() };
-}
-
-function remainingAfter(
-  page: { readonly items: readonly StoredObject[]; readonly remaining?: number | undefined },
-  index: number,
-  selection: Selection,
-): number | undefined {
-  if (!selection.selectsAll || page.remaining === undefined) return undefined;
-  return page.items.length - 1 - index + page.remaining;
-}
-
-/** An expired token is answered with a new one that goes on from the same key, at whatever version is newest then. */
-function expiredToken(error: unknown, after: ListPosition): unknown {
-  if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;
-  const message =
-    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
-  return expiredError(message, encodeContinue(undefined, after));
-}
-
-function listMetadata(snapshot: Snapshot, rest: Piece['rest']): ListMetadata {
+/** What a continue token is bound to. */
+function listIdentity({ query }: RequestContext, { resource, namespace }: RequestScope): ContinueQuery {
+  const { group, resource: plural } = resource.definition;
   return {
-    resourceVersion: String(snapshot.resourceVersion),
-    ...(rest === undefined ? {} : { continue: encodeContinue(snapshot.resourceVersion, rest.after) }),
-    ...(rest?.remaining === undefined ? {} : { remainingItemCount: rest.remaining }),
+    group,
+    resource: plural,
+    namespace,
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
   };
 }
 
-/** Stored text, item after item, without parsing. One piece is sent at once, more are streamed with back-pressure. */
+/** The pages of one list, all at the version of the first; at least one. */
+async function* readPages(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  selection: Selection,
+  { semantics, limit }: ListOptions,
+): AsyncGenerator<Page> {
+  const store = services.storeOf(scope.resource);
+  const countRemaining = limit > 0 && selection.selectsAll;
+  let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+  let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
+  let after = semantics.kind === 'continue' ? semantics.after : undefined;
+  for (;;) {
+    const page = await store
+      .list({
+        namespace: scope.namespace === '' ? undefined : scope.namespace,
+        name: selection.name,
+        at,
+        notOlderThan: semantics.kind === 'notOlderThan' ? semantics.version : undefined,
+        after,
+        limit: limit > 0 ? left : undefined,
+        pageSize: services.options.listPageSize,
+        select: selection.selectsAll ? undefined : selection,
+        countRemaining,
+      })
+      .catch((error: unknown) => {
+        throw semantics.kind === 'continue' ? expiredToken(services, context, scope, error, semantics.after) : error;
+      });
+    at = page.resourceVersion;
+    after = page.items.at(-1)?.key ?? after;
+    left -= page.items.length;
+    if (page.more && after !== undefined && left > 0) {
+      yield { items: page.items, metadata: undefined };
+      continue;
+    }
+    const rest = page.more ? after : undefined;
+    const metadata: ListMetadata = {
+      resourceVersion: String(at),
+      ...(rest === undefined
+        ? {}
+        : { continue: services.continueTokens.encode(listIdentity(context, scope), { version: at, after: rest }) }),
+      ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+    };
+    yield { items: page.items, metadata };
+    return;
+  }
+}
+
+/** An expired token is answered with a new one that goes on from the same key, at whatever version is newest then. */
+function expiredToken(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  error: unknown,
+  after: ListPosition,
+): unknown {
+  if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  const token = services.continueTokens.encode(listIdentity(context, scope), { version: undefined, after });
+  return expiredError(message, token);
+}
+
+/**
+ * Stored text, item after item, without parsing. Short lists go out in one write, others piece by piece with
+ * back-pressure. `metadata` stands in front when it is known by then.
+ */
 async function sendStoredList(
   context: RequestContext,
   scope: RequestScope,
-  snapshot: Snapshot,
+  first: Page,
+  others: AsyncGenerator<Page>,
   reply: FastifyReply,
 ): Promise<void> {
-  const form = storedForm(scope.resource);
   const head = `{"kind":${JSON.stringify(listKind(scope))},"apiVersion":${JSON.stringify(scope.resource.apiVersion)}`;
-  const encode = (piece: Piece) => piece.items.map((item) => spliceListItem(item, form)).join(',');
-  const first = (await snapshot.pieces.next()).value as Piece;
-  const second = await snapshot.pieces.next();
-  if (second.done === true) {
-    const metadata = JSON.stringify(listMetadata(snapshot, first.rest));
-    sendText(context, reply, 200, 'application/json', `${head},"metadata":${metadata},"items":[${encode(first)}]}`);
-    return;
+  const form = storedForm(scope.resource);
+  function* encode(items: readonly StoredObject[], isFirst: boolean): Generator<string> {
+    let text = '';
+    for (let i = 0; i < items.length; i++) {
+      const item = spliceListItem(items[i] as StoredObject, form);
+      text += i === 0 && isFirst ? item : `,${item}`;
+      if (text.length < pieceCharacters) continue;
+      yield text;
+      text = '';
+    }
+    if (text !== '') yield text;
   }
   async function* body(): AsyncGenerator<string> {
-    yield `${head},"items":[${encode(first)}`;
-    let hasItems = first.items.length > 0;
-    let piece = second.value as Piece;
-    for (;;) {
-      if (piece.items.length > 0) {
-        yield (hasItems ? ',' : '') + encode(piece);
-        hasItems = true;
-      }
-      const next = await snapshot.pieces.next();
-      if (next.done === true) break;
-      piece = next.value;
+    if (first.metadata !== undefined) {
+      yield `${head},"metadata":${JSON.stringify(first.metadata)},"items":[`;
+      yield* encode(first.items, true);
+      yield ']}';
+      return;
     }
-    yield `],"metadata":${JSON.stringify(listMetadata(snapshot, piece.rest))}}`;
+    yield `${head},"items":[`;
+    yield* encode(first.items, true);
+    let metadata: ListMetadata | undefined;
+    for await (const page of others) {
+      // A page that is not the last has items, so something stands before this one.
+      yield* encode(page.items, false);
+      metadata = page.metadata;
+    }
+    yield `],"metadata":${JSON.stringify(metadata)}}`;
+  }
+  if (first.metadata !== undefined && first.items.reduce((sum, { json }) => sum + json.length, 0) < pieceCharacters) {
+    const items = [...encode(first.items, true)].join('');
+    const text = `${head},"metadata":${JSON.stringify(first.metadata)},"items":[${items}]}`;
+    sendText(context, reply, 200, 'application/json', text);
+    return;
   }
   await sendPieces(context, reply, 200, 'application/json', body());
 }
@@ -167,15 +176,24 @@ async function sendTransformedList(
   services: EndpointServices,
   context: RequestContext,
   scope: RequestScope,
-  snapshot: Snapshot,
+  first: Page,
+  others: AsyncGenerator<Page>,
   accepted: AcceptedType,
   reply: FastifyReply,
 ): Promise<void> {
   const writer = listWriter(services, context, scope, accepted);
-  let rest: Piece['rest'];
-  for await (const piece of snapshot.pieces) {
-    writer.add(piece.items.map((item) => servedObject(scope.resource, item)));
-    rest = piece.rest;
+  const add = async ({ items }: Page) => {
+    for (let i = 0; i < items.length; i += transformedAtOnce) {
+      // Parsing holds the process up: others get their turn between.
+      if (i > 0) await setImmediate();
+      writer.add(items.slice(i, i + transformedAtOnce).map((item) => servedObject(scope.resource, item)));
+    }
+  };
+  await add(first);
+  let { metadata } = first;
+  for await (const page of others) {
+    await add(page);
+    metadata = page.metadata;
   }
-  await writer.send(listMetadata(snapshot, rest), reply);
+  await writer.send(metadata as ListMetadata, reply);
 }

@@ -1,9 +1,10 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
-import { parseText, spliceVersion, storedForm } from '../../registry/object-codec.js';
+import { spliceVersion, storedForm } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { Selection } from '../../registry/selection.js';
+import { type AttributeSource, type ObjectAttributes, selects } from '../../storage/selection-predicate.js';
 import type { Change, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
@@ -16,8 +17,17 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ER
 /** Encoded forms of one change, by event type and form; shared by every watcher of the process. */
 const encodedChanges = new WeakMap<Change, Map<string, Buffer>>();
 
-/** Parsed states of one change, shared by every watcher that has to look into it. */
-const parsedChanges = new WeakMap<Change, { after?: ApiObject; before?: ApiObject }>();
+/** Encoded events of one batch, by form and selection: watchers of the same things get the same bytes. */
+const encodedBatches = new WeakMap<readonly Change[], Map<string, Buffer | undefined>>();
+
+/** What selection looks at in both states of a change, shared by every watcher that has to look. */
+const changeAttributes = new WeakMap<Change, StatePair>();
+
+interface StatePair {
+  readonly after: ObjectAttributes;
+  /** Unset when there was nothing before. */
+  readonly before: ObjectAttributes | undefined;
+}
 
 /**
  * Turns changes into the events of one watch: which event a change is for the watch's selection (specification 6.1; an
@@ -25,6 +35,7 @@ const parsedChanges = new WeakMap<Change, { after?: ApiObject; before?: ApiObjec
  */
 export class WatchEncoder {
   private readonly formKey: string;
+  private readonly batchKey: string;
   private readonly isProtobuf: boolean;
   private readonly shownType: KindType;
   private tableHeadSent = false;
@@ -33,6 +44,7 @@ export class WatchEncoder {
     private readonly services: EndpointServices,
     private readonly resource: ServedResource,
     private readonly selection: Selection,
+    selectionKey: string,
     private readonly accepted: AcceptedType,
     private readonly include: IncludeObject,
   ) {
@@ -40,6 +52,34 @@ export class WatchEncoder {
     this.shownType = shownType(services, resource, accepted);
     const format = this.isProtobuf ? 'protobuf' : 'json';
     this.formKey = `${format}/${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
+    this.batchKey = `${this.formKey}\n${selectionKey}`;
+  }
+
+  /**
+   * The events of a batch as one piece of bytes, or undefined when none of it concerns the watch. Subscribers of the
+   * same scope share their batches, so that most of them find the bytes ready.
+   */
+  encodeBatch(changes: readonly Change[]): Buffer | undefined {
+    // A table's first event is this watcher's own.
+    if (this.accepted.as === 'Table' && !this.tableHeadSent) return this.encodeAll(changes);
+    let forms = encodedBatches.get(changes);
+    if (forms === undefined) {
+      forms = new Map();
+      encodedBatches.set(changes, forms);
+    }
+    if (forms.has(this.batchKey)) return forms.get(this.batchKey);
+    const bytes = this.encodeAll(changes);
+    forms.set(this.batchKey, bytes);
+    return bytes;
+  }
+
+  private encodeAll(changes: readonly Change[]): Buffer | undefined {
+    const events: Buffer[] = [];
+    for (const change of changes) {
+      const event = this.encodeChange(change);
+      if (event !== undefined) events.push(event);
+    }
+    return events.length <= 1 ? events[0] : Buffer.concat(events);
   }
 
   /** The event of a change, or undefined when it does not concern the watch. */
@@ -93,10 +133,9 @@ export class WatchEncoder {
     if (this.selection.selectsAll) {
       return change.type === 'create' ? 'ADDED' : change.type === 'update' ? 'MODIFIED' : 'DELETED';
     }
-    const parsed = parsedStates(this.resource, change);
-    const isSelected = change.type !== 'delete' && this.selection.matches(parsed.after as ApiObject);
-    const wasSelected =
-      change.type !== 'create' && this.selection.matches(parsed.before ?? (parsed.after as ApiObject));
+    const { after, before } = attributesOf(change, this.selection.source);
+    const isSelected = change.type !== 'delete' && selects(this.selection, after);
+    const wasSelected = change.type !== 'create' && selects(this.selection, before ?? after);
     if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
     return wasSelected ? 'DELETED' : undefined;
   }
@@ -132,14 +171,14 @@ export class WatchEncoder {
   }
 }
 
-function parsedStates(resource: ServedResource, change: Change): { after?: ApiObject; before?: ApiObject } {
-  let parsed = parsedChanges.get(change);
-  if (parsed === undefined) {
-    parsed = { after: parseText(resource, change.json) };
-    if (change.previousJson !== undefined) parsed.before = parseText(resource, change.previousJson);
-    parsedChanges.set(change, parsed);
+function attributesOf(change: Change, source: AttributeSource): StatePair {
+  let known = changeAttributes.get(change);
+  if (known === undefined || known.after.source !== source) {
+    const before = change.previousJson === undefined ? undefined : source.extract(change.previousJson);
+    known = { after: source.extract(change.json), before };
+    changeAttributes.set(change, known);
   }
-  return parsed;
+  return known;
 }
 
 function encodeEvent(type: WatchEventType, object: string): Buffer {

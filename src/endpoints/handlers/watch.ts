@@ -1,34 +1,32 @@
-import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { type FieldError, FieldPath, forbidden } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import {
-  badRequestError,
-  invalidError,
-  StatusError,
-  tooLargeResourceVersionError,
-} from '../../machinery/status-error.js';
+import { badRequestError, invalidError, StatusError } from '../../machinery/status-error.js';
 import { toStatusError } from '../../registry/errors.js';
-import { parseResourceVersion, parseText } from '../../registry/object-codec.js';
-import type { ServedResource } from '../../registry/resource-registry.js';
+import { parseResourceVersion } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
-import type { ChangeSubscription, StoredObject } from '../../storage/storage.interface.js';
+import type { ChangeSubscription, ListPosition } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
-import { formatWarning } from '../negotiation/respond.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
+import { EventStream } from './event-stream.js';
 import { WatchEncoder } from './watch-encoder.js';
 
 const bookmarkIntervalMs = 60_000;
 /** A last bookmark goes out this long before the end, so that a client can resume without a gap. */
 const bookmarkBeforeEndMs = 2_000;
+/** Initial events are written in pieces of about this size. */
+const initialBytes = 128 * 1024;
 
 interface WatchOptions {
-  /** Undefined: start with the state at the newest version. */
+  /** Where changes start. Undefined: with the state that is sent first, or else at the newest version. */
   readonly from: bigint | undefined;
-  readonly sendInitialEvents: boolean;
+  /** Objects there are come first, as ADDED. */
+  readonly sendsInitialEvents: boolean;
+  /** How old that state may be; undefined: not older than the request. */
+  readonly notOlderThan: bigint | undefined;
   /** The end of the initial events is announced by a bookmark. */
   readonly announcesInitialEnd: boolean;
   readonly bookmarks: boolean;
@@ -46,43 +44,46 @@ export async function handleWatch(
   const accepted = services.accept.negotiate(watchAccept(acceptHeader), true);
   const { resource } = scope;
   const options = parseWatchOptions(services, context);
-  const parsed = parseSelection(resource.definition, context.query);
+  const parsed = parseSelection(resource, context.query);
   const selection = scope.name === '' ? parsed : withName(parsed, scope.name);
   const name = scope.name !== '' ? scope.name : selection.name;
   const namespace = scope.namespace === '' ? undefined : scope.namespace;
   const include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
-  const encoder = new WatchEncoder(services, resource, parsed, accepted, include);
+  const selectionKey = `${context.query.get('labelSelector') ?? ''}\n${context.query.get('fieldSelector') ?? ''}`;
+  const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
   const store = services.storeOf(resource);
 
   // Everything that can fail before the first event is answered as an ordinary error.
-  const needsState = options.from === undefined || options.sendInitialEvents;
-  const pageSize = services.options.listPageSize;
-  const state = needsState ? await store.list({ namespace, name, limit: pageSize }) : undefined;
-  const from = state?.resourceVersion ?? (options.from as bigint);
-  if (state !== undefined && options.from !== undefined && options.from > from) {
-    throw tooLargeResourceVersionError(options.from, from);
-  }
+  const query = {
+    namespace,
+    name,
+    pageSize: services.options.listPageSize,
+    select: selection.selectsAll ? undefined : selection,
+  };
+  const state = options.sendsInitialEvents
+    ? await store.list({ ...query, notOlderThan: options.notOlderThan })
+    : undefined;
+  const from = state?.resourceVersion ?? options.from ?? (await store.head());
   const subscription = await store.watch(namespace, name, from);
 
   const stream = new EventStream(context, reply, streamType(accepted));
   services.metrics.watchStarted(resource.definition);
+  subscription.onFailure(() => stream.cutIfBlocked());
   try {
-    if (state !== undefined && (options.sendInitialEvents || options.from === undefined)) {
-      let page = state;
-      for (;;) {
-        for (const item of page.items)
-          if (isSelected(resource, parsed, item)) await stream.write(encoder.encodeInitial(item));
-        const last = page.items.at(-1);
-        if (!page.more || last === undefined) break;
-        const after = { namespace: last.key.namespace, name: last.key.name };
-        page = await store.list({ namespace, name, at: from, after, limit: pageSize });
+    for (let page = state; page !== undefined; ) {
+      for (const item of page.items) {
+        stream.push(encoder.encodeInitial(item));
+        if (stream.pendingBytes >= initialBytes) await stream.flush();
       }
-      if (options.announcesInitialEnd) await stream.write(encoder.encodeBookmark(from, true));
+      const after: ListPosition | undefined = page.items.at(-1)?.key;
+      page = page.more && after !== undefined ? await store.list({ ...query, at: from, after }) : undefined;
     }
+    if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
+    await stream.flush();
     await pump(stream, subscription, encoder, options, from, services.options.shutdown);
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from);
-    if (status instanceof StatusError && !stream.isClosed) {
+    if (status instanceof StatusError) {
       services.metrics.watchEndedEarly(resource.definition, status.reason);
       await stream.write(encoder.encodeError(status.toStatus())).catch(() => undefined);
     } else if (!stream.isClosed) throw error;
@@ -112,7 +113,8 @@ async function pump(
   const timers = [
     setTimeout(() => subscription.close(), options.timeoutMs),
     setTimeout(bookmark, Math.max(0, options.timeoutMs - bookmarkBeforeEndMs)),
-    setInterval(bookmark, bookmarkIntervalMs),
+    // Watches that were opened together shall not all be written to together.
+    setInterval(bookmark, bookmarkIntervalMs * (0.9 + Math.random() / 5)),
   ];
   const leave = () => subscription.close();
   stream.onClose(leave);
@@ -122,21 +124,16 @@ async function pump(
     for (;;) {
       const batch = await subscription.next();
       if (batch === undefined) return;
-      for (const change of batch.changes) {
-        const bytes = encoder.encodeChange(change);
-        if (bytes !== undefined) stream.push(bytes);
+      if (batch.changes.length > 0) {
+        const bytes = encoder.encodeBatch(batch.changes);
+        if (bytes !== undefined) await stream.write(bytes);
       }
-      await stream.flush();
       position = batch.position;
     }
   } finally {
     for (const timer of timers) clearTimeout(timer);
     shutdown.removeEventListener('abort', leave);
   }
-}
-
-function isSelected(resource: ServedResource, selection: Selection, item: StoredObject): boolean {
-  return selection.selectsAll || selection.matches(parseText(resource, item.json));
 }
 
 /** A watch of one named object sees that object only; its own selectors still apply. */
@@ -161,7 +158,8 @@ function streamType(accepted: AcceptedType): string {
 
 function parseWatchOptions(services: EndpointServices, context: RequestContext): WatchOptions {
   const { query } = context;
-  const version = parseResourceVersion(query.get('resourceVersion') ?? undefined);
+  const versionText = query.get('resourceVersion') ?? '';
+  const version = parseResourceVersion(versionText);
   const match = query.get('resourceVersionMatch') ?? '';
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
@@ -177,11 +175,13 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   if (errors.length > 0) {
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'ListOptions' }, '', errors);
   }
-  const asksInitial = initial !== null && isTrue(initial);
+  // Clients from before the parameter rely on getting the state when they name no version.
+  const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);
   return {
     from: version,
-    sendInitialEvents: asksInitial || (initial === null && version === undefined),
-    announcesInitialEnd: asksInitial && bookmarks,
+    sendsInitialEvents,
+    notOlderThan: version ?? (versionText === '0' ? 0n : undefined),
+    announcesInitialEnd: initial !== null && sendsInitialEvents && bookmarks,
     bookmarks,
     timeoutMs: timeoutOf(services, query.get('timeoutSeconds')),
   };
@@ -197,56 +197,4 @@ function timeoutOf(services: EndpointServices, text: string | null): number {
   }
   // Spread, so that many watches opened together do not all come back together.
   return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + Math.random()));
-}
-
-/** The response of a watch: raw bytes, one write per batch, waiting for a client that reads slowly. */
-class EventStream {
-  private readonly raw: FastifyReply['raw'];
-  private pending: Buffer[] = [];
-  private closed = false;
-
-  constructor(context: RequestContext, reply: FastifyReply, contentType: string) {
-    reply.hijack();
-    this.raw = reply.raw;
-    this.raw.once('close', () => {
-      this.closed = true;
-    });
-    if (context.warnings.length > 0) this.raw.setHeader('warning', context.warnings.map(formatWarning));
-    this.raw.setHeader('content-type', contentType);
-    this.raw.setHeader('cache-control', 'no-cache, private');
-    this.raw.writeHead(200);
-    // Headers go out now: the client knows that the watch stands before anything happens.
-    this.raw.flushHeaders?.();
-  }
-
-  get isClosed(): boolean {
-    return this.closed || this.raw.destroyed === true;
-  }
-
-  onClose(listener: () => void): void {
-    if (this.isClosed) listener();
-    else this.raw.once('close', listener);
-  }
-
-  push(bytes: Buffer): void {
-    this.pending.push(bytes);
-  }
-
-  async flush(): Promise<void> {
-    if (this.pending.length === 0) return;
-    const bytes = this.pending.length === 1 ? (this.pending[0] as Buffer) : Buffer.concat(this.pending);
-    this.pending = [];
-    await this.write(bytes);
-  }
-
-  async write(bytes: Buffer): Promise<void> {
-    if (this.isClosed) return;
-    const raw = this.raw as NodeJS.WritableStream & { once: NodeJS.EventEmitter['once'] };
-    if (raw.write(bytes)) return;
-    await Promise.race([once(raw as NodeJS.EventEmitter, 'drain'), once(raw as NodeJS.EventEmitter, 'close')]);
-  }
-
-  end(): void {
-    if (!this.isClosed) this.raw.end();
-  }
 }

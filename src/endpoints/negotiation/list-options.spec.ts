@@ -2,23 +2,27 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { vendorNames } from '../../machinery/vendor.js';
-import { encodeContinue, parseListOptions } from './list-options.js';
+import { ContinueTokens } from './continue-token.js';
+import { parseListOptions } from './list-options.js';
 
 const names = vendorNames('k8s.io');
+const tokens = new ContinueTokens(Buffer.alloc(32, 1));
+const list = { group: '', resource: 'pods', namespace: 'a', labelSelector: 'x=y', fieldSelector: '' };
 
 function parse(query: string) {
   const context = { query: new URLSearchParams(query) } as RequestContext;
-  const { limit, semantics } = parseListOptions(context, names);
+  const { limit, semantics } = parseListOptions(context, names, tokens, list);
   return { limit, ...semantics };
 }
 
 describe('parseListOptions', () => {
   const after = { namespace: 'a', name: 'b' };
-  const token = encodeContinue(7n, after);
+  const token = tokens.encode(list, { version: 7n, after });
 
   it('follows the table of resource version semantics', () => {
     assert.deepEqual(parse(''), { limit: 0, kind: 'mostRecent' });
-    assert.deepEqual(parse('resourceVersion=0'), { limit: 0, kind: 'mostRecent' });
+    assert.deepEqual(parse('resourceVersion=0'), { limit: 0, kind: 'notOlderThan', version: 0n });
+    assert.deepEqual(parse('resourceVersion=0&limit=3'), { limit: 3, kind: 'notOlderThan', version: 0n });
     assert.deepEqual(parse('resourceVersion=5'), { limit: 0, kind: 'notOlderThan', version: 5n });
     assert.deepEqual(parse('resourceVersion=5&limit=2'), { limit: 2, kind: 'exact', version: 5n });
     const exact = 'resourceVersion=5&resourceVersionMatch=Exact';
@@ -35,6 +39,12 @@ describe('parseListOptions', () => {
     ['continue=notbase64!!', 400],
     ['continue=aGVsbG8', 400],
     [`continue=${token.slice(0, -2)}AA`, 400],
+    [`continue=${token.slice(0, 12)}`, 400],
+    [`continue=${new ContinueTokens(Buffer.alloc(32, 2)).encode(list, { version: 7n, after })}`, 400],
+    ...Object.keys(list).map((part): [string, number] => {
+      const other = tokens.encode({ ...list, [part]: 'other' }, { version: 7n, after });
+      return [`continue=${other}`, 400];
+    }),
     ['limit=ten', 400],
     ['resourceVersion=x1', 400],
     ['resourceVersionMatch=Exact', 422],

@@ -46,6 +46,7 @@ export class CacheWatcher implements ChangeSubscription {
   #position: bigint;
   #told: bigint;
   #failure: StorageError | undefined;
+  readonly #failureListeners: (() => void)[] = [];
   #closed = false;
   #waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
 
@@ -62,7 +63,7 @@ export class CacheWatcher implements ChangeSubscription {
     this.#limits = limits;
     this.#position = from;
     this.#told = from;
-    this.#log = log;
+    if (log !== undefined) this.#attach(log);
   }
 
   /** Takes what the cache has behind the position; false when it doesn't go back that far. */
@@ -85,6 +86,11 @@ export class CacheWatcher implements ChangeSubscription {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });
+  }
+
+  onFailure(listener: () => void): void {
+    if (this.#failure === undefined) this.#failureListeners.push(listener);
+    else listener();
   }
 
   close(): void {
@@ -137,6 +143,14 @@ export class CacheWatcher implements ChangeSubscription {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     waiting?.reject(error);
+    for (const listener of this.#failureListeners.splice(0)) listener();
+  }
+
+  #attach(log: ChangeSubscription): void {
+    this.#log = log;
+    log.onFailure(() => {
+      if (this.#log === log) for (const listener of this.#failureListeners.splice(0)) listener();
+    });
   }
 
   async #nextOfLog(): Promise<ChangeBatch | undefined> {
@@ -146,7 +160,7 @@ export class CacheWatcher implements ChangeSubscription {
       log.close();
       return undefined;
     }
-    this.#log = log;
+    if (this.#log !== log) this.#attach(log);
     const batch = await log.next();
     if (batch === undefined) return undefined;
     this.#position = batch.position;

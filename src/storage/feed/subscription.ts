@@ -28,6 +28,7 @@ export class Subscription implements ChangeSubscription {
   #position: bigint;
   #told: bigint;
   #failure: StorageError | undefined;
+  readonly #failureListeners: (() => void)[] = [];
   #closed = false;
   #waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: StorageError) => void } | undefined;
 
@@ -73,6 +74,11 @@ export class Subscription implements ChangeSubscription {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });
+  }
+
+  onFailure(listener: () => void): void {
+    if (this.#failure === undefined) this.#failureListeners.push(listener);
+    else listener();
   }
 
   close(): void {
@@ -121,6 +127,7 @@ export class Subscription implements ChangeSubscription {
     this.#onEnd(this);
     this.#waiting?.reject(error);
     this.#waiting = undefined;
+    for (const listener of this.#failureListeners.splice(0)) listener();
   }
 
   #takeLive(): ChangeBatch | undefined {

@@ -1,0 +1,77 @@
+import type { FastifyReply } from 'fastify';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { formatWarning } from '../negotiation/respond.js';
+
+/** The response of a watch: raw bytes, waiting for a client that reads slowly. */
+export class EventStream {
+  private readonly raw: FastifyReply['raw'];
+  private pending: Buffer[] = [];
+  private bytes = 0;
+  private closed = false;
+  /** Wakes the write that waits for the client. */
+  private wake: (() => void) | undefined;
+
+  /** Sends the head of the response: the client knows that the watch stands before anything happens. */
+  constructor(context: RequestContext, reply: FastifyReply, contentType: string) {
+    reply.hijack();
+    this.raw = reply.raw;
+    const go = () => this.wake?.();
+    this.raw.on('drain', go);
+    this.raw.once('close', () => {
+      this.closed = true;
+      go();
+    });
+    if (context.warnings.length > 0) this.raw.setHeader('warning', context.warnings.map(formatWarning));
+    this.raw.setHeader('content-type', contentType);
+    this.raw.setHeader('cache-control', 'no-cache, private');
+    this.raw.writeHead(200);
+    this.raw.flushHeaders?.();
+  }
+
+  get isClosed(): boolean {
+    return this.closed || this.raw.destroyed === true;
+  }
+
+  get pendingBytes(): number {
+    return this.bytes;
+  }
+
+  onClose(listener: () => void): void {
+    if (this.isClosed) listener();
+    else this.raw.once('close', listener);
+  }
+
+  /** Keeps bytes for the next flush. */
+  push(bytes: Buffer): void {
+    this.pending.push(bytes);
+    this.bytes += bytes.length;
+  }
+
+  async flush(): Promise<void> {
+    if (this.pending.length === 0) return;
+    const bytes = this.pending.length === 1 ? (this.pending[0] as Buffer) : Buffer.concat(this.pending);
+    this.pending = [];
+    this.bytes = 0;
+    await this.write(bytes);
+  }
+
+  /** Resolves when the client can take more, or is gone. */
+  async write(bytes: Buffer): Promise<void> {
+    if (this.isClosed) return;
+    const target = this.raw as NodeJS.WritableStream;
+    if (target.write(bytes) || this.wake !== undefined) return;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+    });
+    this.wake = undefined;
+  }
+
+  /** Cuts the connection (or stream) of a client that doesn't read: it could not be told anything any more. */
+  cutIfBlocked(): void {
+    if (this.wake !== undefined) this.raw.destroy();
+  }
+
+  end(): void {
+    if (!this.isClosed) this.raw.end();
+  }
+}

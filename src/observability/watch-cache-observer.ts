@@ -1,0 +1,90 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Logger } from './logger.js';
+
+/** What one watch cache holds. */
+interface CacheStatistics {
+  readonly resource: string;
+  readonly objects: number;
+  readonly bytes: number;
+  readonly watchers: number;
+}
+
+/**
+ * Turns what watch caches report about themselves into metrics and log lines.
+ *
+ * @param statistics asked when metrics are collected
+ */
+export function watchCacheObserver(registry: Registry, logger: Logger, statistics: () => Iterable<CacheStatistics>) {
+  const registers = [registry];
+  const gauges = {
+    objects: new Gauge({
+      name: 'plinth_watch_cache_objects',
+      help: 'Objects held in memory, by resource.',
+      labelNames: ['resource'],
+      registers,
+      // One of the gauges fills them all: they are collected in the order of their registration.
+      collect: () => collect(),
+    }),
+    bytes: new Gauge({
+      name: 'plinth_watch_cache_bytes',
+      help: 'Estimated memory of objects and recent changes held, by resource.',
+      labelNames: ['resource'],
+      registers,
+    }),
+    watchers: new Gauge({
+      name: 'plinth_watch_cache_watchers',
+      help: 'Watches served from memory, by resource.',
+      labelNames: ['resource'],
+      registers,
+    }),
+  };
+  function collect(): void {
+    for (const gauge of Object.values(gauges)) gauge.reset();
+    for (const { resource, objects, bytes, watchers } of statistics()) {
+      gauges.objects.set({ resource }, objects);
+      gauges.bytes.set({ resource }, bytes);
+      gauges.watchers.set({ resource }, watchers);
+    }
+  }
+  const reads = new Counter({
+    name: 'plinth_watch_cache_reads_total',
+    help: 'Reads that memory could answer (hit) or that went to the database (miss), by resource.',
+    labelNames: ['resource', 'result'],
+    registers,
+  });
+  const fills = new Histogram({
+    name: 'plinth_watch_cache_fill_duration_seconds',
+    help: 'Time to read all objects of a resource into memory.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  });
+  const drops = new Counter({
+    name: 'plinth_watch_cache_drops_total',
+    help: 'Resources that were given up in memory, by reason.',
+    labelNames: ['resource', 'reason'],
+    registers,
+  });
+  const slow = new Counter({
+    name: 'plinth_watch_cache_slow_watchers_total',
+    help: 'Watches ended because their client did not read them fast enough, by resource.',
+    labelNames: ['resource'],
+    registers,
+  });
+  return {
+    read: (resource: string, fromCache: boolean) => reads.inc({ resource, result: fromCache ? 'hit' : 'miss' }),
+    filled: (resource: string, objects: number, durationMs: number) => {
+      fills.observe(durationMs / 1000);
+      logger.debug('watch cache filled', { resource, objects, durationMs: Math.round(durationMs) });
+    },
+    dropped: (resource: string, reason: string) => {
+      drops.inc({ resource, reason });
+      if (reason === 'idle') logger.debug('watch cache dropped', { resource, reason });
+      else logger.warn('watch cache dropped', { resource, reason });
+    },
+    slowConsumer: (resource: string) => {
+      slow.inc({ resource });
+      logger.warn('watch ended, it fell behind', { resource });
+    },
+    backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
+  };
+}
