@@ -28,10 +28,13 @@ import { ensureSystemObjects } from './modules/core/bootstrap.js';
 import { Logger } from './observability/logger.js';
 import { Metrics, type MetricsWorker } from './observability/metrics.js';
 import { storageObserver } from './observability/storage-observer.js';
+import { watchCacheObserver } from './observability/watch-cache-observer.js';
 import type { GroupContext } from './registry/group-context.js';
 import { NamespaceIndex } from './registry/namespace-index.js';
 import { ResourceRegistry } from './registry/resource-registry.js';
+import { CachedStorage } from './storage/cacher/cache-delegator.js';
 import { createPostgresStorage } from './storage/postgres/postgres-storage.js';
+import type { Storage } from './storage/storage.interface.js';
 
 const maxBodyBytes = 3 * 1024 * 1024;
 const listPageSize = 500;
@@ -67,13 +70,19 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
   const names = vendorNames(options.cluster.vendor, options.cluster.compat);
   const metrics = new Metrics(worker);
   const shutdown = new AbortController();
-  const storage = await createPostgresStorage({
+  const database = await createPostgresStorage({
     databaseUrl: options.storage.databaseUrl,
     listenDatabaseUrl: options.storage.listenDatabaseUrl,
     poolSize: options.storage.databasePoolSize,
     watchHistoryMs: options.storage.watchHistoryMs,
     observer: storageObserver(metrics, logger),
   });
+  const cached = cachedStorage(database, options.storage, metrics, logger);
+  const storage = cached ?? database;
+  const stopStorage = async () => {
+    await cached?.stop();
+    await database.stop();
+  };
   const state: HealthState = { startedAt: Date.now(), isStarted: false, isStopping: false };
   try {
     const runtimeConfig = RuntimeConfig.of(options.cluster.runtimeConfig);
@@ -102,6 +111,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       minRequestTimeoutSeconds: options.api.minRequestTimeoutSeconds,
       listPageSize,
       shutdown: shutdown.signal,
+      continueKey: await database.serverKey('continue-token'),
     };
     const services = new EndpointServices(registry, storage, systemClock, names, metrics, endpointOptions, metaKinds);
     const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
@@ -180,7 +190,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       await app.close();
       await namespaces.stopped();
       await authorization.stopped();
-      await storage.stop();
+      await stopStorage();
       logger.info('stopped');
     };
     return {
@@ -195,9 +205,24 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     };
   } catch (error) {
     shutdown.abort();
-    await storage.stop();
+    await stopStorage();
     throw error;
   }
+}
+
+/** The store with its watch cache, unless that is switched off. */
+function cachedStorage(
+  database: Storage,
+  options: ServerOptions['storage'],
+  metrics: Metrics,
+  logger: Logger,
+): CachedStorage | undefined {
+  if (!options.watchCache) return undefined;
+  const cached: CachedStorage = new CachedStorage(database, {
+    maxBytes: options.watchCacheMaxBytes,
+    observer: watchCacheObserver(metrics.registry, logger, () => cached.statistics()),
+  });
+  return cached;
 }
 
 /** Keys that name nothing are found out once all resources are there. */
