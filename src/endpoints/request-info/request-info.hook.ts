@@ -15,6 +15,8 @@ export interface RequestHookOptions {
   readonly goawayChance: number;
 }
 
+/** Stands in metrics for the code of an answer that nobody waited for. */
+const clientLeft = 499;
 const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
 
 /**
@@ -43,6 +45,8 @@ export function registerRequestHooks(
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     const context = new HttpRequestContext(request);
     request.plinthContext = context;
+    // Not onResponse: that leaves out clients that go away before their answer, and they would count for ever.
+    reply.raw.once('close', () => finish(context, request, reply));
     if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
     if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);
@@ -60,12 +64,6 @@ export function registerRequestHooks(
     }, options.requestTimeoutMs);
   };
 
-  fastify.addHook('onResponse', (request, reply, done) => {
-    const context = request.plinthContext;
-    if (context !== undefined) finish(context, request, reply);
-    done();
-  });
-
   const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
     if (context.timer !== undefined) clearTimeout(context.timer);
     if (context.requestKind !== undefined) {
@@ -74,8 +72,8 @@ export function registerRequestHooks(
     }
     const isLong = context.requestInfo.verb === 'watch';
     const seconds = isLong ? undefined : (performance.now() - context.startedAt) / 1000;
-    const labels = labelsOf(context, request.method, reply.raw.statusCode);
-    metrics.requestDone(labels, reply.raw.statusCode, context.query.has('dryRun'), seconds);
+    const code = reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
+    metrics.requestDone(labelsOf(context, request.method, code), code, context.query.has('dryRun'), seconds);
   };
   return limiter;
 }
