@@ -8,7 +8,7 @@ interface Pair {
 /** A TCP proxy whose connections a test can freeze and cut. */
 export class TcpProxy {
   readonly #listener: Server;
-  readonly #targetPort: number;
+  #targetPort: number;
   readonly #pairs = new Set<Pair>();
   #answersHeld = false;
   #requestsHeld = false;
@@ -37,6 +37,11 @@ export class TcpProxy {
     return proxied.href;
   }
 
+  /** New connections lead there from now on; those that exist stay where they are (see `cut`). */
+  moveTo(targetPort: number): void {
+    this.#targetPort = targetPort;
+  }
+
   /** Requests still arrive at the server, its answers stay here. Applies to connections of now and later. */
   holdAnswers(): void {
     this.#answersHeld = true;
@@ -59,6 +64,17 @@ export class TcpProxy {
       server.destroy();
     }
     this.#pairs.clear();
+  }
+
+  /** Cuts one side of every connection only: the other one stays open and is never told. */
+  cutSilently(side: 'client' | 'server'): void {
+    for (const pair of this.#pairs) {
+      pair.client.removeAllListeners('close');
+      pair.server.removeAllListeners('close');
+      pair.client.pause();
+      pair.server.pause();
+      pair[side].destroy();
+    }
   }
 
   async stop(): Promise<void> {

@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { locateBinaries } from '../../src/program/postgres/binaries.js';
 import { usableBinaries } from '../../src/program/postgres/home.js';
-import { chooseServiceUser, identity } from '../../src/program/postgres/service-user.js';
+import { chooseServiceUser, identity, type ServiceUser } from '../../src/program/postgres/service-user.js';
 import { migrate, migrationsFingerprint } from '../../src/storage/postgres/migrate.js';
+import { TcpProxy } from './tcp-proxy.js';
 
 /** A database server that belongs to one test process. */
 export interface TestPostgres {
@@ -23,8 +24,20 @@ export interface TestPostgres {
   shutDown(mode: 'fast' | 'immediate'): Promise<void>;
   /** Starts again after `shutDown`, on the same port and data. */
   startAgain(): Promise<void>;
+  /** Makes a standby that follows this server. */
+  createStandby(): Promise<TestStandby>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
+}
+
+/** A server that replays what its primary writes, until it is promoted. */
+export interface TestStandby extends TestPostgres {
+  /** Resolves when everything the primary has written by now was replayed. */
+  caughtUp(): Promise<void>;
+  /** Cuts the stream from the primary: from now on the standby lags. */
+  detach(): void;
+  /** Makes it a primary, on a timeline of its own. */
+  promote(): Promise<void>;
 }
 
 export interface TestPostgresOptions {
@@ -49,23 +62,36 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   const user = await chooseServiceUser();
   const { initdb, postgres } = await usableBinaries(locateBinaries(), user, copyRoot);
   const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
-  const own = (path: string) => {
-    if (user.uid !== undefined && user.gid !== undefined) chownSync(path, user.uid, user.gid);
-  };
-  own(directory);
+  giveTo(user, directory);
   const data = join(directory, 'data');
-  const run = { ...identity(user), cwd: directory, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
 
   const initialised = spawnSync(
     initdb,
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
-    { ...run, encoding: 'utf8' },
+    { ...runEnvironment(user, directory), encoding: 'utf8' },
   );
   if (initialised.status !== 0) {
     rmSync(directory, { recursive: true, force: true });
     throw new Error(`initdb failed: ${initialised.stderr}`, { cause: initialised.error });
   }
 
+  return serve({ directory, data, user, postgres, options });
+}
+
+interface DataDirectory {
+  readonly directory: string;
+  readonly data: string;
+  readonly user: ServiceUser;
+  /** The program. */
+  readonly postgres: string;
+  readonly options: TestPostgresOptions;
+}
+
+/** Runs a server on prepared data. */
+async function serve(home: DataDirectory): Promise<TestPostgres> {
+  const { directory, data, user, postgres, options } = home;
+  const own = (path: string) => giveTo(user, path);
+  const run = runEnvironment(user, directory);
   const port = await freePort();
   const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const durable = options.fsync === true ? 'on' : 'off';
@@ -129,6 +155,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
     adminUrl,
     port,
     createTestDatabase: () => createTestDatabase(adminUrl),
+    createStandby: () => createStandby(home, port, adminUrl),
     shutDown,
     startAgain: launch,
     stop: async () => {
@@ -136,6 +163,76 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
       process.off('exit', killWithUs);
       process.off('SIGTERM', endWithUs);
       rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
+    },
+  };
+}
+
+function giveTo({ uid, gid }: ServiceUser, path: string): void {
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+}
+
+function runEnvironment(user: ServiceUser, cwd: string) {
+  return { ...identity(user), cwd, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
+}
+
+/** Copies the data of the running server, as a base backup does. */
+async function createStandby(home: DataDirectory, port: number, adminUrl: string): Promise<TestStandby> {
+  const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
+  giveTo(home.user, directory);
+  const data = join(directory, 'data');
+  // The backup lasts as long as this session.
+  const primary = new pg.Client({ connectionString: adminUrl });
+  primary.on('error', () => {});
+  await primary.connect();
+  try {
+    await primary.query(`select pg_backup_start('standby', true)`);
+    const skipped = new Set(['postmaster.pid', 'postmaster.opts']);
+    cpSync(home.data, data, { recursive: true, filter: (source) => !skipped.has(basename(source)) });
+    const { rows } = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    writeFileSync(join(data, 'backup_label'), rows[0]?.labelfile ?? '');
+    writeFileSync(join(data, 'standby.signal'), '');
+  } finally {
+    await primary.end();
+  }
+  if (home.user.uid !== undefined) spawnSync('chown', ['-R', `${home.user.uid}:${home.user.gid}`, data]);
+  spawnSync('chmod', ['0700', data]);
+  const stream = await TcpProxy.start(port);
+  const options = {
+    ...home.options,
+    settings: {
+      ...home.options.settings,
+      primary_conninfo: `host=127.0.0.1 port=${stream.port} user=postgres`,
+      wal_retrieve_retry_interval: '100ms',
+    },
+  };
+  const server = await serve({ ...home, directory, data, options });
+  const ask = async (url: string, sql: string): Promise<string> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      const { rows } = await client.query({ text: sql, rowMode: 'array' });
+      return String(rows[0]?.[0]);
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    ...server,
+    caughtUp: async () => {
+      const written = await ask(adminUrl, 'select pg_current_wal_insert_lsn()');
+      const deadline = performance.now() + 20_000;
+      while ((await ask(server.adminUrl, `select pg_last_wal_replay_lsn() >= '${written}'`)) !== 'true') {
+        if (performance.now() > deadline) throw new Error('the standby does not catch up');
+        await sleep(20);
+      }
+    },
+    detach: () => stream.cut(true),
+    promote: async () => {
+      if ((await ask(server.adminUrl, 'select pg_promote(true, 30)')) !== 'true') throw new Error('not promoted');
+    },
+    stop: async () => {
+      await stream.stop();
+      await server.stop();
     },
   };
 }
@@ -175,6 +272,7 @@ function sharedServer(adminUrl: string): TestPostgres {
     adminUrl,
     port: Number(new URL(adminUrl).port || 5432),
     createTestDatabase: () => createTestDatabase(adminUrl),
+    createStandby: () => Promise.reject(new Error('this server is shared with other tests')),
     shutDown: refuse,
     startAgain: refuse,
     stop: async () => {},

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../src/machinery/clock.js';
 import { formatKubeconfig } from '../../../src/program/kubeconfig.js';
 import { ensurePki, type Pki } from '../../../src/program/pki/pki.js';
+import { PgBouncer } from '../../support/pgbouncer.js';
 import { startTestPostgres, type TestPostgres } from '../../support/test-postgres.js';
 import { ApiClient, type Credentials } from './api-client.js';
 
@@ -31,6 +32,38 @@ export interface TestClusterOptions {
   readonly controllers?: boolean;
   /** Real durability of the database, for tests that crash it. */
   readonly fsync?: boolean;
+  /**
+   * Puts a transaction pooler between the processes and the database; with `direct-listen` they have a direct
+   * connection for notifications, with `polling` none. Default: PLINTH_TEST_POOLER, so that any test can be run behind one.
+   */
+  readonly pooler?: PoolerMode;
+  /** How the processes reach the database, when not directly; wins over `pooler`. */
+  readonly route?: (postgres: TestPostgres, databaseUrl: string) => Promise<Route>;
+}
+
+export type PoolerMode = 'none' | 'direct-listen' | 'polling';
+
+/** The way of the processes to the database. */
+export interface Route {
+  readonly databaseUrl: string;
+  readonly listenDatabaseUrl?: string;
+  stop(): Promise<void>;
+}
+
+function poolerMode(): PoolerMode {
+  const mode = process.env.PLINTH_TEST_POOLER || 'none';
+  if (mode === 'none' || mode === 'direct-listen' || mode === 'polling') return mode;
+  throw new Error('PLINTH_TEST_POOLER must be none, direct-listen or polling');
+}
+
+async function pooledRoute(mode: PoolerMode, postgres: TestPostgres, databaseUrl: string): Promise<Route> {
+  if (mode === 'none') return { databaseUrl, stop: async () => {} };
+  const pooler = await PgBouncer.start(postgres.adminUrl);
+  return {
+    databaseUrl: pooler.through(databaseUrl),
+    ...(mode === 'direct-listen' ? { listenDatabaseUrl: databaseUrl } : {}),
+    stop: () => pooler.stop(),
+  };
 }
 
 /** One serving process. */
@@ -71,12 +104,14 @@ export class TestCluster {
     readonly databaseUrl: string,
     readonly pki: Pki,
     private readonly flags: readonly string[],
+    private readonly route: Route,
   ) {}
 
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
     const directory = mkdtempSync(join(tmpdir(), 'plinth-e2e-'));
     const postgres = await startTestPostgres(options.fsync === true ? { fsync: true } : {});
     let cluster: TestCluster | undefined;
+    let route: Route | undefined;
     try {
       const databaseUrl = await postgres.createTestDatabase();
       const pki = await ensurePki({
@@ -86,12 +121,15 @@ export class TestCluster {
         clock: systemClock,
       });
       writeFileSync(join(directory, 'tokens.csv'), tokenFile, { mode: 0o600 });
-      const made = new TestCluster(directory, postgres, databaseUrl, pki, options.flags ?? []);
+      const direct = (server: TestPostgres, url: string) => pooledRoute(options.pooler ?? poolerMode(), server, url);
+      route = await (options.route ?? direct)(postgres, databaseUrl);
+      const made = new TestCluster(directory, postgres, databaseUrl, pki, options.flags ?? [], route);
       cluster = made;
       await Promise.all(Array.from({ length: options.servers ?? 2 }, () => made.addServer()));
       if (options.controllers === true) made.startControllers();
       return made;
     } catch (error) {
+      if (cluster === undefined) await route?.stop();
       await (cluster ?? postgres).stop();
       throw error;
     }
@@ -133,7 +171,7 @@ export class TestCluster {
         ...this.flags,
         ...flags,
       ],
-      { env: { ...process.env, PLINTH_DATABASE_URL: this.databaseUrl }, stdio: ['ignore', 'inherit', 'pipe'] },
+      { env: this.environment, stdio: ['ignore', 'inherit', 'pipe'] },
     );
     const server = new TestServer(url, child, kubeconfig, { ca: this.pki.authority, token: tokens.admin });
     this.children.push(child);
@@ -168,13 +206,24 @@ export class TestCluster {
       child.kill('SIGTERM');
       await exited;
     }
+    await this.route.stop();
     await this.postgres.stop();
     rmSync(this.directory, { recursive: true, force: true });
   }
 
+  /** How the processes find the database. */
+  private get environment(): NodeJS.ProcessEnv {
+    const { databaseUrl, listenDatabaseUrl } = this.route;
+    return {
+      ...process.env,
+      PLINTH_DATABASE_URL: databaseUrl,
+      ...(listenDatabaseUrl === undefined ? {} : { PLINTH_LISTEN_DATABASE_URL: listenDatabaseUrl }),
+    };
+  }
+
   private startControllers(): void {
     const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'controllers'], {
-      env: { ...process.env, PLINTH_DATABASE_URL: this.databaseUrl },
+      env: this.environment,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     this.children.push(child);

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { chooseServiceUser, identity } from '../../src/program/postgres/service-user.js';
+
+export interface PgBouncerOptions {
+  /** Server connections per database and user; few of them mix the transactions of all clients well. */
+  readonly poolSize?: number;
+}
+
+/** A transaction pooler of one test, in front of one server. */
+export class PgBouncer {
+  readonly #process: ChildProcess;
+  readonly #directory: string;
+  readonly port: number;
+
+  private constructor(process: ChildProcess, directory: string, port: number) {
+    this.#process = process;
+    this.#directory = directory;
+    this.port = port;
+  }
+
+  /** Starts one in front of the server of the URL. Throws when the program is not installed. */
+  static async start(targetUrl: string, { poolSize = 10 }: PgBouncerOptions = {}): Promise<PgBouncer> {
+    const program = locate();
+    const user = await chooseServiceUser();
+    const directory = mkdtempSync(join(tmpdir(), 'plinth-pgbouncer-'));
+    const target = new URL(targetUrl);
+    const port = await freePort();
+    const settings = {
+      listen_addr: '127.0.0.1',
+      listen_port: port,
+      unix_socket_dir: '',
+      auth_type: 'trust',
+      auth_file: join(directory, 'users.txt'),
+      pool_mode: 'transaction',
+      default_pool_size: poolSize,
+      max_client_conn: 1000,
+      // How soon it tries again after the server was away.
+      server_login_retry: 1,
+    };
+    const files = {
+      'pgbouncer.ini': [
+        '[databases]',
+        `* = host=${target.hostname} port=${target.port}`,
+        '[pgbouncer]',
+        ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
+        '',
+      ].join('\n'),
+      'users.txt': `"${decodeURIComponent(target.username)}" ""\n`,
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+    if (user.uid !== undefined && user.gid !== undefined) {
+      for (const name of ['', ...Object.keys(files)]) chownSync(join(directory, name), user.uid, user.gid);
+    }
+    let log = '';
+    const child = spawn(program, [join(directory, 'pgbouncer.ini')], {
+      ...identity(user),
+      cwd: directory,
+      env: { PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-4000);
+    });
+    const pooler = new PgBouncer(child, directory, port);
+    process.once('exit', pooler.#killWithUs);
+    const deadline = performance.now() + 10_000;
+    while (!(await answers(pooler.through(targetUrl)))) {
+      if (child.exitCode !== null || performance.now() > deadline) {
+        await pooler.stop();
+        throw new Error(`pgbouncer did not start: ${log}`);
+      }
+      await sleep(20);
+    }
+    return pooler;
+  }
+
+  readonly #killWithUs = (): void => {
+    this.#process.kill('SIGKILL');
+    rmSync(this.#directory, { recursive: true, force: true });
+  };
+
+  /** The URL with the way through the pooler. */
+  through(url: string): string {
+    const pooled = new URL(url);
+    pooled.hostname = '127.0.0.1';
+    pooled.port = String(this.port);
+    return pooled.href;
+  }
+
+  async stop(): Promise<void> {
+    process.off('exit', this.#killWithUs);
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = new Promise((resolve) => this.#process.once('exit', resolve));
+      this.#process.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+function locate(): string {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  const found = folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
+  if (found === undefined) throw new Error('this test needs PgBouncer: install the package pgbouncer');
+  return found;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
