@@ -49,6 +49,7 @@ const services = new EndpointServices(
   {
     maxBodyBytes: 3 << 20,
     minRequestTimeoutSeconds: 1800,
+    maxConnectionBytesPerSecond: 0,
     listPageSize: 500,
     shutdown: new AbortController().signal,
     continueKey: Buffer.alloc(32),

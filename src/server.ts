@@ -109,6 +109,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     const endpointOptions = {
       maxBodyBytes,
       minRequestTimeoutSeconds: options.api.minRequestTimeoutSeconds,
+      maxConnectionBytesPerSecond: options.api.maxConnectionBytesPerSecond,
       listPageSize,
       shutdown: shutdown.signal,
       continueKey: await database.serverKey('continue-token'),

@@ -7,6 +7,7 @@ import type { Storage } from '../storage/storage.interface.js';
 import type { MetaKinds } from './meta-kinds.js';
 import { AcceptNegotiator } from './negotiation/accept.js';
 import { ContinueTokens } from './negotiation/continue-token.js';
+import { ConnectionThrottle } from './negotiation/throttle.js';
 
 /** Limits and times of the HTTP side that handlers need. */
 export interface EndpointOptions {
@@ -14,6 +15,8 @@ export interface EndpointOptions {
   readonly maxBodyBytes: number;
   /** Least time a watch without timeoutSeconds stays open, in seconds; the server picks up to twice that. */
   readonly minRequestTimeoutSeconds: number;
+  /** Most bytes per second to the watches of one connection together; 0 is no limit. */
+  readonly maxConnectionBytesPerSecond: number;
   /** Aborted when the process stops: watches end. */
   readonly shutdown: AbortSignal;
   /** Objects read per round trip while a long list is streamed. */
@@ -25,6 +28,7 @@ export interface EndpointOptions {
 /** What every handler works with; one per process. */
 export class EndpointServices {
   readonly accept: AcceptNegotiator;
+  readonly throttle: ConnectionThrottle;
   readonly continueTokens: ContinueTokens;
   private readonly stores = new WeakMap<ServedResource, Store>();
 
@@ -38,6 +42,7 @@ export class EndpointServices {
     readonly kinds: MetaKinds,
   ) {
     this.accept = new AcceptNegotiator(names);
+    this.throttle = new ConnectionThrottle(options.maxConnectionBytesPerSecond);
     this.continueTokens = new ContinueTokens(options.continueKey);
   }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { formatWarning } from '../negotiation/respond.js';
+import type { ConnectionThrottle } from '../negotiation/throttle.js';
 
 /** The response of a watch: raw bytes, waiting for a client that reads slowly. */
 export class EventStream {
@@ -8,13 +9,16 @@ export class EventStream {
   private pending: Buffer[] = [];
   private bytes = 0;
   private closed = false;
+  /** Awaited before each write; undefined without a limit. */
+  private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
   /** Wakes the write that waits for the client. */
   private wake: (() => void) | undefined;
 
   /** Sends the head of the response: the client knows that the watch stands before anything happens. */
-  constructor(context: RequestContext, reply: FastifyReply, contentType: string) {
+  constructor(context: RequestContext, reply: FastifyReply, contentType: string, throttle: ConnectionThrottle) {
     reply.hijack();
     this.raw = reply.raw;
+    this.throttle = throttle.writerOf(reply.raw);
     const go = () => this.wake?.();
     this.raw.on('drain', go);
     this.raw.once('close', () => {
@@ -57,6 +61,7 @@ export class EventStream {
 
   /** Resolves when the client can take more, or is gone. */
   async write(bytes: Buffer): Promise<void> {
+    if (this.throttle !== undefined) await this.throttle(bytes.length);
     if (this.isClosed) return;
     const target = this.raw as NodeJS.WritableStream;
     if (target.write(bytes) || this.wake !== undefined) return;

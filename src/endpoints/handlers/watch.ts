@@ -66,7 +66,7 @@ export async function handleWatch(
   const from = state?.resourceVersion ?? options.from ?? (await store.head());
   const subscription = await store.watch(namespace, name, from);
 
-  const stream = new EventStream(context, reply, streamType(accepted));
+  const stream = new EventStream(context, reply, streamType(accepted), services.throttle);
   services.metrics.watchStarted(resource.definition);
   subscription.onFailure(() => stream.cutIfBlocked());
   try {
@@ -123,7 +123,11 @@ async function pump(
   try {
     for (;;) {
       const batch = await subscription.next();
-      if (batch === undefined) return;
+      if (batch === undefined) {
+        // The client goes on elsewhere, from here.
+        if (shutdown.aborted) bookmark();
+        return;
+      }
       if (batch.changes.length > 0) {
         const bytes = encoder.encodeBatch(batch.changes);
         if (bytes !== undefined) await stream.write(bytes);
