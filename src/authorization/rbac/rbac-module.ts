@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
 import { serviceUnavailableError } from '../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import type { GroupContext } from '../../registry/group-context.js';
 import type { AuthorizationModule } from '../authorization-module.js';
+import { ensureBootstrapPolicy } from './bootstrap/ensure-policy.js';
 import { PolicyFollower } from './policy-follower.js';
 import { PolicyIndex } from './policy-index.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
@@ -13,6 +15,9 @@ import { RbacAuthorizer } from './rbac.authorizer.js';
  * have been missed for too long, and requests are refused until the policy has been read again.
  */
 export const maxLostMs = 30_000;
+
+/** Between attempts to write the default policy. */
+const retryMs = 1000;
 
 export interface RbacModuleOptions {
   readonly storage: GroupContext['storage'];
@@ -34,11 +39,34 @@ export function rbacModule({ storage, names, logger }: RbacModuleOptions): Autho
     index,
   );
   const authorizer = new RbacAuthorizer(index, group);
+  let isPrepared = false;
   return {
     authorizer: new FreshPolicyAuthorizer(authorizer, follower),
     rules: authorizer,
     start: (signal) => follower.start(signal),
     stopped: () => follower.stopped(),
+    prepare: async (context, signal) => {
+      while (!signal.aborted && !isPrepared) {
+        try {
+          await ensureBootstrapPolicy(context, signal);
+          await follower.reached(await storage.head());
+          isPrepared = true;
+        } catch (error) {
+          if (signal.aborted) return;
+          logger.warn('the default access policy could not be written yet', { error });
+          await delay(retryMs, undefined, { signal }).catch(() => undefined);
+        }
+      }
+    },
+    healthChecks: [
+      {
+        name: 'poststarthook/rbac/bootstrap-roles',
+        paths: ['healthz', 'readyz'],
+        check: () => {
+          if (!isPrepared) throw new Error('the default access policy is not in force yet');
+        },
+      },
+    ],
   };
 }
 

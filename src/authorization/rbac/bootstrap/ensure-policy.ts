@@ -1,0 +1,155 @@
+import type { ClusterRole, Role } from '../../../apis/rbac/v1/role.types.js';
+import type { ClusterRoleBinding, RoleBinding } from '../../../apis/rbac/v1/role-binding.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { privilegedGroup } from '../../../machinery/authorizer.js';
+import type { RequestContext, RequestInfo } from '../../../machinery/request-context.js';
+import { decode } from '../../../machinery/schema/index.js';
+import { StatusError } from '../../../machinery/status-error.js';
+import { groupName } from '../../../machinery/vendor.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { parseStored } from '../../../registry/object-codec.js';
+import type { ServedResource } from '../../../registry/resource-registry.js';
+import { Store } from '../../../registry/store.js';
+import { autoUpdateAnnotation, bootstrapPolicy } from './bootstrap-policy.js';
+import { bindsAnotherRole, isOptedOut, reconciledBinding, reconciledRole } from './reconcile.js';
+
+type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
+
+/**
+ * Creates the objects of the default policy that are absent and adds to the others what they lack, unless they opted
+ * out. Safe for many processes that start at once. Throws when the store can't be used.
+ */
+export async function ensureBootstrapPolicy(context: GroupContext, signal: AbortSignal): Promise<void> {
+  const { names } = context;
+  const policy = bootstrapPolicy(names);
+  const writer = new PolicyWriter(context, signal);
+  // Roles first: a binding without its role would be told about in every denial.
+  await Promise.all([writer.ensure('clusterroles', policy.clusterRoles), writer.ensure('roles', policy.roles)]);
+  await Promise.all([
+    writer.ensure('clusterrolebindings', policy.clusterRoleBindings),
+    writer.ensure('rolebindings', policy.roleBindings),
+  ]);
+}
+
+const admitted = () => Promise.resolve();
+
+class PolicyWriter {
+  private readonly request: RequestContext;
+  private readonly annotation: string;
+
+  constructor(
+    private readonly context: GroupContext,
+    signal: AbortSignal,
+  ) {
+    this.annotation = autoUpdateAnnotation(context.names);
+    this.request = serverRequest(context.clock.now(), signal);
+  }
+
+  async ensure(resourceName: string, wanted: readonly PolicyObject[]): Promise<void> {
+    const resource = this.context.registry.find(groupName('rbac', this.context.names), 'v1', resourceName);
+    if (resource === undefined) throw new Error(`the resource ${resourceName} is not registered`);
+    const store = new Store(resource, this.context.storage, this.context.clock);
+    const { items } = await store.list({});
+    const present = new Map(items.map((item) => [keyOf(item.key), item]));
+    // Together they are few batches for the store.
+    await Promise.all(
+      wanted.map(async (object) => {
+        const stored = present.get(keyOf(object.metadata));
+        if (stored === undefined) await this.create(store, object);
+        else await this.reconcile(store, object, parseStored(resource, stored) as ApiObject as PolicyObject);
+      }),
+    );
+  }
+
+  private async create(store: Store, wanted: PolicyObject): Promise<void> {
+    try {
+      await store.create(this.request, decoded(store.resource, wanted), { dryRun: false, validate: admitted });
+    } catch (error) {
+      // Another process was first, and its policy is this one or will be reconciled at the next start.
+      if (!isReason(error, 'AlreadyExists')) throw error;
+    }
+  }
+
+  private async reconcile(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
+    if (isOptedOut(live, this.annotation)) return;
+    if ('roleRef' in live && 'roleRef' in wanted && bindsAnotherRole(live, wanted)) {
+      await this.replace(store, wanted, live);
+      return;
+    }
+    if (this.change(live, wanted) === live) return;
+    const { name = '', namespace = '' } = wanted.metadata;
+    try {
+      await store.update(this.request, namespace, name, {
+        dryRun: false,
+        validate: admitted,
+        transform: (current) => {
+          if (current === undefined) return decoded(store.resource, wanted);
+          const object = structuredClone(current) as ApiObject as PolicyObject;
+          return (isOptedOut(object, this.annotation) ? object : this.change(object, wanted)) as ApiObject;
+        },
+      });
+    } catch (error) {
+      // Made anew by another process in this moment.
+      if (!isReason(error, 'Invalid')) throw error;
+    }
+  }
+
+  /** The role of a binding can't be changed: who wrote another one took rights away or gave some that are not meant. */
+  private async replace(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
+    const { name = '', namespace = '', uid } = live.metadata;
+    try {
+      await store.delete(this.request, namespace, name, { dryRun: false, preconditions: { uid } }, admitted);
+    } catch (error) {
+      if (!isReason(error, 'NotFound') && !isReason(error, 'Conflict')) throw error;
+    }
+    await this.create(store, wanted);
+  }
+
+  private change(live: PolicyObject, wanted: PolicyObject): PolicyObject {
+    if ('roleRef' in live) return reconciledBinding(live, wanted as RoleBinding);
+    return reconciledRole(live, wanted as ClusterRole);
+  }
+}
+
+function decoded({ served, definition }: ServedResource, wanted: PolicyObject): ApiObject {
+  const object = decode(served.type, structuredClone(wanted)).value as ApiObject;
+  definition.strategy.applyDefaults?.(object);
+  return object;
+}
+
+function keyOf({ name = '', namespace = '' }: { readonly name?: string; readonly namespace?: string }): string {
+  return `${namespace}/${name}`;
+}
+
+function isReason(error: unknown, reason: string): boolean {
+  return error instanceof StatusError && error.reason === reason;
+}
+
+const noRequest: RequestInfo = Object.freeze({
+  isResourceRequest: false,
+  path: '',
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+});
+
+/** The server's own request, which no client sent. */
+function serverRequest(now: number, signal: AbortSignal): RequestContext {
+  return {
+    requestInfo: noRequest,
+    query: new URLSearchParams(),
+    userAgent: '',
+    receivedAt: now,
+    signal,
+    user: { name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} },
+    admission: undefined,
+    warnings: [],
+    auditAnnotations: new Map(),
+  };
+}
