@@ -137,7 +137,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
           new CertificateSigning(authorizer, names),
           new CertificateSubjectRestriction(names),
         ]),
-        healthChecks: serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
+        healthChecks: [...serverHealthChecks(storage, state, options.api.livezGracePeriodMs), ...authorization.healthChecks],
         version: versionInfo(),
         filter,
         logger,
@@ -172,6 +172,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     connections.watch(listener);
     const { bindAddress, securePort } = options.secureServing;
     await app.listen(securePort, bindAddress);
+    const prepared = authorization.prepare(context, shutdown.signal);
     state.isStarted = true;
     const url = `https://${bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress}:${securePort}`;
     logger.info('serving', { url });
@@ -190,6 +191,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       });
       await app.close();
       await namespaces.stopped();
+      await prepared;
       await authorization.stopped();
       await stopStorage();
       logger.info('stopped');
