@@ -137,7 +137,10 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
           new CertificateSigning(authorizer, names),
           new CertificateSubjectRestriction(names),
         ]),
-        healthChecks: [...serverHealthChecks(storage, state, options.api.livezGracePeriodMs), ...authorization.healthChecks],
+        healthChecks: [
+          ...serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
+          ...authorization.healthChecks,
+        ],
         version: versionInfo(),
         filter,
         logger,
