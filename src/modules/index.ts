@@ -8,6 +8,7 @@ import { CoordinationModule } from './coordination/coordination.module.js';
 import { CoreModule } from './core/core.module.js';
 import { DiscoveryModule } from './discovery/discovery.module.js';
 import { EventsModule } from './events/events.module.js';
+import { FlowControlModule } from './flowcontrol/flowcontrol.module.js';
 import { NetworkingModule } from './networking/networking.module.js';
 import { NodeModule } from './node/node.module.js';
 import { PolicyModule } from './policy/policy.module.js';
@@ -32,6 +33,7 @@ export const groupModules: readonly GroupModule[] = [
   { group: 'coordination', module: CoordinationModule },
   { group: 'discovery', module: DiscoveryModule },
   { group: 'events', module: EventsModule },
+  { group: 'flowcontrol', module: FlowControlModule },
   { group: 'networking', module: NetworkingModule },
   { group: 'node', module: NodeModule },
   { group: 'policy', module: PolicyModule },

@@ -1,0 +1,60 @@
+import { type FlowSchema, flowSchema } from '../../../apis/flowcontrol/v1/flow-schema.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { statusPath } from '../../../registry/parent-subresources.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateConditionTypes } from '../condition-types.validation.js';
+import { validateFlowSchema } from './flow-schema.validation.js';
+
+const defaultPrecedence = 1000;
+
+const columns: readonly TableColumn<FlowSchema>[] = [
+  nameColumn,
+  {
+    name: 'PriorityLevel',
+    type: 'string',
+    description: 'Level that matching requests belong to.',
+    cell: ({ spec }) => spec.priorityLevelConfiguration.name,
+  },
+  {
+    name: 'MatchingPrecedence',
+    type: 'string',
+    description: 'Of the schemas that match a request, the one with the lowest number counts.',
+    cell: ({ spec }) => spec.matchingPrecedence,
+  },
+  {
+    name: 'DistinguisherMethod',
+    type: 'string',
+    description: 'What tells one flow from another.',
+    cell: ({ spec }) => spec.distinguisherMethod?.type ?? '<none>',
+  },
+  ageColumn,
+  {
+    name: 'MissingPL',
+    type: 'string',
+    description: 'Whether the level is missing.',
+    cell: ({ status }) => status.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
+  },
+];
+
+/** `flowschemas`: which requests belong to which priority level. */
+export function flowSchemaResource(names: VendorNames): ResourceDefinition {
+  return defineResource<FlowSchema>({
+    group: groupName('flowcontrol', names),
+    resource: 'flowschemas',
+    singular: 'flowschema',
+    kind: 'FlowSchema',
+    namespaced: false,
+    versions: [{ version: 'v1', type: flowSchema }],
+    facts: { generation: 'spec' },
+    strategy: {
+      applyDefaults: ({ spec }) => {
+        spec.matchingPrecedence ||= defaultPrecedence;
+      },
+      validate: (_context, object) => validateFlowSchema(object),
+      validateUpdate: (_context, object) => validateFlowSchema(object),
+    },
+    columns,
+    subresources: [statusPath<FlowSchema>({ validate: ({ status }) => validateConditionTypes(status.conditions) })],
+  });
+}

@@ -1,0 +1,67 @@
+import {
+  type PriorityLevelConfiguration,
+  priorityLevelConfiguration,
+} from '../../../apis/flowcontrol/v1/priority-level-configuration.types.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { statusPath } from '../../../registry/parent-subresources.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { validateConditionTypes } from '../condition-types.validation.js';
+import { applyPriorityLevelDefaults } from './priority-level-configuration.defaults.js';
+import { validatePriorityLevelConfiguration } from './priority-level-configuration.validation.js';
+
+const none = '<none>';
+
+const queuingOf = ({ spec }: PriorityLevelConfiguration) => spec.limited?.limitResponse.queuing;
+
+const columns: readonly TableColumn<PriorityLevelConfiguration>[] = [
+  nameColumn,
+  { name: 'Type', type: 'string', description: 'Exempt or Limited.', cell: ({ spec }) => spec.type },
+  {
+    name: 'NominalConcurrencyShares',
+    type: 'string',
+    description: 'Share of the requests that may run at the same time.',
+    cell: ({ spec }) => (spec.limited ?? spec.exempt)?.nominalConcurrencyShares ?? none,
+  },
+  {
+    name: 'Queues',
+    type: 'string',
+    description: 'Queues for requests that have to wait.',
+    cell: (object) => queuingOf(object)?.queues ?? none,
+  },
+  {
+    name: 'HandSize',
+    type: 'string',
+    description: 'Queues that one flow is spread over.',
+    cell: (object) => queuingOf(object)?.handSize ?? none,
+  },
+  {
+    name: 'QueueLengthLimit',
+    type: 'string',
+    description: 'Most requests that wait in one queue.',
+    cell: (object) => queuingOf(object)?.queueLengthLimit ?? none,
+  },
+  ageColumn,
+];
+
+/** `prioritylevelconfigurations`: bounds for the requests of one level. */
+export function priorityLevelConfigurationResource(names: VendorNames): ResourceDefinition {
+  return defineResource<PriorityLevelConfiguration>({
+    group: groupName('flowcontrol', names),
+    resource: 'prioritylevelconfigurations',
+    singular: 'prioritylevelconfiguration',
+    kind: 'PriorityLevelConfiguration',
+    namespaced: false,
+    versions: [{ version: 'v1', type: priorityLevelConfiguration }],
+    facts: { generation: 'spec' },
+    strategy: {
+      applyDefaults: applyPriorityLevelDefaults,
+      validate: (_context, object) => validatePriorityLevelConfiguration(object),
+      validateUpdate: (_context, object) => validatePriorityLevelConfiguration(object),
+    },
+    columns,
+    subresources: [
+      statusPath<PriorityLevelConfiguration>({ validate: ({ status }) => validateConditionTypes(status.conditions) }),
+    ],
+  });
+}

@@ -1,0 +1,119 @@
+import type {
+  ExemptPriorityLevelConfiguration,
+  LimitedPriorityLevelConfiguration,
+  LimitResponse,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+  QueuingConfiguration,
+} from '../../../apis/flowcontrol/v1/priority-level-configuration.types.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../machinery/field-error.js';
+import { deepEqual } from '../../../machinery/patch/json-value.js';
+
+/** The one level without limits. */
+const exemptName = 'exempt';
+/** The level of requests that no schema matches, which every server needs. */
+const catchAllName = 'catch-all';
+const catchAllSpec: PriorityLevelConfigurationSpec = {
+  type: 'Limited',
+  limited: { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' }, lendablePercent: 0 },
+};
+
+const maxQueues = 10_000_000;
+/** Bits of the hash that a flow's queues are drawn by. */
+const maxHashBits = 60;
+
+const specPath = FieldPath.of('spec');
+const limitedPath = specPath.child('limited');
+const exemptPath = specPath.child('exempt');
+
+/** Broken rules of a new or changed PriorityLevelConfiguration. */
+export function validatePriorityLevelConfiguration({ metadata, spec }: PriorityLevelConfiguration): FieldError[] {
+  const errors: FieldError[] = [];
+  const isKnownType = spec.type === 'Exempt' || spec.type === 'Limited';
+  if (!isKnownType) errors.push(notSupported(specPath.child('type'), spec.type, ['Exempt', 'Limited']));
+  else if ((metadata.name === exemptName) !== (spec.type === 'Exempt')) {
+    const detail = "type must be 'Exempt' if and only if name is 'exempt'";
+    errors.push(invalid(specPath.child('type'), spec.type, detail));
+  }
+  if (spec.type === 'Exempt') {
+    if (spec.limited !== undefined) errors.push(forbidden(limitedPath, 'must be nil if the type is not Limited'));
+    if (spec.exempt !== undefined) checkExempt(spec.exempt, errors);
+  } else if (spec.type === 'Limited') {
+    if (spec.exempt !== undefined) errors.push(forbidden(exemptPath, 'must be nil if the type is Limited'));
+    if (spec.limited === undefined) errors.push(required(limitedPath, 'must not be empty when type is Limited'));
+    else checkLimited(spec.limited, errors);
+  }
+  if (metadata.name === catchAllName && !deepEqual(spec, catchAllSpec)) {
+    errors.push(invalid(specPath, spec, `spec of '${catchAllName}' must equal the fixed value`));
+  }
+  return errors;
+}
+
+function checkExempt(
+  { nominalConcurrencyShares, lendablePercent }: ExemptPriorityLevelConfiguration,
+  errors: FieldError[],
+): void {
+  checkNotNegative(nominalConcurrencyShares, exemptPath.child('nominalConcurrencyShares'), errors);
+  checkPercent(lendablePercent, exemptPath.child('lendablePercent'), errors);
+}
+
+function checkLimited(limited: LimitedPriorityLevelConfiguration, errors: FieldError[]): void {
+  const { nominalConcurrencyShares, limitResponse, lendablePercent, borrowingLimitPercent } = limited;
+  checkNotNegative(nominalConcurrencyShares, limitedPath.child('nominalConcurrencyShares'), errors);
+  checkLimitResponse(limitResponse, limitedPath.child('limitResponse'), errors);
+  checkPercent(lendablePercent, limitedPath.child('lendablePercent'), errors);
+  if (borrowingLimitPercent !== undefined && borrowingLimitPercent < 0) {
+    const detail = 'if specified, must be a non-negative integer';
+    errors.push(invalid(limitedPath.child('borrowingLimitPercent'), borrowingLimitPercent, detail));
+  }
+}
+
+function checkLimitResponse({ type, queuing }: LimitResponse, path: FieldPath, errors: FieldError[]): void {
+  const queuingPath = path.child('queuing');
+  if (type === 'Queue') {
+    if (queuing === undefined) {
+      errors.push(required(queuingPath, 'must not be empty if limited.limitResponse.type is Limited'));
+    } else checkQueuing(queuing, queuingPath, errors);
+  } else if (type === 'Reject') {
+    if (queuing !== undefined) {
+      errors.push(forbidden(queuingPath, 'must be nil if limited.limitResponse.type is not Limited'));
+    }
+  } else errors.push(notSupported(path.child('type'), type, ['Queue', 'Reject']));
+}
+
+function checkQueuing(queuing: QueuingConfiguration, path: FieldPath, errors: FieldError[]): void {
+  const { queues, handSize, queueLengthLimit } = queuing;
+  checkPositive(queueLengthLimit, path.child('queueLengthLimit'), errors);
+  checkPositive(queues, path.child('queues'), errors);
+  if (queues > maxQueues) errors.push(invalid(path.child('queues'), queues, `must not be greater than ${maxQueues}`));
+  const handPath = path.child('handSize');
+  if (handSize <= 0) checkPositive(handSize, handPath, errors);
+  else if (handSize > queues) errors.push(invalid(handPath, handSize, `should not be greater than queues (${queues})`));
+  else if (Math.ceil(Math.log2(queues) * handSize) > maxHashBits) {
+    const detail = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${maxHashBits}`;
+    errors.push(invalid(handPath, handSize, detail));
+  }
+}
+
+function checkPositive(value: number, path: FieldPath, errors: FieldError[]): void {
+  if (value <= 0) errors.push(invalid(path, value, 'must be positive'));
+}
+
+function checkNotNegative(value: number | null | undefined, path: FieldPath, errors: FieldError[]): void {
+  if (value !== undefined && value !== null && value < 0) {
+    errors.push(invalid(path, value, 'must be a non-negative integer'));
+  }
+}
+
+function checkPercent(value: number | undefined, path: FieldPath, errors: FieldError[]): void {
+  if (value !== undefined && (value < 0 || value > 100)) {
+    errors.push(invalid(path, value, 'must be between 0 and 100, inclusive'));
+  }
+}
