@@ -2,13 +2,17 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AdmissionChain } from './admission/chain.js';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
-import type { Authenticator } from './authentication/authenticator.js';
+import type { Authentication } from './authentication/build-authentication.js';
 import { AuthorizationGuard } from './authorization/authorization.guard.js';
 import { DiscoveryController, VERSION_INFO, type VersionInfo } from './endpoints/discovery/discovery.controller.js';
 import { HEALTH_CHECKS, HealthController } from './endpoints/health/health.controller.js';
 import type { HealthCheck } from './endpoints/health/health-checks.js';
 import { OpenApiController } from './endpoints/openapi/openapi.controller.js';
 import { CatchAllController, groupController } from './endpoints/resource.controller.js';
+import {
+  ISSUER_DOCUMENTS,
+  ServiceAccountIssuerController,
+} from './endpoints/service-account-issuer/service-account-issuer.controller.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
 import type { Authorizer } from './machinery/authorizer.js';
@@ -22,7 +26,7 @@ import { ResourceRegistry } from './registry/resource-registry.js';
 export interface AppParts {
   readonly services: EndpointServices;
   readonly groupContext: GroupContext;
-  readonly authenticator: Authenticator;
+  readonly authentication: Pick<Authentication, 'authenticator' | 'issuerDocuments' | 'metrics'>;
   readonly allowAnonymous: boolean;
   readonly authorizer: Authorizer;
   readonly admission: AdmissionChain;
@@ -42,6 +46,7 @@ class SharedModule {
       { provide: GROUP_CONTEXT, useValue: groupContext },
       { provide: Logger, useValue: logger },
       { provide: HEALTH_CHECKS, useValue: parts.healthChecks },
+      { provide: ISSUER_DOCUMENTS, useValue: { documents: parts.authentication.issuerDocuments } },
       { provide: VERSION_INFO, useValue: parts.version },
       { provide: AdmissionChain, useValue: parts.admission },
       { provide: ResourceRegistry, useValue: services.registry },
@@ -59,15 +64,26 @@ class SharedModule {
 export class AppModule {
   static of(parts: AppParts): DynamicModule {
     const names = parts.services.names;
+    const { authenticator, metrics } = parts.authentication;
     const groupControllers = groupModules.map(({ group }) =>
       groupController(group === 'core' ? 'api' : `apis/${groupName(group, names)}`),
     );
     return {
       module: AppModule,
       imports: [SharedModule.of(parts), ...groupModules.map((m) => m.module)],
-      controllers: [HealthController, DiscoveryController, OpenApiController, ...groupControllers, CatchAllController],
+      controllers: [
+        HealthController,
+        DiscoveryController,
+        OpenApiController,
+        ServiceAccountIssuerController,
+        ...groupControllers,
+        CatchAllController,
+      ],
       providers: [
-        { provide: APP_GUARD, useValue: new AuthenticationGuard(parts.authenticator, parts.allowAnonymous) },
+        {
+          provide: APP_GUARD,
+          useValue: new AuthenticationGuard(authenticator, parts.allowAnonymous, metrics, parts.logger),
+        },
         { provide: APP_GUARD, useValue: new AuthorizationGuard(parts.authorizer) },
         { provide: APP_FILTER, useValue: parts.filter },
       ],

@@ -11,6 +11,7 @@ import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/name
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
 import { buildAuthentication } from './authentication/build-authentication.js';
+import { TlsFiles } from './authentication/x509/tls-files.js';
 import { buildAuthorization } from './authorization/build-authorization.js';
 import type { ServerOptions } from './config/options.js';
 import { OptionsError } from './config/parse-options.js';
@@ -20,6 +21,7 @@ import type { VersionInfo } from './endpoints/discovery/discovery.controller.js'
 import { type HealthState, serverHealthChecks } from './endpoints/health/server-health.js';
 import { listenerOptions } from './endpoints/listener.js';
 import { registerRequestHooks } from './endpoints/request-info/request-info.hook.js';
+import { hostAddress } from './endpoints/service-account-issuer/host-address.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
 import { systemClock } from './machinery/clock.js';
@@ -84,10 +86,29 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     await database.stop();
   };
   const state: HealthState = { startedAt: Date.now(), isStarted: false, isStopping: false };
+  let stopAuthentication = async (): Promise<void> => undefined;
   try {
     const runtimeConfig = RuntimeConfig.of(options.cluster.runtimeConfig);
     const registry = new ResourceRegistry(runtimeConfig.isServed);
-    const authentication = buildAuthentication(options.authentication);
+    const { bindAddress, securePort, tlsCertFile, tlsPrivateKeyFile } = options.secureServing;
+    const tls = new TlsFiles(
+      {
+        certificate: tlsCertFile,
+        privateKey: tlsPrivateKeyFile,
+        clientAuthorities: { client: options.authentication.clientCaFile },
+      },
+      logger,
+    );
+    const authentication = buildAuthentication(options.authentication, {
+      storage: database,
+      names,
+      clock: systemClock,
+      logger,
+      metrics: metrics.registry,
+      tls,
+      servingKeyFile: tlsPrivateKeyFile,
+      keySetUrl: `https://${hostAddress(bindAddress)}:${securePort}/openid/v1/jwks`,
+    });
     const authorization = buildAuthorization(options.authorization, {
       storage,
       registry,
@@ -119,7 +140,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     const filter = new StatusFilter(logger, services);
     const adapter = new FastifyAdapter(
       listenerOptions(
-        { ...options.secureServing, ...options.authentication, maxBodyBytes },
+        { ...options.secureServing, tls: tls.listenerOptions(), maxBodyBytes },
         filter,
       ) as ConstructorParameters<typeof FastifyAdapter>[0],
     );
@@ -128,7 +149,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       AppModule.of({
         services,
         groupContext: context,
-        authenticator: authentication.authenticator,
+        authentication,
         allowAnonymous: options.authentication.anonymousAuth,
         authorizer,
         admission: new AdmissionChain([
@@ -170,10 +191,12 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
 
     await namespaces.start(shutdown.signal);
     await authorization.start(shutdown.signal);
+    stopAuthentication = () => authentication.stop();
+    await authentication.start();
     await ensureSystemObjects(context, options.secureServing.securePort);
     const listener = fastify.server as unknown as Http2SecureServer;
     connections.watch(listener);
-    const { bindAddress, securePort } = options.secureServing;
+    tls.start(listener, shutdown.signal);
     await app.listen(securePort, bindAddress);
     const prepared = authorization.prepare(context, shutdown.signal);
     state.isStarted = true;
@@ -196,6 +219,8 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       await namespaces.stopped();
       await prepared;
       await authorization.stopped();
+      await stopAuthentication();
+      await tls.stopped();
       await stopStorage();
       logger.info('stopped');
     };
@@ -211,6 +236,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     };
   } catch (error) {
     shutdown.abort();
+    await stopAuthentication();
     await stopStorage();
     throw error;
   }

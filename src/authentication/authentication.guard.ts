@@ -1,9 +1,12 @@
+import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestContext } from '../machinery/request-context.js';
 import { unauthorizedError } from '../machinery/status-error.js';
+import type { Logger } from '../observability/logger.js';
 import { anonymousUser } from './anonymous/anonymous.authenticator.js';
+import type { AuthenticationMetrics } from './authentication-metrics.js';
 import type { AuthenticationRequest, Authenticator } from './authenticator.js';
 
 /** First guard: binds every request to a user or refuses it with a 401 (specification 5.1). */
@@ -11,25 +14,48 @@ export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly allowAnonymous: boolean,
+    private readonly metrics: Pick<AuthenticationMetrics, 'attempt'>,
+    private readonly logger: Pick<Logger, 'debug'>,
   ) {}
 
   async canActivate(host: ExecutionContext): Promise<boolean> {
-    const request = host.switchToHttp().getRequest<FastifyRequest & { plinthContext: RequestContext }>();
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest & { plinthContext: RequestContext }>();
+    const context = request.plinthContext;
     const asked: AuthenticationRequest = {
       authorization: request.headers.authorization,
       socket: request.raw.socket as TLSSocket,
+      signal: context.signal,
       headers: request.headers,
     };
     const tried = this.authenticator.authenticate(asked);
     const result = tried instanceof Promise ? await tried : tried;
     if (result.kind === 'user') {
-      request.plinthContext.user = result.user;
+      this.metrics.attempt('success');
+      context.user = result.user;
+      if (result.annotations !== undefined) {
+        for (const [key, value] of Object.entries(result.annotations)) context.auditAnnotations.set(key, value);
+      }
       return true;
     }
     // Credentials that were sent but are wrong never fall back to anonymous.
     const sentSomething = result.kind === 'rejected' || asked.authorization !== undefined;
-    if (sentSomething || !this.allowAnonymous) throw unauthorizedError();
-    request.plinthContext.user = anonymousUser;
+    if (sentSomething || !this.allowAnonymous) {
+      this.metrics.attempt('failure');
+      if (result.kind === 'rejected') {
+        this.logger.debug('credentials refused', { reason: result.reason, path: context.requestInfo.path });
+        if (result.reconnect === true) askToReconnect(request, http.getResponse<FastifyReply>());
+      }
+      throw unauthorizedError();
+    }
+    context.user = anonymousUser;
     return true;
   }
+}
+
+/** What a connection was judged by when it was opened has changed since: lets the client open a new one. */
+function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
+  const { stream } = request.raw as unknown as Http2ServerRequest;
+  if (stream?.session !== undefined) stream.session.close();
+  else reply.header('connection', 'close');
 }

@@ -6,6 +6,8 @@ export interface AuthenticationRequest {
   /** The Authorization header, as sent. */
   readonly authorization: string | undefined;
   readonly socket: TLSSocket;
+  /** Aborted when the request is over. */
+  readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -15,9 +17,20 @@ export interface AuthenticationRequest {
  * - `rejected`: credentials of this method that are not valid. Other methods may still accept them.
  */
 export type AuthenticationResult =
-  | { readonly kind: 'user'; readonly user: UserInfo }
+  | {
+      readonly kind: 'user';
+      readonly user: UserInfo;
+      /** For the audit trail of the request. */
+      readonly annotations?: Readonly<Record<string, string>> | undefined;
+    }
   | { readonly kind: 'none' }
-  | { readonly kind: 'rejected'; readonly reason: string };
+  | {
+      readonly kind: 'rejected';
+      /** Never carries any of the credentials. */
+      readonly reason: string;
+      /** A new connection could do better. */
+      readonly reconnect?: boolean | undefined;
+    };
 
 export const noCredentials: AuthenticationResult = Object.freeze({ kind: 'none' });
 

@@ -1,26 +1,109 @@
+import type { Registry } from 'prom-client';
 import type { AuthenticationOptions } from '../config/authentication.options.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/security.js';
+import type { Logger } from '../observability/logger.js';
+import { ChangeFollower } from '../registry/change-follower.js';
+import type { GroupContext } from '../registry/group-context.js';
+import { AuthenticationMetrics } from './authentication-metrics.js';
 import type { Authenticator } from './authenticator.js';
+import { BearerTokenAuthenticator } from './bearer-token/bearer-token.authenticator.js';
 import { TokenFileAuthenticator } from './bearer-token/token-file.authenticator.js';
+import { buildOidc } from './oidc/build-oidc.js';
+import { tokenResources } from './service-account/account-objects.js';
+import { buildServiceAccounts } from './service-account/build-service-accounts.js';
+import type { IssuerDocuments } from './service-account/issuer-documents.js';
+import { dependencyOf, type TokenAuthenticator } from './token-authenticator.js';
+import { TokenCache } from './token-cache.js';
+import { TokenReviews } from './token-review.js';
+import { TokenUnion } from './token-union.js';
 import { UnionAuthenticator } from './union.js';
 import { ClientCertificateAuthenticator } from './x509/client-certificate.authenticator.js';
+import type { TlsFiles } from './x509/tls-files.js';
+
+/** Limits of what is remembered of bearer tokens. */
+const tokenCacheLimits = { ttlMs: 10_000, maxEntries: 20_000 } as const;
+
+/** What methods work with. */
+export interface AuthenticationParts extends Pick<GroupContext, 'names' | 'clock'> {
+  /** Read for what tokens depend on: the database itself, since a token dies with the objects it is bound to. */
+  readonly storage: GroupContext['storage'];
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  /** Its pool `client` has the authorities of client certificates. */
+  readonly tls: TlsFiles;
+  /** Key of the serving certificate: checks service account tokens when no other key is configured. */
+  readonly servingKeyFile: string;
+  /** Where other parties reach this server's key set. */
+  readonly keySetUrl: string;
+}
 
 /** The configured methods, ready for requests. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly tokens: TokenReviewer;
   readonly issuer: ServiceAccountTokenIssuer | undefined;
+  /** What the issuer publishes about itself; undefined when it can't. */
+  readonly issuerDocuments: IssuerDocuments | undefined;
+  readonly metrics: AuthenticationMetrics;
+  /** Resolves when changes of stored objects are noticed from now on; what works in the background goes on. */
+  start(): Promise<void>;
+  /** Ends what was started; to be called when no more requests come. */
+  stop(): Promise<void>;
 }
 
 /** Sets up every method that the options switch on (specification 5.2); throws when one of their files is unusable. */
-export function buildAuthentication(options: AuthenticationOptions): Authentication {
+export function buildAuthentication(options: AuthenticationOptions, parts: AuthenticationParts): Authentication {
+  const { clock, logger, names, tls } = parts;
+  const metrics = new AuthenticationMetrics(parts.metrics);
+  const issuers = options.serviceAccountIssuer.length > 0 ? options.serviceAccountIssuer : [names.defaultTokenIssuer];
+  const apiAudiences = Object.freeze([...(options.apiAudiences.length > 0 ? options.apiAudiences : issuers)]);
+
+  const tokenMethods: TokenAuthenticator[] = [];
+  if (options.tokenAuthFile !== undefined) {
+    tokenMethods.push(TokenFileAuthenticator.fromFile(options.tokenAuthFile, apiAudiences));
+  }
+  const accounts = buildServiceAccounts(options, { ...parts, issuers, apiAudiences, counters: metrics });
+  tokenMethods.push(...accounts.methods);
+  const oidc = buildOidc(options, { clock, logger, apiAudiences, credentialPrefix: names.credentialPrefix });
+  if (oidc !== undefined) tokenMethods.push(oidc.method);
+
+  const failed = (error: unknown) => logger.error('a bearer token can not be checked', { error });
+  const tokens = new TokenCache(new TokenUnion(tokenMethods, failed), clock, tokenCacheLimits, (hit) =>
+    metrics.cacheLookup(hit),
+  );
   const methods: Authenticator[] = [];
-  const { clientCaFile, tokenAuthFile } = options;
-  if (clientCaFile !== undefined) methods.push(new ClientCertificateAuthenticator());
-  if (tokenAuthFile !== undefined) methods.push(TokenFileAuthenticator.fromFile(tokenAuthFile));
+  const clientPool = tls.pool('client');
+  const now = () => clock.now();
+  if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now));
+  methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
+
+  const running = new AbortController();
+  const followers = tokenResources.map(
+    (resource) =>
+      new ChangeFollower(
+        parts.storage,
+        resource,
+        {
+          changed: ({ namespace, name }) => tokens.changed(dependencyOf(resource, namespace, name)),
+          missed: () => tokens.missed(),
+        },
+        (error) => logger.warn('authentication lost its place in the log', { resource, error }),
+      ),
+  );
   return {
     authenticator: new UnionAuthenticator(methods),
-    tokens: { review: async () => ({ authenticated: false, error: 'no method knows this token' }) },
-    issuer: undefined,
+    tokens: new TokenReviews(tokens, apiAudiences),
+    issuer: accounts.issuer,
+    issuerDocuments: accounts.documents,
+    metrics,
+    start: async () => {
+      oidc?.start(running.signal);
+      await Promise.all(followers.map((follower) => follower.start(running.signal)));
+    },
+    stop: async () => {
+      running.abort();
+      await oidc?.stopped();
+      await Promise.all(followers.map((follower) => follower.stopped()));
+    },
   };
 }

@@ -1,4 +1,61 @@
 import { Flag } from './flag.js';
+import { Check } from './validators.js';
+
+const hourMs = 3_600_000;
+/** What agents ask for when they mount a token into a pod. */
+const mountedMs = 3607_000;
+const maxExpirationMs = 2 ** 32 * 1000;
+const signingAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'] as const;
+
+/** A JWS algorithm that ID tokens may be signed with. */
+export type OidcSigningAlgorithm = (typeof signingAlgorithms)[number];
+
+type Siblings = Readonly<Record<string, unknown>>;
+
+function httpsProblem(text: string): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return 'must be a URL';
+  }
+  if (url.protocol !== 'https:') return 'must be an https URL';
+  return url.username || url.password || url.hash || url.search
+    ? 'must be an https URL without credentials, query or fragment'
+    : undefined;
+}
+
+function issuersProblem(issuers: readonly string[]): string | undefined {
+  if (issuers.some((issuer) => issuer === '')) return 'must not have an empty issuer';
+  const bad = issuers.find((issuer) => issuer.includes(':') && !URL.canParse(issuer));
+  if (bad !== undefined) return `has ${bad}, which is no URL although it has a colon`;
+  return new Set(issuers).size === issuers.length ? undefined : 'names an issuer twice';
+}
+
+function maxExpirationProblem(ms: number, all: Siblings): string | undefined {
+  if (ms === 0) return undefined;
+  if (ms < hourMs || ms > maxExpirationMs) return 'must be 0 or between 1h and 2^32 seconds';
+  if (all.serviceAccountExtendTokenExpiration === true && ms < mountedMs) {
+    return 'must be at least 3607s while --service-account-extend-token-expiration is on';
+  }
+  return undefined;
+}
+
+function needsOidc(value: unknown, all: Siblings): string | undefined {
+  const isSet = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
+  return isSet && all.oidcIssuerUrl === undefined ? 'needs --oidc-issuer-url as well' : undefined;
+}
+
+function requiredClaimsProblem(claims: readonly string[], all: Siblings): string | undefined {
+  const bad = claims.find((claim) => !/^[^=]+=/.test(claim));
+  return bad === undefined ? needsOidc(claims, all) : `has ${JSON.stringify(bad)}, which is not key=value`;
+}
+
+function algorithmsProblem(algorithms: readonly string[]): string | undefined {
+  const bad = algorithms.find((algorithm) => !signingAlgorithms.some((known) => known === algorithm));
+  if (bad !== undefined) return `has no algorithm ${bad}; there are ${signingAlgorithms.join(', ')}`;
+  return algorithms.length === 0 ? `needs at least one of ${signingAlgorithms.join(', ')}` : undefined;
+}
 
 /** Who a request is from. */
 export class AuthenticationOptions {
@@ -13,7 +70,9 @@ export class AuthenticationOptions {
     name: 'client-ca-file',
     type: 'string',
     unit: 'file',
-    usage: 'CA certificates in PEM: client certificates signed by one of them are accepted (CN is user, O are groups).',
+    usage:
+      'CA certificates in PEM: client certificates signed by one of them are accepted (CN is user, O are groups). ' +
+      'Read again when it changes.',
   })
   readonly clientCaFile: string | undefined = undefined;
 
@@ -24,4 +83,136 @@ export class AuthenticationOptions {
     usage: 'CSV file of bearer tokens: token,user,uid,"group1,group2". Changes need a restart.',
   })
   readonly tokenAuthFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'api-audiences',
+    type: 'list',
+    unit: 'names',
+    usage: 'Audiences of this server: tokens for one of them are accepted. Default: the service account issuers.',
+  })
+  readonly apiAudiences: readonly string[] = [];
+
+  @Flag({
+    name: 'service-account-key-file',
+    type: 'list',
+    unit: 'files',
+    usage:
+      'PEM files of public or private keys (RSA, ECDSA) that service account tokens are checked with; repeatable. ' +
+      'Default: the key of the serving certificate, and the signing key when there is one.',
+  })
+  readonly serviceAccountKeyFile: readonly string[] = [];
+
+  @Flag({
+    name: 'service-account-signing-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Private key in PEM that service account tokens are signed with. Without it none can be asked for.',
+  })
+  readonly serviceAccountSigningKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'service-account-issuer',
+    type: 'list',
+    unit: 'urls',
+    usage: 'Accepted issuers of service account tokens; repeatable, the first one is that of new tokens.',
+  })
+  @Check('issuers', issuersProblem)
+  readonly serviceAccountIssuer: readonly string[] = [];
+
+  @Flag({
+    name: 'service-account-jwks-uri',
+    type: 'string',
+    unit: 'url',
+    usage: 'Where other parties find the keys, for the discovery document. Default: this server.',
+  })
+  @Check('httpsUrl', httpsProblem)
+  readonly serviceAccountJwksUri: string | undefined = undefined;
+
+  @Flag({
+    name: 'service-account-lookup',
+    type: 'bool',
+    usage: 'Tokens kept in secrets die with their secret and account. Tokens that were asked for always do.',
+  })
+  readonly serviceAccountLookup: boolean = true;
+
+  @Flag({
+    name: 'service-account-max-token-expiration',
+    type: 'duration',
+    usage: 'Longest life of a service account token; longer requests are shortened. 0: no limit.',
+  })
+  @Check('maxExpiration', maxExpirationProblem)
+  readonly serviceAccountMaxTokenExpiration: number = 0;
+
+  @Flag({
+    name: 'service-account-extend-token-expiration',
+    type: 'bool',
+    usage: 'Tokens mounted into pods live up to a year, for clients that never read them again; late uses are noted.',
+  })
+  readonly serviceAccountExtendTokenExpiration: boolean = true;
+
+  @Flag({
+    name: 'oidc-issuer-url',
+    type: 'string',
+    unit: 'url',
+    usage: 'OpenID Connect issuer whose ID tokens are accepted; https only, without the .well-known path.',
+  })
+  @Check<string>('oidcIssuer', (text, all) =>
+    all.oidcClientId === undefined ? 'needs --oidc-client-id as well' : httpsProblem(text),
+  )
+  readonly oidcIssuerUrl: string | undefined = undefined;
+
+  @Flag({ name: 'oidc-client-id', type: 'string', usage: 'Client that all ID tokens have to be issued for.' })
+  @Check('needsOidc', needsOidc)
+  readonly oidcClientId: string | undefined = undefined;
+
+  @Flag({
+    name: 'oidc-username-claim',
+    type: 'string',
+    usage: 'Claim that is the user name. Another one than email is prefixed with the issuer unless a prefix is set.',
+  })
+  readonly oidcUsernameClaim: string = 'sub';
+
+  @Flag({
+    name: 'oidc-username-prefix',
+    type: 'string',
+    usage: 'Put in front of user names; "-" for no prefix at all.',
+  })
+  readonly oidcUsernamePrefix: string | undefined = undefined;
+
+  @Flag({
+    name: 'oidc-groups-claim',
+    type: 'string',
+    usage: 'Claim with the groups: a string or a list of strings.',
+  })
+  @Check('needsOidc', needsOidc)
+  readonly oidcGroupsClaim: string | undefined = undefined;
+
+  @Flag({ name: 'oidc-groups-prefix', type: 'string', usage: 'Put in front of groups.' })
+  readonly oidcGroupsPrefix: string = '';
+
+  @Flag({
+    name: 'oidc-required-claim',
+    type: 'list',
+    unit: 'key=value',
+    usage: 'Claim that ID tokens must have with this value; repeatable, all are needed.',
+  })
+  @Check('requiredClaims', requiredClaimsProblem)
+  readonly oidcRequiredClaim: readonly string[] = [];
+
+  @Flag({
+    name: 'oidc-ca-file',
+    type: 'string',
+    unit: 'file',
+    usage: "CA certificates in PEM for the issuer's own certificate. Default: those of the host.",
+  })
+  readonly oidcCaFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'oidc-signing-algs',
+    type: 'list',
+    unit: 'names',
+    usage: `Accepted signatures of ID tokens, of ${signingAlgorithms.join(', ')}.`,
+  })
+  @Check('algorithms', algorithmsProblem)
+  readonly oidcSigningAlgs: readonly OidcSigningAlgorithm[] = ['RS256'];
 }

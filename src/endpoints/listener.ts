@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import type { SecureContextOptions } from 'node:tls';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerClientError } from './client-errors.js';
 import type { StatusFilter } from './status.filter.js';
@@ -27,24 +27,21 @@ const sessionMegabytes = 256;
 
 /** What the listener depends on. */
 export interface ListenerOptions {
-  readonly tlsCertFile: string;
-  readonly tlsPrivateKeyFile: string;
-  readonly clientCaFile: string | undefined;
+  /** Certificates of the server and the authorities of clients. */
+  readonly tls: SecureContextOptions & { readonly requestCert?: boolean; readonly rejectUnauthorized?: boolean };
   /** 0: the default. */
   readonly http2MaxStreamsPerConnection: number;
   readonly maxBodyBytes: number;
 }
 
-/** Options of the Fastify instance: one TLS listener for HTTP/1.1 and HTTP/2. Reads the certificate files. */
+/** Options of the Fastify instance: one TLS listener for HTTP/1.1 and HTTP/2. */
 export function listenerOptions(options: ListenerOptions, filter: StatusFilter): object {
-  const { clientCaFile, http2MaxStreamsPerConnection: streams } = options;
+  const { http2MaxStreamsPerConnection: streams } = options;
   return {
     http2: true,
     https: {
       allowHTTP1: true,
-      cert: readFileSync(options.tlsCertFile),
-      key: readFileSync(options.tlsPrivateKeyFile),
-      minVersion: 'TLSv1.2',
+      ...options.tls,
       // Events of a watch are small writes: they must not wait for each other.
       noDelay: true,
       keepAlive: true,
@@ -62,10 +59,6 @@ export function listenerOptions(options: ListenerOptions, filter: StatusFilter):
         maxHeaderListSize: parsedHeaderBytes,
         maxConcurrentStreams: streams === 0 ? defaultStreams : streams,
       },
-      // A certificate is asked for but not demanded: whether a bad one is an error is up to authentication.
-      ...(clientCaFile === undefined
-        ? {}
-        : { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: false }),
     },
     // Silence is normal while a client only watches; peers that are gone are found out by TCP.
     http2SessionTimeout: 0,

@@ -35,6 +35,8 @@ export interface ServiceAccountTokenRequest {
 /** Signs tokens for service accounts. */
 export interface ServiceAccountTokenIssuer {
   readonly audiences: readonly string[];
+  /** Requests for a longer time get this one; undefined: no limit. */
+  readonly maxExpirationSeconds?: number | undefined;
   issue(request: ServiceAccountTokenRequest): Promise<{ readonly token: string; readonly expiresAt: Date }>;
 }
 

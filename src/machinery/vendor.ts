@@ -17,6 +17,14 @@ export interface VendorNames {
   readonly serviceAccountNameAnnotation: string;
   readonly serviceAccountUidAnnotation: string;
   readonly serviceAccountMountPath: string;
+  /** Issuer of service account tokens, and so their audience, unless options name another one. */
+  readonly defaultTokenIssuer: string;
+  /** Claim of a service account token that says which account it is for and what it is bound to. */
+  readonly tokenClaim: string;
+  /** Issuer of the tokens kept in secrets; their claims start with `<tokenClaim>/serviceaccount/`. */
+  readonly secretTokenIssuer: string;
+  /** Prefix of the extra fields of a user that tell about the credential, e.g. `<prefix>/pod-name`. */
+  readonly credentialPrefix: string;
   /** Secret types of the core group that have required keys: prefix of `dockercfg`, `basic-auth`, `tls`, ... */
   readonly secretTypePrefix: string;
   /** Prefix of well-known labels and annotations, e.g. `<prefix>/metadata.name`. */
@@ -33,6 +41,9 @@ export interface VendorNames {
 }
 
 export type Compatibility = '' | 'kubernetes';
+
+/** The name of the API's own Service inside a cluster, which is the same for every vendor. */
+const defaultTokenIssuer = 'https://kubernetes.default.svc';
 
 /** Clients ask for it whatever the server's vendor is. */
 const upstreamProtobuf = 'application/vnd.kubernetes.protobuf';
@@ -55,6 +66,10 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       serviceAccountNameAnnotation: 'kubernetes.io/service-account.name',
       serviceAccountUidAnnotation: 'kubernetes.io/service-account.uid',
       serviceAccountMountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+      defaultTokenIssuer,
+      tokenClaim: 'kubernetes.io',
+      secretTokenIssuer: 'kubernetes/serviceaccount',
+      credentialPrefix: 'authentication.kubernetes.io',
       secretTypePrefix: 'kubernetes.io',
       labelPrefix: 'kubernetes.io',
       lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
@@ -83,6 +98,10 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
     serviceAccountNameAnnotation: `${vendor}/service-account.name`,
     serviceAccountUidAnnotation: `${vendor}/service-account.uid`,
     serviceAccountMountPath: `/var/run/secrets/${vendor}/serviceaccount`,
+    defaultTokenIssuer,
+    tokenClaim: clientPrefix,
+    secretTokenIssuer: vendor === 'k8s.io' ? 'kubernetes/serviceaccount' : `${vendor}/serviceaccount`,
+    credentialPrefix: `authentication.${clientPrefix}`,
     secretTypePrefix: clientPrefix,
     labelPrefix: clientPrefix,
     lastAppliedAnnotation: `kubectl.${clientPrefix}/last-applied-configuration`,

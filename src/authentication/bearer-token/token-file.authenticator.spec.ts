@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AuthenticationRequest } from '../authenticator.js';
+import type { TokenResult } from '../token-authenticator.js';
+import { bearerToken } from './bearer-token.js';
 import { TokenFileAuthenticator } from './token-file.authenticator.js';
 
 const file = `
@@ -10,29 +11,37 @@ secret2, bob , bob-uid
 "quo""ted",carol,c
 `;
 
-function ask(authorization: string | undefined) {
-  const request = { authorization, headers: {}, socket: {} } as AuthenticationRequest;
-  return TokenFileAuthenticator.fromText(file).authenticate(request);
+function ask(token: string, asked: readonly string[] = ['api']): TokenResult {
+  return TokenFileAuthenticator.fromText(file, ['api']).authenticateToken(token, asked);
 }
 
 describe('TokenFileAuthenticator', () => {
   it('knows users by their token', () => {
-    const alice = ask('Bearer secret1');
+    const alice = ask('secret1');
     assert.equal(alice.kind, 'user');
     assert.deepEqual(alice.kind === 'user' && alice.user.groups, ['devs', 'ops']);
-    const bob = ask('bearer secret2');
+    const bob = ask('secret2');
     assert.equal(bob.kind === 'user' && bob.user.name, 'bob');
-    const carol = ask('Bearer quo"ted');
+    const carol = ask('quo"ted');
     assert.equal(carol.kind === 'user' && carol.user.uid, 'c');
   });
 
-  it('rejects unknown tokens and ignores other schemes', () => {
-    assert.equal(ask('Bearer nope').kind, 'rejected');
-    assert.equal(ask('Bearer secret').kind, 'rejected');
-    assert.equal(ask('Basic secret1').kind, 'none');
-    assert.equal(ask('Bearer').kind, 'none');
-    assert.equal(ask('Bearer a b').kind, 'none');
-    assert.equal(ask(undefined).kind, 'none');
+  it('leaves unknown tokens to other methods', () => {
+    assert.equal(ask('nope').kind, 'none');
+    assert.equal(ask('secret').kind, 'none');
+  });
+
+  it('is for the audiences of this server', () => {
+    const both = ask('secret1', ['other', 'api']);
+    assert.deepEqual(both.kind === 'user' && both.audiences, ['api']);
+    assert.equal(ask('secret1', ['other']).kind, 'none');
+  });
+
+  it('reads the token of the header whatever the case of the scheme', () => {
+    assert.equal(bearerToken('Bearer a'), 'a');
+    assert.equal(bearerToken('bearer a'), 'a');
+    for (const header of [undefined, 'Basic a', 'Bearer', 'Bearer a b', ''])
+      assert.equal(bearerToken(header), undefined);
   });
 
   for (const line of ['tok', 'tok,name', ',name,uid', 'tok,,uid', '"tok,name,uid', '"a"b,name,uid']) {

@@ -1,13 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { UserInfo } from '../../machinery/request-context.js';
-import {
-  type AuthenticationRequest,
-  type AuthenticationResult,
-  type Authenticator,
-  noCredentials,
-} from '../authenticator.js';
-import { bearerToken } from './bearer-token.js';
+import { ownAudiences, type TokenAuthenticator, type TokenResult, unknownToken } from '../token-authenticator.js';
 
 interface TokenEntry {
   readonly digest: Buffer;
@@ -22,15 +16,19 @@ export class TokenFileError extends Error {}
  * comma-separated groups. Read once at start. Tokens are kept and compared as digests, all of them for every request,
  * so that the time of an answer tells nothing about a token.
  */
-export class TokenFileAuthenticator implements Authenticator {
-  private constructor(private readonly entries: readonly TokenEntry[]) {}
+export class TokenFileAuthenticator implements TokenAuthenticator {
+  private constructor(
+    private readonly entries: readonly TokenEntry[],
+    private readonly apiAudiences: readonly string[],
+  ) {}
 
-  static fromFile(path: string): TokenFileAuthenticator {
-    return TokenFileAuthenticator.fromText(readFileSync(path, 'utf8'));
+  /** @param apiAudiences those of this server: whom all tokens of the file are for. */
+  static fromFile(path: string, apiAudiences: readonly string[]): TokenFileAuthenticator {
+    return TokenFileAuthenticator.fromText(readFileSync(path, 'utf8'), apiAudiences);
   }
 
   /** Throws {@link TokenFileError} for a line that is not usable. */
-  static fromText(text: string): TokenFileAuthenticator {
+  static fromText(text: string, apiAudiences: readonly string[] = []): TokenFileAuthenticator {
     const entries: TokenEntry[] = [];
     text.split(/\r?\n/).forEach((line, i) => {
       if (line.trim() === '' || line.startsWith('#')) return;
@@ -46,18 +44,16 @@ export class TokenFileAuthenticator implements Authenticator {
       });
       entries.push({ digest: digestOf(token), user });
     });
-    return new TokenFileAuthenticator(entries);
+    return new TokenFileAuthenticator(entries, apiAudiences);
   }
 
-  authenticate(request: AuthenticationRequest): AuthenticationResult {
-    const token = bearerToken(request.authorization);
-    if (token === undefined || token === '') return noCredentials;
+  authenticateToken(token: string, asked: readonly string[]): TokenResult {
     const digest = digestOf(token);
     let found: TokenEntry | undefined;
     for (const entry of this.entries) if (timingSafeEqual(entry.digest, digest)) found ??= entry;
-    return found === undefined
-      ? { kind: 'rejected', reason: 'unknown bearer token' }
-      : { kind: 'user', user: found.user };
+    if (found === undefined) return unknownToken;
+    const audiences = ownAudiences(asked, this.apiAudiences);
+    return audiences === undefined ? unknownToken : { kind: 'user', user: found.user, audiences };
   }
 }
 

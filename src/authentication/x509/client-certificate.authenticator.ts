@@ -1,4 +1,5 @@
-import type { PeerCertificate, TLSSocket } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { UserInfo } from '../../machinery/request-context.js';
 import {
   type AuthenticationRequest,
@@ -6,61 +7,133 @@ import {
   type Authenticator,
   noCredentials,
 } from '../authenticator.js';
+import { anchorId, type CertificatePool } from './certificate-pool.js';
 
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
+const anyUsage = '2.5.29.37.0';
+
+/** What TLS has proved about the peer of a connection. */
+export interface PeerIdentity {
+  /** The end certificate; undefined when the client sent none. */
+  readonly subject: DetailedPeerCertificate['subject'] | undefined;
+  /** Why the chain is no good; undefined when TLS has accepted it. */
+  readonly problem: string | undefined;
+  /** Of every certificate of the chain. */
+  readonly anchorIds: readonly string[];
+  /** Milliseconds since the epoch; the chain holds between them. */
+  readonly validFrom: number;
+  readonly validUntil: number;
+}
+
+const peers = new WeakMap<TLSSocket, PeerIdentity>();
 
 /**
- * Client certificates: the common name is the user, each organization a group (specification 5.2). TLS has verified
- * chain and dates against the client CA (`socket.authorized`); this adds the key usage. A connection keeps its
- * certificate, so the result is kept with the socket; expiry is checked again on every request, since connections
- * outlive certificates.
+ * Reads what TLS has found out about the client, once per connection: chain, dates and key usage were checked against
+ * all authorities that the listener knows, so who asks has to see whether the chain ends in one of its own.
+ */
+export function peerIdentity(socket: TLSSocket): PeerIdentity {
+  let peer = peers.get(socket);
+  if (peer === undefined) {
+    peer = readPeer(socket);
+    peers.set(socket, peer);
+  }
+  return peer;
+}
+
+/** Why the chain of a peer does not count for a pool at a time; undefined when it does. */
+export function chainProblem(peer: PeerIdentity, pool: CertificatePool, now: number): string | undefined {
+  if (peer.problem !== undefined) return `the client certificate is not valid: ${peer.problem}`;
+  if (now > peer.validUntil) return 'the client certificate has expired';
+  if (now < peer.validFrom) return 'the client certificate is not valid yet';
+  return pool.hasAny(peer.anchorIds) ? undefined : 'the client certificate is from an unknown authority';
+}
+
+/**
+ * Client certificates: the common name is the user, each organization a group (specification 5.2). Connections outlive
+ * certificates and authorities, so dates and authority are checked for every request.
  */
 export class ClientCertificateAuthenticator implements Authenticator {
-  private readonly bySocket = new WeakMap<TLSSocket, { result: AuthenticationResult; validUntil: number }>();
+  private readonly users = new WeakMap<PeerIdentity, AuthenticationResult>();
+  private readonly accepted = new WeakMap<PeerIdentity, number>();
+  private readonly firstSeen = new WeakMap<PeerIdentity, number>();
+
+  constructor(
+    private readonly pool: CertificatePool,
+    private readonly now: () => number,
+  ) {}
 
   authenticate({ socket }: AuthenticationRequest): AuthenticationResult {
-    let known = this.bySocket.get(socket);
-    if (known === undefined) {
-      known = readCertificate(socket);
-      this.bySocket.set(socket, known);
+    const peer = peerIdentity(socket);
+    if (peer.subject === undefined) return noCredentials;
+    const { generation } = this.pool;
+    if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
+    const now = this.now();
+    const isKnown = this.accepted.get(peer) === generation && now >= peer.validFrom && now <= peer.validUntil;
+    if (!isKnown) {
+      const reason = chainProblem(peer, this.pool, now);
+      // TLS has judged by the authorities of its time; a new connection is judged by those of now.
+      if (reason !== undefined) return { kind: 'rejected', reason, reconnect: this.firstSeen.get(peer) !== generation };
+      this.accepted.set(peer, generation);
     }
-    if (known.result.kind === 'user' && Date.now() > known.validUntil) {
-      return { kind: 'rejected', reason: 'the client certificate has expired' };
+    let user = this.users.get(peer);
+    if (user === undefined) {
+      user = userOf(peer.subject);
+      this.users.set(peer, user);
     }
-    return known.result;
+    return user;
   }
 }
 
-function readCertificate(socket: TLSSocket): { result: AuthenticationResult; validUntil: number } {
-  const certificate = socket.getPeerCertificate?.() as PeerCertificate | undefined;
-  const none = { result: noCredentials, validUntil: 0 };
-  if (certificate === undefined || Object.keys(certificate).length === 0) return none;
+function readPeer(socket: TLSSocket): PeerIdentity {
+  const certificate = socket.getPeerCertificate?.(true) as DetailedPeerCertificate | undefined;
+  if (certificate === undefined || certificate.raw === undefined) {
+    return { subject: undefined, problem: undefined, anchorIds: [], validFrom: 0, validUntil: 0 };
+  }
+  const { subject } = certificate;
   if (!socket.authorized) {
-    return { result: { kind: 'rejected', reason: `client certificate: ${socket.authorizationError}` }, validUntil: 0 };
+    const problem = String(socket.authorizationError);
+    return { subject, problem, anchorIds: [], validFrom: 0, validUntil: 0 };
   }
   const usages = certificate.ext_key_usage ?? [];
-  if (!usages.includes(clientAuthUsage)) {
-    return { result: { kind: 'rejected', reason: 'the certificate is not for client authentication' }, validUntil: 0 };
+  if (usages.length > 0 && !usages.includes(clientAuthUsage) && !usages.includes(anyUsage)) {
+    return { subject, problem: 'it is not for client authentication', anchorIds: [], validFrom: 0, validUntil: 0 };
   }
-  const name = single(certificate.subject?.CN);
-  if (name === undefined || name === '') {
-    return { result: { kind: 'rejected', reason: 'the certificate has no common name' }, validUntil: 0 };
+  const chain = chainOf(certificate);
+  return {
+    subject,
+    problem: undefined,
+    anchorIds: chain.map(anchorId),
+    validFrom: Math.max(...chain.map(({ validFrom }) => Date.parse(validFrom))),
+    validUntil: Math.min(...chain.map(({ validTo }) => Date.parse(validTo))),
+  };
+}
+
+function chainOf(end: DetailedPeerCertificate): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  const seen = new Set<DetailedPeerCertificate>();
+  let at: DetailedPeerCertificate | undefined = end;
+  // The last one of a chain is its own issuer.
+  while (at?.raw !== undefined && !seen.has(at)) {
+    seen.add(at);
+    chain.push(new X509Certificate(at.raw));
+    at = at.issuerCertificate;
   }
+  return chain;
+}
+
+function userOf(subject: DetailedPeerCertificate['subject']): AuthenticationResult {
+  // A subject with two common names is ambiguous and names nobody.
+  const name: unknown = subject?.CN;
+  if (typeof name !== 'string' || name === '') {
+    return { kind: 'rejected', reason: 'the client certificate has no single common name' };
+  }
+  const organizations: unknown = subject.O;
+  const groups = organizations === undefined ? [] : Array.isArray(organizations) ? organizations : [organizations];
   const user: UserInfo = Object.freeze({
     name,
     uid: '',
-    groups: Object.freeze(several(certificate.subject?.O)),
+    groups: Object.freeze([...new Set(groups.map(String))]),
     extra: Object.freeze({}),
   });
-  return { result: { kind: 'user', user }, validUntil: Date.parse(certificate.valid_to) };
-}
-
-/** A subject with two common names is ambiguous and names nobody. */
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? undefined : value;
-}
-
-function several(value: string | string[] | undefined): string[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value];
+  return Object.freeze({ kind: 'user', user });
 }

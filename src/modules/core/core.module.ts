@@ -28,7 +28,7 @@ export function coreResources(context: GroupContext): ResourceDefinition[] {
     resourceQuotaResource(names),
     secretResource(names),
     serviceResource(context),
-    serviceAccountResource(),
+    serviceAccountResource(context),
     ...coreWorkloadResources(context),
   ];
 }

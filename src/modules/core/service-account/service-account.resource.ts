@@ -1,9 +1,14 @@
 import { type ServiceAccount, serviceAccount } from '../../../apis/core/v1/service-account.types.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import type { GroupContext } from '../../../registry/group-context.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { tokenPath } from './token.subresource.js';
 
-/** ServiceAccounts: identities for pods. */
-export function serviceAccountResource(): ResourceDefinition {
+/** ServiceAccounts: identities for pods. Their tokens can be asked for when this process can sign. */
+export function serviceAccountResource(
+  context: Pick<GroupContext, 'security' | 'storage' | 'names'>,
+): ResourceDefinition {
+  const { issuer } = context.security;
   return defineResource<ServiceAccount>({
     group: '',
     resource: 'serviceaccounts',
@@ -16,6 +21,7 @@ export function serviceAccountResource(): ResourceDefinition {
       prepareForCreate: (_context, object) => cleanSecretReferences(object),
       prepareForUpdate: (_context, object) => cleanSecretReferences(object),
     },
+    subresources: issuer === undefined ? [] : [tokenPath(context, issuer)],
     facts: { returnsDeletedObject: true },
     columns: [
       nameColumn,

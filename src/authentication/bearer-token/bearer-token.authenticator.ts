@@ -1,0 +1,37 @@
+import {
+  type AuthenticationRequest,
+  type AuthenticationResult,
+  type Authenticator,
+  noCredentials,
+} from '../authenticator.js';
+import type { TokenAuthenticator, TokenResult } from '../token-authenticator.js';
+import { bearerToken } from './bearer-token.js';
+
+/** Longer ones are refused unread: real tokens have a few kilobytes at most. */
+export const maxTokenLength = 16 * 1024;
+
+const badToken: AuthenticationResult = Object.freeze({ kind: 'rejected', reason: 'invalid bearer token' });
+
+/** Bearer tokens of the Authorization header, judged by all methods for tokens (specification 5.2). */
+export class BearerTokenAuthenticator implements Authenticator {
+  constructor(
+    private readonly tokens: TokenAuthenticator,
+    private readonly apiAudiences: readonly string[],
+    private readonly now: () => number,
+  ) {}
+
+  authenticate({ authorization, signal }: AuthenticationRequest): Promise<AuthenticationResult> | AuthenticationResult {
+    const token = bearerToken(authorization);
+    if (token === undefined || token === '') return noCredentials;
+    if (token.length > maxTokenLength) return badToken;
+    const asked = this.tokens.authenticateToken(token, this.apiAudiences, signal);
+    return asked instanceof Promise ? asked.then((result) => this.resultOf(result)) : this.resultOf(asked);
+  }
+
+  private resultOf(result: TokenResult): AuthenticationResult {
+    if (result.kind === 'none') return badToken;
+    if (result.kind === 'rejected') return result;
+    const annotations = result.noteUse?.(this.now());
+    return annotations === undefined ? result : { kind: 'user', user: result.user, annotations };
+  }
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import type { AuthenticationOptions } from '../../config/authentication.options.js';
+import type { Clock } from '../../machinery/clock.js';
+import { systemDelay } from '../file-poll.js';
+import { httpsGetter } from './https-get.js';
+import { OidcTokenAuthenticator } from './oidc-token.authenticator.js';
+import type { ProviderParts } from './provider.js';
+
+/** A method that looks for its provider in the background. */
+export interface OidcMethod {
+  readonly method: OidcTokenAuthenticator;
+  start(signal: AbortSignal): void;
+  stopped(): Promise<void>;
+}
+
+/** Sets up ID tokens when the options name an issuer; throws when the CA file can't be read. */
+export function buildOidc(
+  options: AuthenticationOptions,
+  parts: {
+    readonly clock: Clock;
+    readonly logger: ProviderParts['logger'];
+    readonly apiAudiences: readonly string[];
+    readonly credentialPrefix: string;
+  },
+): OidcMethod | undefined {
+  const { oidcIssuerUrl, oidcClientId, oidcCaFile } = options;
+  if (oidcIssuerUrl === undefined || oidcClientId === undefined) return undefined;
+  const get = httpsGetter(oidcCaFile === undefined ? undefined : readFileSync(oidcCaFile, 'utf8'));
+  const method = new OidcTokenAuthenticator(
+    {
+      issuerUrl: oidcIssuerUrl,
+      clientId: oidcClientId,
+      usernameClaim: options.oidcUsernameClaim,
+      usernamePrefix: options.oidcUsernamePrefix,
+      groupsClaim: options.oidcGroupsClaim,
+      groupsPrefix: options.oidcGroupsPrefix,
+      requiredClaims: options.oidcRequiredClaim,
+      signingAlgorithms: options.oidcSigningAlgs,
+      apiAudiences: parts.apiAudiences,
+      credentialPrefix: parts.credentialPrefix,
+    },
+    { get, clock: parts.clock, wait: systemDelay, logger: parts.logger },
+  );
+  return {
+    method,
+    start: (signal) => method.start(signal),
+    stopped: async () => {
+      await method.stopped();
+      get.close();
+    },
+  };
+}

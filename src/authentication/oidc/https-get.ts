@@ -1,0 +1,64 @@
+import { Agent, request } from 'node:https';
+
+const maxBytes = 1024 * 1024;
+const timeoutMs = 10_000;
+
+/** Reads an https address; rejects for anything but a 200 with an acceptable body. */
+export type HttpsGet = (url: string, signal: AbortSignal, bearer?: string) => Promise<HttpsAnswer>;
+
+export interface HttpsAnswer {
+  readonly body: string;
+  /** Seconds that the answer may be kept for (RFC 9111); undefined when it doesn't say. */
+  readonly maxAgeSeconds: number | undefined;
+}
+
+/**
+ * Requests over https only, with bounded time and size and without following redirects.
+ *
+ * @param ca authorities of the servers in PEM; undefined: those of the host.
+ */
+export function httpsGetter(ca: string | undefined): HttpsGet & { close(): void } {
+  const agent = new Agent({ keepAlive: false, maxSockets: 8, ...(ca === undefined ? {} : { ca }) });
+  const get: HttpsGet = (url, signal, bearer) => {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    return read(new URL(url), agent, limited, bearer);
+  };
+  return Object.assign(get, { close: () => agent.destroy() });
+}
+
+function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | undefined): Promise<HttpsAnswer> {
+  if (url.protocol !== 'https:') return Promise.reject(new Error(`${url.origin} is not read: it is no https address`));
+  const where = `${url.origin}${url.pathname}`;
+  const headers = {
+    accept: 'application/json, application/jwk-set+json, application/jwt',
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      reject(new Error(`can't read ${where}: ${text}`, { cause: error }));
+      sent.destroy();
+    };
+    const sent = request(url, { agent, headers, signal }, (response) => {
+      if (response.statusCode !== 200) {
+        fail(new Error(`it answers ${response.statusCode}`));
+        return;
+      }
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > maxBytes) fail(new Error(`the answer is longer than ${maxBytes} bytes`));
+        else chunks.push(chunk);
+      });
+      response.on('error', fail);
+      response.on('end', () => {
+        const age = /(?:^|[,\s])max-age=(\d{1,9})/.exec(response.headers['cache-control'] ?? '')?.[1];
+        const body = Buffer.concat(chunks).toString('utf8');
+        resolve({ body, maxAgeSeconds: age === undefined ? undefined : Number(age) });
+      });
+    });
+    sent.on('error', fail);
+    sent.end();
+  });
+}

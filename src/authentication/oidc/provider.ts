@@ -1,0 +1,201 @@
+import { type CryptoKey, compactVerify, decodeProtectedHeader, importJWK, type JWK, type KeyObject } from 'jose';
+import type { Clock } from '../../machinery/clock.js';
+import type { Delay } from '../file-poll.js';
+import { isRecord } from '../service-account/claims.js';
+import type { HttpsGet } from './https-get.js';
+
+const firstRetryMs = 1_000;
+const lastRetryMs = 30_000;
+/** An unknown key may be a new one. Looking is bounded: this many at once, then one in each interval. */
+const burst = 3;
+const refillMs = 10_000;
+/** Keys that the provider has dropped stop working after this time, or sooner when the provider says so. */
+const maxKeyAgeMs = 600_000;
+const minKeyAgeMs = 30_000;
+const maxKeys = 100;
+
+/** What a provider needs from its surroundings. */
+export interface ProviderParts {
+  readonly get: HttpsGet;
+  readonly clock: Clock;
+  readonly wait: Delay;
+  readonly logger: { info(text: string, fields?: object): void; warn(text: string, fields?: object): void };
+}
+
+/** A JWT whose signature can't be accepted; the message carries nothing of the token. */
+export class SignatureError extends Error {}
+
+type VerifyingKey = CryptoKey | KeyObject | Uint8Array;
+
+/**
+ * The keys of one OpenID Connect provider (OpenID Connect Discovery 1.0, RFC 7517).
+ *
+ * - `start` looks for the provider in the background until it is found; until then every token is refused.
+ * - A token with an unknown key makes the keys be read again, a bounded number of times.
+ * - While the provider is away the keys that are known go on.
+ */
+export class OidcProvider {
+  private keySetUrl: string | undefined;
+  private keys: readonly JWK[] | undefined;
+  private readonly imported = new WeakMap<JWK, Map<string, Promise<VerifyingKey>>>();
+  private freshUntil = 0;
+  private tokens = burst;
+  private refilledAt: number;
+  private reading: Promise<void> | undefined;
+  private loop: Promise<void> | undefined;
+  private stop: AbortSignal = new AbortController().signal;
+
+  constructor(
+    readonly issuer: string,
+    private readonly algorithms: readonly string[],
+    private readonly parts: ProviderParts,
+  ) {
+    this.refilledAt = parts.clock.now();
+  }
+
+  /** Looks for the provider until it is found or the signal is aborted. */
+  start(signal: AbortSignal): void {
+    this.stop = signal;
+    this.loop = this.find(signal);
+  }
+
+  /** Resolves when nothing runs any more after the abort. */
+  async stopped(): Promise<void> {
+    await this.loop;
+    await this.reading?.catch(() => undefined);
+  }
+
+  /** Whether its keys are known. */
+  get isReady(): boolean {
+    return this.keys !== undefined;
+  }
+
+  /** Reads configuration and keys once. Throws when that is not possible. */
+  async discover(signal: AbortSignal): Promise<void> {
+    const base = this.issuer.replace(/\/+$/, '');
+    const { body } = await this.parts.get(`${base}/.well-known/openid-configuration`, signal);
+    const found = parseObject(body);
+    if (found?.issuer !== this.issuer) throw new Error('the provider calls itself by the name of another issuer');
+    if (typeof found.jwks_uri !== 'string') throw new Error('the provider names no place of its keys');
+    this.keySetUrl = found.jwks_uri;
+    await this.readKeys(signal);
+  }
+
+  /** The claims of a signed token. Throws {@link SignatureError} when no key of the provider fits. */
+  async verify(token: string): Promise<Readonly<Record<string, unknown>>> {
+    const { alg = '', kid } = headerOf(token);
+    if (!this.algorithms.includes(alg))
+      throw new SignatureError('the token is signed with an algorithm that is not accepted');
+    if (this.keys === undefined) throw new SignatureError('the keys of the provider are not known yet');
+    // Who drops a key wants it gone; nobody waits for that, so a provider that is away does no harm.
+    if (this.parts.clock.now() >= this.freshUntil) void this.refresh().catch(() => undefined);
+    const claims = await this.tryKeys(token, alg, kid);
+    if (claims !== undefined) return claims;
+    const isKnownKey = kid !== undefined && this.keys.some((key) => key.kid === kid);
+    if (!isKnownKey) {
+      await this.refresh().catch(() => undefined);
+      const again = await this.tryKeys(token, alg, kid);
+      if (again !== undefined) return again;
+    }
+    throw new SignatureError('no key of the provider fits the signature of the token');
+  }
+
+  private async find(signal: AbortSignal): Promise<void> {
+    for (let waitMs = firstRetryMs; !signal.aborted; waitMs = Math.min(2 * waitMs, lastRetryMs)) {
+      try {
+        await this.discover(signal);
+        this.parts.logger.info('ID tokens of the provider are accepted', { issuer: this.issuer });
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const fields = { issuer: this.issuer, problem: (error as Error).message, retryMs: waitMs };
+        this.parts.logger.warn('ID tokens are refused: the provider is not reachable', fields);
+        await this.parts.wait(waitMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Reads the keys again unless that was done often lately; those who ask together share one read. */
+  private refresh(): Promise<void> {
+    if (this.reading !== undefined) return this.reading;
+    const now = this.parts.clock.now();
+    const earned = Math.floor((now - this.refilledAt) / refillMs);
+    if (earned > 0) {
+      this.tokens = Math.min(burst, this.tokens + earned);
+      this.refilledAt += earned * refillMs;
+    }
+    if (this.tokens === 0 || this.stop.aborted) return Promise.resolve();
+    this.tokens--;
+    const reading = this.readKeys(this.stop)
+      .catch((error: Error) => {
+        const fields = { issuer: this.issuer, problem: error.message };
+        this.parts.logger.warn('the keys of the provider can not be read again: the known ones go on', fields);
+        throw error;
+      })
+      .finally(() => {
+        this.reading = undefined;
+      });
+    this.reading = reading;
+    return reading;
+  }
+
+  private async readKeys(signal: AbortSignal): Promise<void> {
+    const { body, maxAgeSeconds = Number.POSITIVE_INFINITY } = await this.parts.get(this.keySetUrl ?? '', signal);
+    const keys = parseObject(body)?.keys;
+    if (!Array.isArray(keys)) throw new Error('the provider answers no key set');
+    this.keys = keys.filter((key): key is JWK => isRecord(key) && typeof key.kty === 'string').slice(0, maxKeys);
+    const ageMs = Math.max(minKeyAgeMs, Math.min(maxKeyAgeMs, maxAgeSeconds * 1000));
+    this.freshUntil = this.parts.clock.now() + ageMs;
+  }
+
+  private async tryKeys(
+    token: string,
+    alg: string,
+    kid: string | undefined,
+  ): Promise<Record<string, unknown> | undefined> {
+    for (const jwk of this.keys ?? []) {
+      if ((kid !== undefined && jwk.kid !== kid) || !fits(jwk, alg)) continue;
+      try {
+        const { payload } = await compactVerify(token, await this.keyOf(jwk, alg), { algorithms: [alg] });
+        return parseObject(Buffer.from(payload).toString('utf8'));
+      } catch {
+        // Another key may have signed it.
+      }
+    }
+    return undefined;
+  }
+
+  private keyOf(jwk: JWK, alg: string): Promise<VerifyingKey> {
+    let byAlgorithm = this.imported.get(jwk);
+    if (byAlgorithm === undefined) {
+      byAlgorithm = new Map();
+      this.imported.set(jwk, byAlgorithm);
+    }
+    let key = byAlgorithm.get(alg);
+    if (key === undefined) {
+      key = importJWK(jwk, alg);
+      byAlgorithm.set(alg, key);
+    }
+    return key;
+  }
+}
+
+/** A key is for one kind of algorithm: never can a public key be taken for a shared secret. */
+function fits(jwk: JWK, alg: string): boolean {
+  if (jwk.use !== undefined && jwk.use !== 'sig') return false;
+  if (jwk.alg !== undefined && jwk.alg !== alg) return false;
+  return alg.startsWith('ES') ? jwk.kty === 'EC' : jwk.kty === 'RSA';
+}
+
+function headerOf(token: string): { alg?: string; kid?: string | undefined } {
+  try {
+    return decodeProtectedHeader(token) as { alg?: string; kid?: string };
+  } catch {
+    throw new SignatureError('the token has no readable header');
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  const value: unknown = JSON.parse(text);
+  return isRecord(value) ? value : undefined;
+}

@@ -1,0 +1,59 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { Clock } from '../../machinery/clock.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import { dependencyOf } from '../token-authenticator.js';
+import type { ObjectClaim } from './claims.js';
+
+/** Objects on their way out still count for this long, so that what ends can end in order. */
+const deletionGraceMs = 60_000;
+
+/** Kinds of objects that tokens depend on, by where they are stored. */
+export const tokenResources = ['serviceaccounts', 'pods', 'secrets', 'nodes'] as const;
+export type TokenResource = (typeof tokenResources)[number];
+
+/** An object that a token needs is not what the token says; the message is for reviewers. */
+export class TokenObjectError extends Error {}
+
+const invalidated = 'Token has been invalidated';
+
+/**
+ * Looks up what one token depends on, in the store, and collects the names of everything looked at.
+ */
+export class AccountObjects {
+  readonly dependsOn: string[] = [];
+
+  constructor(
+    private readonly storage: GroupContext['storage'],
+    private readonly clock: Clock,
+  ) {}
+
+  /** The account; throws {@link TokenObjectError} when it is gone or another one of that name. */
+  async account(namespace: string, { name, uid }: ObjectClaim): Promise<ApiObject> {
+    const found = await this.get('serviceaccounts', namespace, name);
+    if (found === undefined) throw new TokenObjectError(`serviceaccounts ${JSON.stringify(name)} not found`);
+    if (this.isGone(found)) throw new TokenObjectError(invalidated);
+    if (found.metadata.uid !== uid) {
+      throw new TokenObjectError(`service account UID (${found.metadata.uid}) does not match claim (${uid})`);
+    }
+    return found;
+  }
+
+  /** An object that the token is bound to; throws {@link TokenObjectError} when it is gone or another one. */
+  async bound(resource: TokenResource, namespace: string, { name, uid }: ObjectClaim): Promise<ApiObject> {
+    const found = await this.get(resource, namespace, name);
+    const isSame = found !== undefined && (uid === '' || found.metadata.uid === uid);
+    if (!isSame || this.isGone(found)) throw new TokenObjectError(invalidated);
+    return found;
+  }
+
+  private async get(resource: TokenResource, namespace: string, name: string): Promise<ApiObject | undefined> {
+    this.dependsOn.push(dependencyOf(resource, namespace, name));
+    const stored = await this.storage.get({ resource, namespace, name });
+    return stored === undefined ? undefined : (JSON.parse(stored.json) as ApiObject);
+  }
+
+  private isGone({ metadata }: ApiObject): boolean {
+    const { deletionTimestamp } = metadata;
+    return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + deletionGraceMs < this.clock.now();
+  }
+}

@@ -1,0 +1,29 @@
+import type { VerificationKey } from './verification-keys.js';
+import { toJwk } from './verification-keys.js';
+
+/** What other parties need to check service account tokens themselves (OpenID Connect Discovery 1.0). */
+export interface IssuerDocuments {
+  /** JSON of `/.well-known/openid-configuration`. */
+  readonly configuration: string;
+  /** JSON of `/openid/v1/jwks` (RFC 7517). */
+  readonly keySet: string;
+}
+
+/** The documents of an issuer; undefined for one that discovery is not possible for, since it is no HTTPS address. */
+export function issuerDocuments(
+  issuer: string,
+  keySetUrl: string,
+  keys: readonly VerificationKey[],
+): IssuerDocuments | undefined {
+  if (!issuer.startsWith('https://') || keys.length === 0) return undefined;
+  return Object.freeze({
+    configuration: JSON.stringify({
+      issuer,
+      jwks_uri: keySetUrl,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))].sort(),
+    }),
+    keySet: JSON.stringify({ keys: keys.map(toJwk) }),
+  });
+}

@@ -1,0 +1,88 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { JWK } from 'jose';
+
+/** A public key that service account tokens may be signed with. */
+export interface VerificationKey {
+  /** Digest of the key: the same in every process that has it. */
+  readonly id: string;
+  /** The one JWS algorithm of the key. */
+  readonly algorithm: SigningAlgorithm;
+  readonly key: KeyObject;
+}
+
+/** JWS algorithms of service account tokens (RFC 7518 section 3.1). */
+export type SigningAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
+
+const algorithmOfCurve: Readonly<Record<string, SigningAlgorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+const minRsaBits = 2048;
+const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
+/** What some tools put in front of an EC private key. */
+const ignoredBlock = 'EC PARAMETERS';
+
+/** A key file that can't be used; names the file, never anything of a key. */
+export class KeyFileError extends Error {}
+
+/**
+ * The public keys of a PEM file: public keys, the public halves of private ones, and those of certificates.
+ *
+ * @throws KeyFileError when there is none, or one that is neither RSA of 2048 bits or more nor ECDSA on P-256, P-384 or
+ *   P-521.
+ */
+export function readVerificationKeys(path: string): VerificationKey[] {
+  const keys: VerificationKey[] = [];
+  for (const [block, label] of readPem(path).matchAll(pemBlock)) {
+    if (label !== ignoredBlock) keys.push(verificationKey(publicKeyOf(block, path), path));
+  }
+  if (keys.length === 0) throw new KeyFileError(`${path} has no key in PEM`);
+  return keys;
+}
+
+/** Describes a public key; `source` is where it is from, for messages. */
+export function verificationKey(key: KeyObject, source: string): VerificationKey {
+  const der = key.export({ type: 'spki', format: 'der' });
+  const id = createHash('sha256').update(der).digest('base64url');
+  return Object.freeze({ id, algorithm: signingAlgorithm(key, source), key });
+}
+
+/** The JWS algorithm for a public or private key. Throws {@link KeyFileError} for one that has none here. */
+export function signingAlgorithm(key: KeyObject, source: string): SigningAlgorithm {
+  const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
+  if (key.asymmetricKeyType === 'rsa') {
+    if (modulusLength >= minRsaBits) return 'RS256';
+    throw new KeyFileError(`${source} has an RSA key of ${modulusLength} bits: at least ${minRsaBits} are needed`);
+  }
+  const algorithm = key.asymmetricKeyType === 'ec' ? algorithmOfCurve[namedCurve] : undefined;
+  if (algorithm !== undefined) return algorithm;
+  throw new KeyFileError(`${source} has a key that is neither RSA nor ECDSA on P-256, P-384 or P-521`);
+}
+
+/** The public form for a key set document (RFC 7517). */
+export function toJwk({ key, id, algorithm }: VerificationKey): JWK {
+  const jwk = key.export({ format: 'jwk' }) as JWK;
+  return { use: 'sig', ...jwk, kid: id, alg: algorithm };
+}
+
+/** The text of a key file. Throws {@link KeyFileError} when it can't be read. */
+export function readPem(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new KeyFileError(`can't read ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function publicKeyOf(block: string, path: string): KeyObject {
+  try {
+    return createPublicKey(block);
+  } catch (error) {
+    // The cause could quote the block.
+    throw new KeyFileError(
+      `${path} has a key that can't be read: ${(error as NodeJS.ErrnoException).code ?? 'bad PEM'}`,
+    );
+  }
+}

@@ -1,0 +1,167 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Clock } from '../machinery/clock.js';
+import type { TokenAuthenticator, TokenIdentity, TokenResult } from './token-authenticator.js';
+
+/** How long an identity is remembered, and how many are. */
+export interface TokenCacheLimits {
+  readonly ttlMs: number;
+  readonly maxEntries: number;
+}
+
+interface Entry {
+  readonly key: string;
+  readonly identity: TokenIdentity;
+  readonly until: number;
+}
+
+interface Flight {
+  readonly result: Promise<TokenResult>;
+  readonly abort: AbortController;
+  waiters: number;
+  /** Objects that changed since it began. */
+  readonly changed: Set<string>;
+  missed: boolean;
+}
+
+/**
+ * Remembers for a short time whose a token is, so that a request of a known client costs a keyed hash and a look-up.
+ *
+ * - An entry ends with the time to live, with the token, or as soon as an object changes that the answer rests on:
+ *   `changed` names those, `missed` forgets everything.
+ * - Only successes are remembered: a token that becomes valid works at once, and bad tokens take no room.
+ * - Entries are found by an HMAC under a key of this process: neither tokens nor plain hashes of them stay in memory,
+ *   and the time of a look-up tells nothing about them.
+ * - Requests with the same unknown token that come together share one answer; it is abandoned when all of them are gone.
+ */
+export class TokenCache implements TokenAuthenticator {
+  private readonly secret = randomBytes(32);
+  private readonly entries = new Map<string, Entry>();
+  private readonly byDependency = new Map<string, Set<Entry>>();
+  private readonly flights = new Map<string, Flight>();
+
+  constructor(
+    private readonly inner: TokenAuthenticator,
+    private readonly clock: Clock,
+    private readonly limits: TokenCacheLimits,
+    private readonly onLookup: (hit: boolean) => void = () => undefined,
+  ) {}
+
+  authenticateToken(
+    token: string,
+    audiences: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TokenResult> | TokenResult {
+    const key = this.keyOf(token, audiences);
+    const entry = this.entries.get(key);
+    if (entry !== undefined) {
+      if (this.clock.now() < entry.until) {
+        this.onLookup(true);
+        return entry.identity;
+      }
+      this.remove(entry);
+    }
+    this.onLookup(false);
+    return this.join(key, token, audiences, signal);
+  }
+
+  /** An object changed: what was known with its help has to be asked again. */
+  changed(dependency: string): void {
+    for (const flight of this.flights.values()) flight.changed.add(dependency);
+    const entries = this.byDependency.get(dependency);
+    if (entries !== undefined) for (const entry of [...entries]) this.remove(entry);
+  }
+
+  /** Changes may have been missed. */
+  missed(): void {
+    for (const flight of this.flights.values()) flight.missed = true;
+    for (const entry of [...this.entries.values()]) if (entry.identity.dependsOn !== undefined) this.remove(entry);
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  private async join(
+    key: string,
+    token: string,
+    audiences: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TokenResult> {
+    signal.throwIfAborted();
+    const flight = this.flights.get(key) ?? this.begin(key, token, audiences);
+    flight.waiters++;
+    let leave: (() => void) | undefined;
+    const gone = new Promise<never>((_, reject) => {
+      leave = () => reject(signal.reason);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+    try {
+      return await Promise.race([flight.result, gone]);
+    } finally {
+      if (leave !== undefined) signal.removeEventListener('abort', leave);
+      if (--flight.waiters === 0 && this.flights.get(key) === flight) {
+        this.flights.delete(key);
+        flight.abort.abort();
+      }
+    }
+  }
+
+  private begin(key: string, token: string, audiences: readonly string[]): Flight {
+    const abort = new AbortController();
+    const flight: Flight = {
+      result: Promise.resolve()
+        .then(() => this.inner.authenticateToken(token, audiences, abort.signal))
+        .then((result) => {
+          if (result.kind === 'user') this.remember(key, result, flight);
+          return result;
+        })
+        .finally(() => {
+          if (this.flights.get(key) === flight) this.flights.delete(key);
+        }),
+      abort,
+      waiters: 0,
+      changed: new Set(),
+      missed: false,
+    };
+    // Those who wait handle a failure; when nobody does any more it is of no interest.
+    flight.result.catch(() => undefined);
+    this.flights.set(key, flight);
+    return flight;
+  }
+
+  private remember(key: string, identity: TokenIdentity, flight: Flight): void {
+    const { dependsOn = [], expiresAt = Number.POSITIVE_INFINITY } = identity;
+    const outdated = dependsOn.length > 0 && (flight.missed || dependsOn.some((name) => flight.changed.has(name)));
+    if (outdated || flight.abort.signal.aborted) return;
+    const entry: Entry = { key, identity, until: Math.min(this.clock.now() + this.limits.ttlMs, expiresAt) };
+    const before = this.entries.get(key);
+    if (before !== undefined) this.remove(before);
+    this.entries.set(key, entry);
+    for (const name of dependsOn) {
+      const entries = this.byDependency.get(name);
+      if (entries === undefined) this.byDependency.set(name, new Set([entry]));
+      else entries.add(entry);
+    }
+    // All live equally long, so the oldest is the next to end anyway.
+    for (const oldest of this.entries.values()) {
+      if (this.entries.size <= this.limits.maxEntries && oldest.until > this.clock.now()) break;
+      this.remove(oldest);
+    }
+  }
+
+  private remove(entry: Entry): void {
+    if (this.entries.get(entry.key) === entry) this.entries.delete(entry.key);
+    for (const name of entry.identity.dependsOn ?? []) {
+      const entries = this.byDependency.get(name);
+      entries?.delete(entry);
+      if (entries?.size === 0) this.byDependency.delete(name);
+    }
+  }
+
+  private keyOf(token: string, audiences: readonly string[]): string {
+    const hmac = createHmac('sha256', this.secret);
+    // Lengths in front: no two questions have the same text.
+    for (const audience of audiences) hmac.update(`${audience.length}:${audience}`);
+    return hmac.update(`;${token}`).digest('base64');
+  }
+}

@@ -1,0 +1,29 @@
+import { withAuthenticatedGroup } from './authenticated-group.js';
+import { rejectedToken, type TokenAuthenticator, type TokenResult, unknownToken } from './token-authenticator.js';
+
+/**
+ * Tries methods in order; the first that knows the token ends it (specification 5.1). What the others said against it
+ * is told only when none does. A method that fails is passed over too: the token may be another one's.
+ */
+export class TokenUnion implements TokenAuthenticator {
+  constructor(
+    private readonly methods: readonly TokenAuthenticator[],
+    private readonly onFailure: (error: unknown) => void,
+  ) {}
+
+  async authenticateToken(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenResult> {
+    const reasons: string[] = [];
+    for (const method of this.methods) {
+      try {
+        const tried = method.authenticateToken(token, audiences, signal);
+        const result = tried instanceof Promise ? await tried : tried;
+        if (result.kind === 'user') return { ...result, user: withAuthenticatedGroup(result.user) };
+        if (result.kind === 'rejected') reasons.push(result.reason);
+      } catch (error) {
+        this.onFailure(error);
+        reasons.push('the token can not be checked right now');
+      }
+    }
+    return reasons.length === 0 ? unknownToken : rejectedToken(reasons.join(', '));
+  }
+}

@@ -1,0 +1,107 @@
+import { constants } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
+import type { Logger } from '../../observability/logger.js';
+import { type Delay, FilePoll, systemDelay } from '../file-poll.js';
+import { CertificatePool } from './certificate-pool.js';
+
+const pollMs = 2_000;
+
+/** Where the certificates of the listener are. */
+export interface TlsFilePaths {
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Authorities of client certificates, by what they are for; undefined ones are not configured. */
+  readonly clientAuthorities: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The certificates of the listener: its own and the authorities it asks clients for. When a file changes, new
+ * connections get the new ones and open connections stay. What can't be used is logged, and the old ones go on.
+ */
+export class TlsFiles {
+  private readonly pools: ReadonlyMap<string, CertificatePool>;
+  private readonly paths: readonly string[];
+  private readonly poolNames: readonly string[];
+  private contents: readonly Buffer[];
+  private readonly poll: FilePoll;
+  private server: Pick<Server, 'setSecureContext'> | undefined;
+
+  /** Reads all files; throws when one of them is unusable. */
+  constructor(
+    { certificate, privateKey, clientAuthorities }: TlsFilePaths,
+    private readonly logger: Pick<Logger, 'info' | 'error'>,
+    wait: Delay = systemDelay,
+  ) {
+    const configured = Object.entries(clientAuthorities).filter(([, path]) => path !== undefined);
+    this.poolNames = configured.map(([name]) => name);
+    this.paths = [certificate, privateKey, ...configured.map(([, path]) => path as string)];
+    this.contents = this.paths.map((path) => readFileSync(path));
+    this.pools = new Map(
+      this.poolNames.map((name, i) => [name, poolOf(this.contents[i + 2] as Buffer, this.paths[i + 2] as string)]),
+    );
+    const fault = (error: unknown) => logger.error('changed certificates are not used', { error });
+    this.poll = new FilePoll(this.paths, (contents) => this.replace(contents), fault, pollMs, wait);
+  }
+
+  /** The authorities of one use of client certificates; undefined when it is not configured. */
+  pool(name: string): CertificatePool | undefined {
+    return this.pools.get(name);
+  }
+
+  /** For making the listener: certificates of clients are asked for but never demanded. */
+  listenerOptions(): SecureContextOptions & { requestCert?: boolean; rejectUnauthorized?: boolean } {
+    const asks = this.pools.size > 0;
+    return { ...this.contextOptions(this.contents), ...(asks ? { requestCert: true, rejectUnauthorized: false } : {}) };
+  }
+
+  /** Keeps the listener up to date until the abort. */
+  start(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): void {
+    this.server = server;
+    this.poll.start(this.contents, signal);
+  }
+
+  /** Resolves when nothing is looked at any more after the abort. */
+  stopped(): Promise<void> {
+    return this.poll.stopped();
+  }
+
+  private replace(contents: readonly Buffer[]): void {
+    const options = this.contextOptions(contents);
+    // Throws when certificate and key don't belong together, before anything is replaced.
+    createSecureContext(options);
+    this.poolNames.forEach((_, i) => {
+      new CertificatePool(contents[i + 2] as Buffer);
+    });
+    this.server?.setSecureContext(options);
+    this.poolNames.forEach((name, i) => {
+      const content = contents[i + 2] as Buffer;
+      if (!content.equals(this.contents[i + 2] as Buffer)) this.pools.get(name)?.replace(content);
+    });
+    const changed = this.paths.filter((_, i) => !(contents[i] as Buffer).equals(this.contents[i] as Buffer));
+    this.contents = contents;
+    this.logger.info('changed certificates are in use', { files: changed.join(',') });
+  }
+
+  private contextOptions(contents: readonly Buffer[]): SecureContextOptions {
+    const [cert, key, ...ca] = contents as readonly [Buffer, Buffer, ...Buffer[]];
+    const base: SecureContextOptions = { cert, key, minVersion: 'TLSv1.2' };
+    if (ca.length === 0) return base;
+    return {
+      ...base,
+      ca: ca.map((content) => content.toString('utf8')),
+      // An intermediate authority may be trusted alone, without its root.
+      allowPartialTrustChain: true,
+      // A resumed session would keep the verdict of its first connection and has lost the chain.
+      secureOptions: constants.SSL_OP_NO_TICKET,
+    };
+  }
+}
+
+function poolOf(content: Buffer, path: string): CertificatePool {
+  try {
+    return new CertificatePool(content);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+}

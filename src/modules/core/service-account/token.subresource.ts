@@ -1,0 +1,152 @@
+import {
+  type BoundObjectReference,
+  type TokenRequest,
+  tokenRequest,
+} from '../../../apis/authentication/v1/token-request.types.js';
+import type { Pod } from '../../../apis/core/v1/pod.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { formatTime } from '../../../machinery/clock.js';
+import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
+import { addWarning, type RequestContext } from '../../../machinery/request-context.js';
+import type {
+  BoundObject,
+  ServiceAccountTokenIssuer,
+  ServiceAccountTokenRequest,
+} from '../../../machinery/security.js';
+import { badRequestError, conflictError, invalidError, notFoundError } from '../../../machinery/status-error.js';
+import { groupName } from '../../../machinery/vendor.js';
+import { toStatusError } from '../../../registry/errors.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import type { SubresourceAction, SubresourceDefinition } from '../../../registry/resource-definition.js';
+
+const minSeconds = 600;
+const maxSeconds = 2 ** 32;
+const defaultSeconds = 3600;
+const expirationPath = FieldPath.of('spec', 'expirationSeconds');
+
+type TokenContext = Pick<GroupContext, 'storage' | 'names'>;
+type Target = Pick<ServiceAccountTokenRequest, 'bound' | 'node'>;
+
+/** `token`: asks for a token of the account (specification 4.9). Nothing is stored; a dry run is no different. */
+export function tokenPath(context: TokenContext, issuer: ServiceAccountTokenIssuer): SubresourceDefinition {
+  const group = groupName('authentication', context.names);
+  return {
+    name: 'token',
+    kind: { group, version: 'v1', kind: 'TokenRequest' },
+    type: tokenRequest,
+    verbs: ['create'],
+    perform: (request, action) => performToken(context, issuer, group, request, action),
+  };
+}
+
+async function performToken(
+  context: TokenContext,
+  issuer: ServiceAccountTokenIssuer,
+  group: string,
+  request: RequestContext,
+  action: SubresourceAction,
+): Promise<ApiObject> {
+  const body = action.body as TokenRequest & ApiObject;
+  const { spec } = body;
+  // Numbers that a double can't hold exactly arrive as another type.
+  const seconds = Number(spec.expirationSeconds ?? defaultSeconds);
+  await action.validate(body);
+  const errors = expirationErrors(seconds, spec.expirationSeconds);
+  if (errors.length > 0) throw invalidError({ group, kind: 'TokenRequest' }, '', errors);
+  const { namespace, name } = action;
+  const account = await read(context, 'serviceaccounts', namespace, name);
+  const audiences = spec.audiences?.length ? spec.audiences : [...issuer.audiences];
+  const expirationSeconds = shortened(seconds, issuer, request);
+  const target = spec.boundObjectRef ? await boundTarget(context, action, spec.boundObjectRef) : {};
+  const uid = account.metadata.uid ?? '';
+  const { token, expiresAt } = await issuer.issue({ namespace, name, uid, audiences, expirationSeconds, ...target });
+  return {
+    kind: body.kind,
+    apiVersion: body.apiVersion,
+    metadata: { ...body.metadata, creationTimestamp: null },
+    spec: { audiences, expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null },
+    status: { token, expirationTimestamp: formatTime(expiresAt.getTime()) },
+  } as unknown as ApiObject;
+}
+
+function expirationErrors(seconds: number, shown: unknown): FieldError[] {
+  if (seconds < minSeconds) return [invalid(expirationPath, shown, 'may not specify a duration less than 10 minutes')];
+  if (seconds > maxSeconds) {
+    return [invalid(expirationPath, shown, 'may not specify a duration larger than 2^32 seconds')];
+  }
+  return [];
+}
+
+function shortened(
+  seconds: number,
+  { maxExpirationSeconds }: ServiceAccountTokenIssuer,
+  request: RequestContext,
+): number {
+  if (maxExpirationSeconds === undefined || seconds <= maxExpirationSeconds) return seconds;
+  const text = `requested expiration of ${seconds} seconds shortened to ${maxExpirationSeconds} seconds`;
+  addWarning(request, text);
+  return maxExpirationSeconds;
+}
+
+async function boundTarget(
+  context: TokenContext,
+  { namespace, name }: SubresourceAction,
+  reference: BoundObjectReference,
+): Promise<Target> {
+  const { kind = '', apiVersion = '', name: boundName = '' } = reference;
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const resource = group === '' ? boundResources[kind] : undefined;
+  if (resource === undefined) {
+    throw badRequestError(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
+  }
+  if (boundName === '') throw badRequestError('Name parameter required.');
+  const object = await read(context, resource, kind === 'Node' ? '' : namespace, boundName);
+  const uid = object.metadata.uid ?? '';
+  if (kind === 'Pod' && (object as unknown as Pod).spec.serviceAccountName !== name) {
+    const account = JSON.stringify(name);
+    throw badRequestError(
+      `cannot bind token for serviceaccount ${account} to pod running with different serviceaccount name.`,
+    );
+  }
+  if (reference.uid && reference.uid !== uid) {
+    const detail = `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflictError({ group, resource: kind }, boundName, detail);
+  }
+  const bound = { kind: kind as BoundObject['kind'], name: boundName, uid };
+  return kind === 'Pod' ? { bound, node: await nodeOf(context, object as unknown as Pod) } : { bound };
+}
+
+const boundResources: Readonly<Record<string, 'pods' | 'secrets' | 'nodes' | undefined>> = Object.freeze({
+  __proto__: null as never,
+  Pod: 'pods',
+  Secret: 'secrets',
+  Node: 'nodes',
+});
+
+/** The node a pod runs on; a node that is gone has only a name. */
+async function nodeOf(context: TokenContext, pod: Pod): Promise<Target['node']> {
+  const name = pod.spec.nodeName;
+  if (!name) return undefined;
+  const node = await find(context, 'nodes', '', name);
+  return { name, uid: node?.metadata.uid ?? '' };
+}
+
+async function read(context: TokenContext, resource: string, namespace: string, name: string): Promise<ApiObject> {
+  const found = await find(context, resource, namespace, name);
+  if (found === undefined) throw notFoundError({ group: '', resource }, name);
+  return found;
+}
+
+async function find(
+  { storage }: TokenContext,
+  resource: string,
+  namespace: string,
+  name: string,
+): Promise<ApiObject | undefined> {
+  try {
+    const stored = await storage.get({ resource, namespace, name });
+    return stored === undefined ? undefined : (JSON.parse(stored.json) as ApiObject);
+  } catch (error) {
+    throw toStatusError(error, { group: '', resource }, name);
+  }
+}
