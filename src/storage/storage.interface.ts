@@ -182,6 +182,9 @@ export interface Storage {
   /** Newest committed version over all resources, read from the database after the call began. */
   head(): Promise<bigint>;
 
+  /** Oldest version that can be listed at or watched from, read from the database after the call began. */
+  floor(): Promise<bigint>;
+
   /** Changes of the scope with a version above `from`. `Expired` when `from` lies below the floor. */
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription>;
 

@@ -104,6 +104,10 @@ export class CachedStorage implements Storage {
     return this.#inner.head();
   }
 
+  floor(): Promise<bigint> {
+    return this.#inner.floor();
+  }
+
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
     if (this.#stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
     return this.#cacher(scope.resource).watch(scope, from);
@@ -123,7 +127,7 @@ export class CachedStorage implements Storage {
 
   /** The cache once it is new enough for the query; undefined when the database has to answer. */
   async #cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
-    if (query.at !== undefined) return cacher.isLost(query.at) ? undefined : cacher.cache;
+    if (query.at !== undefined) return (await cacher.isReadable(query.at)) ? cacher.cache : undefined;
     if (query.notOlderThan !== undefined) {
       await this.#waitFor(cacher, query.notOlderThan);
       return cacher.cache;
@@ -144,10 +148,10 @@ export class CachedStorage implements Storage {
     const head = await this.#inner.head();
     if (await cacher.reached(version, this.#options.futureWaitMs)) return;
     if (cacher.cache === undefined) return;
-    const resourceVersion = cacher.cache.position > head ? cacher.cache.position : head;
-    if (resourceVersion >= version) return cacher.drop('feed');
-    const message = `version ${version} is too large; the newest is ${resourceVersion}`;
-    throw new StorageError('TooLargeVersion', message, { resourceVersion });
+    // Committed, but the feed doesn't bring it: the database has to answer.
+    if (head >= version) return cacher.drop('feed');
+    const message = `version ${version} is too large; the newest is ${head}`;
+    throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
   }
 
   #cacher(resource: string): Cacher {

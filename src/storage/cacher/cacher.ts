@@ -128,10 +128,14 @@ export class Cacher implements WatcherHome {
     }
   }
 
-  /** Whether the version belongs to a history that the database lost; only the database says what to make of it. */
-  isLost(version: bigint): boolean {
+  /**
+   * Whether the database would let the version be read too. The cache may hold older ones, but all processes shall
+   * give the same answer; and a version of a history that was lost must not be found in memory.
+   */
+  async isReadable(version: bigint): Promise<boolean> {
+    const floor = await this.#inner.floor();
     const lost = this.#inner.lostVersions();
-    return lost !== undefined && version > lost.after && version < lost.until;
+    return version >= floor && !(lost !== undefined && version > lost.after && version < lost.until);
   }
 
   /** See `Storage.watch`. */
@@ -139,7 +143,7 @@ export class Cacher implements WatcherHome {
     this.touch();
     const { buffer, fillWaitMs, futureWaitMs } = this.#options;
     const cache = await this.ready(fillWaitMs);
-    if (this.isLost(from)) return this.#inner.watch(scope, from);
+    if (!(await this.isReadable(from))) return this.#inner.watch(scope, from);
     if (cache !== undefined && from > cache.position) {
       // Asking for the head also makes the feed look for what is behind it.
       await this.#inner.head();
