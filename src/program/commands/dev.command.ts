@@ -13,6 +13,7 @@ import { writeFileAtomically } from '../files.js';
 import { formatKubeconfig, localUrl } from '../kubeconfig.js';
 import { type Running, stopAll } from '../lifecycle.js';
 import { ensurePki, type Pki } from '../pki/pki.js';
+import { ensureServiceAccountKey } from '../pki/service-account-key.js';
 import { checkPortFree } from '../port-check.js';
 import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
@@ -59,8 +60,9 @@ async function start(
   const { bindAddress, securePort } = parsed.secureServing;
   await checkPortFree(bindAddress, securePort);
 
+  const pkiDirectory = resolve(parsed.secureServing.certDir ?? join(directory, 'pki'));
   const pki = await ensurePki({
-    directory: resolve(parsed.secureServing.certDir ?? join(directory, 'pki')),
+    directory: pkiDirectory,
     bindAddress,
     serviceClusterIpRange: parsed.cluster.serviceClusterIpRange,
     clock: systemClock,
@@ -75,7 +77,7 @@ async function start(
   if (context.signals.signal.aborted) return;
   await migrateDatabase(databaseUrl, logger);
 
-  const options = completeOptions(parsed, given, pki, databaseUrl);
+  const options = await withTokenKey(completeOptions(parsed, given, pki, databaseUrl), pkiDirectory);
   const kubeconfig = join(directory, 'admin.kubeconfig');
   await writeKubeconfig(kubeconfig, options, given, pki);
   if (context.signals.signal.aborted) return;
@@ -102,6 +104,15 @@ function completeOptions(
     storage: { ...parsed.storage, databaseUrl },
     authentication: { ...parsed.authentication, clientCaFile },
   };
+}
+
+/** Tokens of service accounts can be asked for out of the box; who brings keys decides alone. */
+async function withTokenKey(options: ServerOptions, directory: string): Promise<ServerOptions> {
+  const { authentication } = options;
+  const { serviceAccountKeyFile, serviceAccountSigningKeyFile } = authentication;
+  if (serviceAccountSigningKeyFile !== undefined || serviceAccountKeyFile.length > 0) return options;
+  const file = await ensureServiceAccountKey(directory);
+  return { ...options, authentication: { ...authentication, serviceAccountSigningKeyFile: file } };
 }
 
 async function writeKubeconfig(
