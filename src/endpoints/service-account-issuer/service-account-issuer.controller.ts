@@ -26,8 +26,10 @@ export class ServiceAccountIssuerController {
 
   private send(reply: FastifyReply, contentType: string, text: string | undefined): void {
     if (text === undefined) throw unknownPathError();
+    // A text would get a character set that neither type has.
+    const bytes = Buffer.from(text);
     // A time-out may have answered already.
     if (reply.sent) return;
-    void reply.code(200).header('cache-control', cacheControl).header('content-type', contentType).send(text);
+    void reply.code(200).header('cache-control', cacheControl).header('content-type', contentType).send(bytes);
   }
 }
