@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Http2Client } from './support/http2-client.js';
+import { ProtobufClient, protobuf } from './support/protobuf-client.js';
+import { TestCluster, tokens } from './support/test-cluster.js';
+
+const path = '/api/v1/namespaces/default/configmaps';
+const filler = 'the same text again and again, '.repeat(12);
+let cluster: TestCluster;
+let bytes: ProtobufClient;
+let two: Http2Client;
+/** Lists are asked for at one version: something else may write in between. */
+let version: string;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1 });
+  const { client } = cluster.first;
+  bytes = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
+  two = await Http2Client.connect(cluster.first.url, cluster.pki.authority, tokens.admin);
+  const create = async (from: number) => {
+    for (let i = from; i < 1200; i += 8) {
+      const name = `c${String(i).padStart(4, '0')}`;
+      const created = await client.post(path, {
+        metadata: { name, labels: { half: String(i % 2) } },
+        data: { filler },
+      });
+      assert.equal(created.status, 201);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, i) => create(i)));
+  const big = await client.post(path, { metadata: { name: 'big' }, data: { a: 'x'.repeat(200_000) } });
+  assert.equal(big.status, 201);
+  version = big.body.metadata.resourceVersion;
+});
+
+after(async () => {
+  await two.close();
+  await cluster.stop();
+});
+
+/** Reads that are long, in every way an answer is made. */
+const long: readonly (readonly [what: string, path: string, accept: string])[] = [
+  ['one object', `${path}/big`, 'application/json'],
+  ['one object, indented', `${path}/big?pretty=true`, 'application/json'],
+  ['a list', path, 'application/json'],
+  ['a page of a list', `${path}?limit=500`, 'application/json'],
+  ['a list by label', `${path}?labelSelector=half=1`, 'application/json'],
+  ['a list in YAML', path, 'application/yaml'],
+  ['a list in protobuf', path, protobuf],
+  ['a table', path, 'application/json;as=Table;v=v1;g=meta.k8s.io'],
+];
+
+/** The path of a list, at the one version. */
+function fixed(target: string): string {
+  if (target.startsWith(`${path}/`)) return target;
+  return `${target}${target.includes('?') ? '&' : '?'}resourceVersion=${version}&resourceVersionMatch=Exact`;
+}
+
+describe('long answers to reads', () => {
+  for (const [what, unfixed, accept] of long) {
+    it(`${what}: compressed for those who take it, in both HTTP versions, and the same as without`, async () => {
+      const target = fixed(unfixed);
+      const plain = await bytes.send('GET', target, { accept });
+      assert.equal(plain.status, 200);
+      assert.ok(plain.bytes.length > 128 * 1024);
+      assert.equal(plain.headers['content-encoding'], undefined);
+      assert.equal(plain.headers.vary, 'Accept-Encoding');
+      const headers = { 'accept-encoding': 'deflate, gzip;q=0.8' };
+      const one = await bytes.send('GET', target, { accept, headers });
+      const over2 = await two.send('GET', target, { accept, ...headers });
+      for (const answer of [one, { ...over2, bytes: over2.body }]) {
+        assert.equal(answer.headers['content-encoding'], 'gzip');
+        assert.equal(answer.headers.vary, 'Accept-Encoding');
+        assert.equal(answer.headers['content-type'], plain.headers['content-type']);
+        assert.ok(answer.bytes.length * 5 < plain.bytes.length);
+        assert.ok(gunzipSync(answer.bytes).equals(plain.bytes));
+        const length = answer.headers['content-length'];
+        if (length !== undefined) assert.equal(Number(length), answer.bytes.length);
+      }
+    });
+
+    it(`${what}: HEAD has the headers and no body`, async () => {
+      const target = fixed(unfixed);
+      const headers = { 'accept-encoding': 'gzip' };
+      const one = await bytes.send('HEAD', target, { accept, headers });
+      const over2 = await two.send('HEAD', target, { accept, ...headers });
+      assert.equal(one.bytes.length + over2.body.length, 0);
+      for (const answer of [one, over2]) {
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers['content-encoding'], 'gzip');
+        assert.equal(answer.headers['content-length'], undefined);
+      }
+    });
+  }
+});
+
+describe('not compressed', () => {
+  const headers = { 'accept-encoding': 'gzip' };
+
+  it('are short answers', async () => {
+    for (const target of [`${path}/c0001`, `${path}?limit=10&labelSelector=half=1`]) {
+      const { status, headers: got } = await bytes.send('GET', target, { accept: 'application/json', headers });
+      assert.equal(status, 200);
+      assert.equal(got['content-encoding'], undefined);
+      assert.ok(Number(got['content-length']) > 0);
+    }
+  });
+
+  it('are answers to writes', async () => {
+    const { body } = await cluster.first.client.get(`${path}/big`);
+    const put = await bytes.send('PUT', `${path}/big`, {
+      accept: 'application/json',
+      contentType: 'application/json',
+      body: Buffer.from(JSON.stringify(body)),
+      headers,
+    });
+    assert.equal(put.status, 200);
+    assert.equal(put.headers['content-encoding'], undefined);
+    assert.ok(put.bytes.length > 128 * 1024);
+  });
+
+  it('are watches', async () => {
+    const watch = await cluster.first.client.watch(`${path}?watch=true&fieldSelector=metadata.name=big`, { headers });
+    const event = await watch.next();
+    assert.equal(event?.object.metadata.name, 'big');
+    watch.close();
+  });
+
+  it('is what the client refuses to take compressed', async () => {
+    for (const encoding of ['gzip;q=0', 'br', 'identity, gzip;q=0.1']) {
+      const answer = await bytes.send('GET', path, {
+        accept: 'application/json',
+        headers: { 'accept-encoding': encoding },
+      });
+      assert.equal(answer.headers['content-encoding'], undefined, encoding);
+      assert.equal(JSON.parse(answer.bytes.toString()).items.length, 1201);
+    }
+  });
+});
+
+describe('a client that leaves in the middle', () => {
+  it('frees the request', async () => {
+    for (const encoding of ['gzip', 'identity']) {
+      const stream = two.open('GET', path, { 'accept-encoding': encoding });
+      await new Promise((resolve) => stream.once('response', resolve));
+      stream.close();
+      await new Promise((resolve) => stream.once('close', resolve));
+    }
+    for (;;) {
+      const { text } = await cluster.first.client.get('/metrics');
+      // The scrape itself is one.
+      if (/apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/.test(text)) break;
+    }
+  });
+});
