@@ -3,6 +3,7 @@ import { addWarning } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
 import { readOnlyPaths } from './discovery/read-only-paths.js';
 import { handleApply } from './handlers/apply.js';
+import { handleComputed } from './handlers/computed.js';
 import { handleCreate } from './handlers/create.js';
 import { handleDelete, handleDeleteCollection } from './handlers/delete.js';
 import { handleGet } from './handlers/get.js';
@@ -26,6 +27,7 @@ export async function handleResource(
   const scope = resolveScope(services.registry, context.requestInfo);
   noteDeprecation(services, context, scope);
   const { accept } = request.headers;
+  if (scope.resource.definition.compute !== undefined) return handleComputed(services, context, scope, accept, reply);
   switch (scope.verb) {
     case 'get':
       return handleGet(services, context, scope, accept, reply);

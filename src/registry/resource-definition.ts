@@ -124,10 +124,15 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly verbs?: readonly ResourceVerb[];
   /**
    * Makes the kind a virtual one: a created object is a question, which this answers by filling in what it was asked
-   * for; nothing is stored. Such a definition has the one verb `create`. The object stood the strategy's rules and
+   * for, or with a Status; nothing is stored. Such a definition has the one verb `create`. The object stood the strategy's rules and
    * admission.
    */
-  readonly answer?: (context: RequestContext, object: T) => Promise<T> | T;
+  readonly answer?: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
+  /**
+   * Makes the kind a computed one: all its objects as they are right now; nothing is stored. Such a definition has the
+   * verbs `get` and `list` only.
+   */
+  readonly compute?: (context: RequestContext) => Promise<readonly T[]>;
   readonly strategy: Strategy<T>;
   readonly facts?: StrategyFacts<T>;
   /** Fields selectable besides metadata.name and metadata.namespace. */
@@ -136,6 +141,17 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly selectableFieldNames?: readonly string[];
   readonly columns?: readonly TableColumn<T>[];
   readonly subresources?: readonly SubresourceDefinition[];
+}
+
+/** What the client asked for besides the answer. */
+export interface AnswerOptions {
+  /** What the answer would do must not be done. */
+  readonly dryRun: boolean;
+}
+
+/** Whether objects of the kind are ever stored: virtual and computed ones are not. */
+export function isStoredKind({ answer, compute }: ResourceDefinition): boolean {
+  return answer === undefined && compute === undefined;
 }
 
 /** The kind as messages about its objects name it: that of the group the objects are stored under. */

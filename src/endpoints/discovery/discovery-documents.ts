@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { formatApiVersion } from '../../machinery/group-version.js';
-import { allVerbs, type ResourceDefinition, type SubresourceDefinition } from '../../registry/resource-definition.js';
+import {
+  allVerbs,
+  isStoredKind,
+  type ResourceDefinition,
+  type SubresourceDefinition,
+} from '../../registry/resource-definition.js';
 import type { ResourceRegistry, ServedGroup, ServedResource } from '../../registry/resource-registry.js';
 import { orderGroups } from './group-order.js';
 
@@ -65,7 +70,7 @@ function resourceEntry({ definition }: ServedResource): ApiResource {
     verbs: definition.verbs ?? allVerbs,
     ...(definition.shortNames === undefined ? {} : { shortNames: definition.shortNames }),
     ...(definition.categories === undefined ? {} : { categories: definition.categories }),
-    storageVersionHash: storageVersionHash(definition),
+    ...(isStoredKind(definition) ? { storageVersionHash: storageVersionHash(definition) } : {}),
   };
 }
 

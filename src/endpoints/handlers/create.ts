@@ -40,7 +40,8 @@ export async function handleCreate(
   });
   if (resource.definition.answer !== undefined) {
     const answer = await answerQuestion(context, resource.definition, object, options);
-    sendValue(context, reply, 201, answer, accepted, resource.served.type);
+    const type = answer.kind === 'Status' ? services.kinds.status : resource.served.type;
+    sendValue(context, reply, 201, answer, accepted, type);
     return;
   }
   trackFields(services, resource, undefined, object, options);
@@ -64,5 +65,5 @@ async function answerQuestion(
   const errors = strategy.validate?.(context, object) ?? [];
   if (errors.length > 0) throw invalidError({ group, kind }, object.metadata?.name ?? '', errors);
   await validateWith(context, options)(object, undefined);
-  return (await definition.answer?.(context, object)) as ApiObject;
+  return (await definition.answer?.(context, object, { dryRun: options.dryRun })) as ApiObject;
 }

@@ -9,7 +9,8 @@ export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** `metadata` of a list answer. */
 export interface ListMetadata {
-  readonly resourceVersion: string;
+  /** Lists of what is not stored have none. */
+  readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
 }

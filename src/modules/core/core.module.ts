@@ -1,6 +1,8 @@
 import { Inject, Module } from '@nestjs/common';
 import { GROUP_CONTEXT, type GroupContext } from '../../registry/group-context.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { bindingResource } from './binding/binding.resource.js';
+import { componentStatusResource } from './component-status/component-status.resource.js';
 import { configMapResource } from './config-map/config-map.resource.js';
 import { endpointsResource } from './endpoints/endpoints.resource.js';
 import { limitRangeResource } from './limit-range/limit-range.resource.js';
@@ -18,6 +20,8 @@ import { coreWorkloadResources } from './workloads.js';
 export function coreResources(context: GroupContext): ResourceDefinition[] {
   const { names } = context;
   return [
+    bindingResource(context),
+    componentStatusResource(context),
     configMapResource(),
     endpointsResource(),
     limitRangeResource(names),

@@ -1,0 +1,57 @@
+import { type Binding, binding } from '../../../apis/core/v1/pod.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { cloneJson } from '../../../machinery/json/exact-numbers.js';
+import type { RequestContext } from '../../../machinery/request-context.js';
+import { badRequestError, conflictError, modifiedMessage, notFoundError } from '../../../machinery/status-error.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { type AnswerOptions, defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { Store } from '../../../registry/store.js';
+import { bindingPath } from '../pod/pod.binding.js';
+
+/** What a mutating and a validating admission could say was said about the binding itself. */
+const admitted = async () => {};
+
+/** `bindings`: the older way to put a pod on a node, with the pod's name in the body. */
+export function bindingResource(context: GroupContext): ResourceDefinition {
+  const path = bindingPath(context.clock);
+  let pods: Store | undefined;
+
+  async function bindPod(request: RequestContext, body: Binding & ApiObject, { dryRun }: AnswerOptions) {
+    const { name = '', namespace = '' } = body.metadata;
+    if (name === '') throw badRequestError('Name parameter required.');
+    pods ??= podStore(context);
+    const { groupResource } = pods;
+    await pods.update(request, namespace, name, {
+      dryRun,
+      validate: admitted,
+      subresource: path,
+      transform: (live) => {
+        if (live === undefined) throw notFoundError(groupResource, name);
+        const { uid, resourceVersion } = body.metadata;
+        const isOther =
+          (uid && uid !== live.metadata.uid) || (resourceVersion && resourceVersion !== live.metadata.resourceVersion);
+        if (isOther) throw conflictError(groupResource, name, modifiedMessage);
+        return path.write?.(request, cloneJson(live), body) as ApiObject;
+      },
+    });
+    return path.createAnswer?.(request, body) as ApiObject;
+  }
+
+  return defineResource<Binding & ApiObject>({
+    group: '',
+    resource: 'bindings',
+    singular: 'binding',
+    kind: 'Binding',
+    namespaced: true,
+    versions: [{ version: 'v1', type: binding }],
+    verbs: ['create'],
+    answer: bindPod,
+    strategy: {},
+  });
+}
+
+function podStore({ registry, storage, clock }: GroupContext): Store {
+  const found = registry.find('', 'v1', 'pods');
+  if (found === undefined) throw new Error('pods must be registered before they can be bound');
+  return new Store(found, storage, clock);
+}

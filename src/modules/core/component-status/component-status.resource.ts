@@ -1,0 +1,68 @@
+import {
+  type ComponentCondition,
+  type ComponentStatus,
+  componentStatus,
+} from '../../../apis/core/v1/component-status.types.js';
+import { nameColumn } from '../../../registry/default-columns.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+
+const healthOf = ({ conditions }: ComponentStatus): ComponentCondition | undefined =>
+  conditions?.find(({ type }) => type === 'Healthy');
+
+const words: Readonly<Record<string, string>> = { True: 'Healthy', False: 'Unhealthy' };
+
+const columns: readonly TableColumn<ComponentStatus>[] = [
+  nameColumn,
+  {
+    name: 'Status',
+    type: 'string',
+    description: 'Whether the part works.',
+    cell: (object) => words[healthOf(object)?.status ?? ''] ?? 'Unknown',
+  },
+  {
+    name: 'Message',
+    type: 'string',
+    description: 'What the part says about itself.',
+    cell: (object) => healthOf(object)?.message ?? '',
+  },
+  {
+    name: 'Error',
+    type: 'string',
+    description: 'Why nothing is known about the part.',
+    cell: (object) => healthOf(object)?.error ?? '',
+  },
+];
+
+/** `componentstatuses`: how the parts of the control plane are that this process can ask. Kept for old clients. */
+export function componentStatusResource({ storage }: GroupContext): ResourceDefinition {
+  return defineResource<ComponentStatus>({
+    group: '',
+    resource: 'componentstatuses',
+    singular: 'componentstatus',
+    kind: 'ComponentStatus',
+    namespaced: false,
+    shortNames: ['cs'],
+    versions: [{ version: 'v1', type: componentStatus }],
+    verbs: ['get', 'list'],
+    compute: async () => [
+      {
+        kind: 'ComponentStatus',
+        apiVersion: 'v1',
+        metadata: { name: 'storage', creationTimestamp: null },
+        conditions: [await storageHealth(() => storage.ping())],
+      },
+    ],
+    strategy: {},
+    columns,
+  });
+}
+
+async function storageHealth(ping: () => Promise<void>): Promise<ComponentCondition> {
+  try {
+    await ping();
+    return { type: 'Healthy', status: 'True', message: 'ok' };
+  } catch {
+    return { type: 'Healthy', status: 'False', message: 'the database does not answer' };
+  }
+}

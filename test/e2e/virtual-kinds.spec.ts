@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Kubectl } from './support/kubectl.js';
+import { TestCluster } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1 });
+});
+after(() => cluster.stop());
+
+const pods = '/api/v1/namespaces/default/pods';
+const bindings = '/api/v1/namespaces/default/bindings';
+
+async function addPod(name: string): Promise<void> {
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  assert.equal((await cluster.first.client.post(pods, { metadata: { name }, spec })).status, 201);
+}
+
+async function nodeOf(name: string): Promise<string | undefined> {
+  return (await cluster.first.client.get(`${pods}/${name}`)).body.spec.nodeName;
+}
+
+describe('bindings', () => {
+  it('put a pod on a node, once', async () => {
+    const { client } = cluster.first;
+    await addPod('a');
+    const body = { metadata: { name: 'a', annotations: { why: 'here' } }, target: { kind: 'Node', name: 'n1' } };
+    assert.equal((await client.post(`${bindings}?dryRun=All`, body)).status, 201);
+    assert.equal(await nodeOf('a'), undefined);
+    const answer = await client.post(bindings, body);
+    assert.equal(answer.status, 201, answer.text);
+    assert.deepEqual(answer.body, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+    assert.equal(await nodeOf('a'), 'n1');
+    const pod = (await client.get(`${pods}/a`)).body;
+    assert.equal(pod.metadata.annotations.why, 'here');
+    assert.equal(pod.status.conditions[0].type, 'PodScheduled');
+    const again = await client.post(bindings, { metadata: { name: 'a' }, target: { name: 'n2' } });
+    assert.equal(again.status, 409);
+    assert.match(again.body.message, /pod a is already assigned to node "n1"/);
+  });
+
+  it('refuse what is no binding of a pod', async () => {
+    const { client } = cluster.first;
+    await addPod('b');
+    const target = { name: 'n1' };
+    const cases: readonly (readonly [object, number, RegExp])[] = [
+      [{ metadata: {}, target }, 400, /Name parameter required/],
+      [{ metadata: { name: 'b' } }, 400, /target\.name: Required value/],
+      [{ metadata: { name: 'b' }, target: { kind: 'Pod', name: 'x' } }, 400, /target\.kind/],
+      [{ metadata: { name: 'none' }, target }, 404, /pods "none" not found/],
+      [{ metadata: { name: 'b', uid: 'other' }, target }, 409, /modified/],
+      [{ metadata: { name: 'b', namespace: 'elsewhere' }, target }, 400, /namespace/],
+    ];
+    for (const [body, status, message] of cases) {
+      const answer = await client.post(bindings, body);
+      assert.equal(answer.status, status, answer.text);
+      assert.match(answer.body.message, message);
+    }
+    assert.equal((await client.get(bindings)).status, 405);
+    assert.equal(
+      (await client.post('/api/v1/namespaces/none/bindings', { metadata: { name: 'b' }, target })).status,
+      404,
+    );
+    assert.equal(await nodeOf('b'), undefined);
+  });
+});
+
+describe('componentstatuses', () => {
+  it('say how storage is', async () => {
+    const { client } = cluster.first;
+    const item = {
+      metadata: { name: 'storage', creationTimestamp: null },
+      conditions: [{ type: 'Healthy', status: 'True', message: 'ok' }],
+    };
+    const one = await client.get('/api/v1/componentstatuses/storage');
+    assert.deepEqual(one.body, { kind: 'ComponentStatus', apiVersion: 'v1', ...item });
+    const list = await client.get('/api/v1/componentstatuses');
+    assert.deepEqual(list.body, { kind: 'ComponentStatusList', apiVersion: 'v1', metadata: {}, items: [item] });
+    const none = await client.get('/api/v1/componentstatuses?labelSelector=a%3Db');
+    assert.deepEqual(none.body.items, []);
+    const kubectl = new Kubectl(cluster.first.kubeconfig);
+    assert.match(kubectl.ok(['get', 'cs']), /^storage\s+Healthy\s+ok/m);
+    assert.match(kubectl.ok(['get', 'cs', 'storage', '-o', 'yaml']), /kind: ComponentStatus/);
+  });
+
+  it('can only be read', async () => {
+    const { client } = cluster.first;
+    assert.equal((await client.get('/api/v1/componentstatuses/none')).status, 404);
+    assert.equal((await client.get('/api/v1/componentstatuses?watch=1')).status, 405);
+    assert.equal((await client.post('/api/v1/componentstatuses', { metadata: { name: 'x' } })).status, 405);
+    assert.equal((await client.delete('/api/v1/componentstatuses/storage')).status, 405);
+  });
+});
+
+describe('discovery', () => {
+  it('lists them with what can be done, and without a stored version', async () => {
+    const { resources } = (await cluster.first.client.get('/api/v1')).body;
+    const entry = (name: string) => resources.find((r: { name: string }) => r.name === name);
+    assert.deepEqual(entry('bindings'), {
+      name: 'bindings',
+      singularName: 'binding',
+      namespaced: true,
+      kind: 'Binding',
+      verbs: ['create'],
+    });
+    assert.deepEqual(entry('componentstatuses').verbs, ['get', 'list']);
+    assert.equal(entry('componentstatuses').storageVersionHash, undefined);
+    assert.deepEqual(entry('pods/eviction'), {
+      name: 'pods/eviction',
+      singularName: '',
+      namespaced: true,
+      group: 'policy',
+      version: 'v1',
+      kind: 'Eviction',
+      verbs: ['create'],
+    });
+  });
+});
