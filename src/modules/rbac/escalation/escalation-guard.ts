@@ -120,9 +120,14 @@ export class EscalationGuard {
     const shown = missing.slice(0, maxShown);
     if (missing.length > maxShown) shown.push(`and ${missing.length - maxShown} more`);
     const who = `user ${JSON.stringify(user.name)} (groups=${formatList(user.groups)})`;
-    const tail = held.error === '' ? '' : `; resolution errors: [${held.error}]`;
+    const tail = held.error === '' ? '' : `; resolution errors: [${this.withResources(held.error)}]`;
     const detail = `${who} is attempting to grant RBAC permissions not currently held:\n${shown.join('\n')}${tail}`;
     throw this.forbidden(resource, name, detail);
+  }
+
+  /** Modules name the kinds of roles that are missing; a message about a write names resources. */
+  private withResources(error: string): string {
+    return error.replaceAll(`role.${this.group} `, `roles.${this.group} `);
   }
 
   private forbidden(resource: string, name: string, detail: string): Error {

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import type { ClusterRole } from '../../apis/rbac/v1/role.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { systemClock } from '../../machinery/clock.js';
+import { closedSecurity } from '../../machinery/security.js';
+import { vendorNames } from '../../machinery/vendor.js';
+import { clusterRoleResource } from '../../modules/rbac/role/role.resource.js';
+import { Logger } from '../../observability/logger.js';
+import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
+import { Store } from '../../registry/store.js';
+import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
+import { systemTimers } from '../timers.js';
+import { workContext } from '../work-context.js';
+import { ClusterRoleAggregationController } from './cluster-role-aggregation.controller.js';
+
+const names = vendorNames('k8s.io');
+const group = 'rbac.authorization.k8s.io';
+const quiet = new Logger('error', 'text', () => {});
+const resource = `clusterroles.${group}`;
+
+let postgres: TestPostgres;
+
+before(async () => {
+  postgres = await startTestPostgres();
+});
+
+after(() => postgres.stop());
+
+const rule = (name: string) => ({ verbs: ['get'], apiGroups: [''], resources: [name] });
+const collecting = (label: string) => ({ clusterRoleSelectors: [{ matchLabels: { [label]: 'true' } }] });
+
+/** A database with the one resource, written to as an administrator would. */
+class Cluster {
+  readonly registry = new ResourceRegistry();
+  private readonly store: Store;
+  private readonly context;
+
+  constructor(readonly storage: PostgresStorage) {
+    this.registry.register(clusterRoleResource({ names, storage, security: closedSecurity }));
+    this.store = new Store(this.registry.find(group, 'v1', 'clusterroles') as ServedResource, storage, systemClock);
+    const context = workContext('test', 0, new AbortController().signal);
+    this.context = { ...context, user: { name: 'admin', uid: '', groups: ['system:masters'], extra: {} } };
+  }
+
+  async create(name: string, labels: readonly string[], rest: Partial<ClusterRole>): Promise<void> {
+    const metadata = { name, labels: Object.fromEntries(labels.map((label) => [label, 'true'])) };
+    const object = { metadata, rules: null, ...rest } as ApiObject;
+    await this.store.create(this.context, object, { dryRun: false, validate: async () => {} });
+  }
+
+  async change(name: string, change: (role: ClusterRole) => object): Promise<void> {
+    await this.store.update(this.context, '', name, {
+      dryRun: false,
+      validate: async () => {},
+      transform: (live) => change(structuredClone(live) as ApiObject as ClusterRole) as ApiObject,
+    });
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.store.delete(this.context, '', name, { dryRun: false }, async () => {});
+  }
+
+  /** Resolves when the role has rules on these resources, in this order. */
+  async rulesWhen(name: string, expected: readonly string[]): Promise<ClusterRole> {
+    const key = { resource, namespace: '', name };
+    const subscription = await this.storage.watch(key, await this.storage.head());
+    let seen: string[] = [];
+    const timer = setTimeout(() => subscription.close(), 10_000);
+    try {
+      for (;;) {
+        const found = await this.storage.get(key);
+        const role = JSON.parse(found?.json ?? '{}') as ClusterRole;
+        seen = (role.rules ?? []).flatMap(({ resources = [] }) => resources);
+        if (JSON.stringify(seen) === JSON.stringify(expected)) return role;
+        if ((await subscription.next()) === undefined) throw new Error(`${name} has ${seen} instead of ${expected}`);
+      }
+    } finally {
+      clearTimeout(timer);
+      subscription.close();
+    }
+  }
+}
+
+/** Runs `loops` controllers against a fresh database while `use` runs. */
+async function withControllers(loops: number, use: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const storage = await createPostgresStorage({ databaseUrl: await postgres.createTestDatabase() });
+  const cluster = new Cluster(storage);
+  const stop = new AbortController();
+  const options = { storage, registry: cluster.registry, names, logger: quiet, timers: systemTimers, firstPauseMs: 5 };
+  const running = Array.from({ length: loops }, () => new ClusterRoleAggregationController(options).run(stop.signal));
+  try {
+    await use(cluster);
+  } finally {
+    stop.abort();
+    await Promise.all(running);
+    await storage.stop();
+  }
+}
+
+describe('ClusterRoleAggregationController', () => {
+  it('collects rules by name, each once, and follows every change', () =>
+    withControllers(1, async (cluster) => {
+      await cluster.create('all', [], { aggregationRule: collecting('part') });
+      await cluster.create('b', ['part'], { rules: [rule('pods'), rule('secrets')] });
+      await cluster.create('a', ['part'], { rules: [rule('nodes'), rule('secrets')] });
+      await cluster.create('other', ['else'], { rules: [rule('events')] });
+      await cluster.rulesWhen('all', ['nodes', 'secrets', 'pods']);
+
+      await cluster.change('b', (role) => ({ ...role, rules: [rule('services')] }));
+      await cluster.rulesWhen('all', ['nodes', 'secrets', 'services']);
+      await cluster.change('other', (role) => ({ ...role, metadata: { ...role.metadata, labels: { part: 'true' } } }));
+      await cluster.rulesWhen('all', ['nodes', 'secrets', 'services', 'events']);
+      await cluster.delete('a');
+      await cluster.rulesWhen('all', ['services', 'events']);
+    }));
+
+  it('puts back what a client writes', () =>
+    withControllers(1, async (cluster) => {
+      await cluster.create('a', ['part'], { rules: [rule('nodes')] });
+      await cluster.create('all', [], { aggregationRule: collecting('part') });
+      await cluster.rulesWhen('all', ['nodes']);
+      await cluster.change('all', (role) => ({ ...role, rules: [rule('secrets')] }));
+      await cluster.rulesWhen('all', ['nodes']);
+      // Without the rule the role belongs to its writers again.
+      await cluster.change('all', ({ aggregationRule: _gone, ...role }) => ({ ...role, rules: [rule('secrets')] }));
+      await cluster.create('c', ['part'], { rules: [rule('pods')] });
+      await cluster.create('witness', [], { aggregationRule: collecting('part') });
+      await cluster.rulesWhen('witness', ['nodes', 'pods']);
+      await cluster.rulesWhen('all', ['secrets']);
+    }));
+
+  it('collects from roles that collect', () =>
+    withControllers(1, async (cluster) => {
+      await cluster.create('outer', [], { aggregationRule: collecting('inner') });
+      await cluster.create('inner', ['inner'], { aggregationRule: collecting('part') });
+      await cluster.create('a', ['part'], { rules: [rule('nodes')] });
+      await cluster.rulesWhen('outer', ['nodes']);
+      await cluster.delete('a');
+      await cluster.rulesWhen('outer', []);
+    }));
+
+  it('writes nothing that is right already, and agrees with a second one', () =>
+    withControllers(2, async (cluster) => {
+      await cluster.create('a', ['part'], { rules: [rule('nodes')] });
+      await cluster.create('all', [], { aggregationRule: collecting('part') });
+      const { resourceVersion: before } = await stored(cluster, 'all', ['nodes']);
+      await cluster.change('a', (role) => ({ ...role, metadata: { ...role.metadata, annotations: { x: 'y' } } }));
+      // Both loops have seen that change once they have acted on a later one.
+      await cluster.create('witness', [], { aggregationRule: collecting('part') });
+      await cluster.rulesWhen('witness', ['nodes']);
+      const { resourceVersion: later } = await stored(cluster, 'all', ['nodes']);
+      assert.equal(later, before);
+    }));
+});
+
+async function stored(cluster: Cluster, name: string, expected: readonly string[]) {
+  await cluster.rulesWhen(name, expected);
+  const found = await cluster.storage.get({ resource, namespace: '', name });
+  assert.ok(found !== undefined);
+  return found;
+}

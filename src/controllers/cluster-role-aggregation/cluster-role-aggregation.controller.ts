@@ -1,0 +1,154 @@
+import { type AggregatedRole, aggregatedRules, sameRules } from '../../apis/rbac/rules/aggregate-rules.js';
+import type { ClusterRole } from '../../apis/rbac/v1/role.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { privilegedGroup } from '../../machinery/authorizer.js';
+import { formatGroupResource } from '../../machinery/group-version.js';
+import { SelectorError } from '../../machinery/label-selector.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import { ResourceFollower } from '../../registry/resource-follower.js';
+import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import { Store } from '../../registry/store.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { Timers } from '../timers.js';
+import { workContext } from '../work-context.js';
+import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+
+export interface ClusterRoleAggregationOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** First and longest pause between attempts to write a role. Default 500 and 30,000. */
+  readonly firstPauseMs?: number | undefined;
+  readonly longestPauseMs?: number | undefined;
+}
+
+/**
+ * Keeps the rules of ClusterRoles with an `aggregationRule` what their selectors collect (specification 2.10). Whatever
+ * a client writes there is replaced. A role that has the right rules is not written.
+ */
+export class ClusterRoleAggregationController implements ControlLoop {
+  readonly name = 'clusterrole-aggregation-controller';
+  private readonly store: Store;
+  /** Every ClusterRole, reduced to what aggregation needs. */
+  private roles = new Map<string, AggregatedRole>();
+
+  /** @throws Error when the registry has no cluster roles. */
+  constructor(private readonly options: ClusterRoleAggregationOptions) {
+    const { registry, storage, names, timers } = options;
+    const served = registry.find(groupName('rbac', names), 'v1', 'clusterroles');
+    if (served === undefined) throw new Error('the resource clusterroles is not registered');
+    this.store = new Store(served, storage, timers);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, logger, timers } = this.options;
+    this.roles = new Map();
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const queue = new WorkQueue({
+      work: (name) => this.process(name, ended),
+      onFault: (clusterRole, error) =>
+        logger.warn('a cluster role could not be aggregated yet', { clusterRole, error }),
+      workers: 1,
+      firstPauseMs: this.options.firstPauseMs ?? 500,
+      longestPauseMs: this.options.longestPauseMs ?? 30_000,
+      timers,
+    });
+    const follower = new ResourceFollower(
+      storage,
+      formatGroupResource(this.store.groupResource),
+      this.sink(queue),
+      (error) => logger.warn('cluster role aggregation lost its place in the change log', { error }),
+    );
+    const work = queue.run(ended);
+    try {
+      // The follower ends by itself with the signal.
+      await follower.start(ended);
+      await follower.stopped();
+    } finally {
+      failed.abort();
+      await work;
+    }
+  }
+
+  /** Which role a change is about says little about which roles collect it: all that collect are looked at. */
+  private sink(queue: WorkQueue) {
+    const addAll = () => {
+      for (const [name, { aggregationRule }] of this.roles) if (aggregationRule !== undefined) queue.add(name);
+    };
+    return {
+      replace: (objects: readonly ApiObject[]) => {
+        this.roles = new Map(objects.map((object) => [object.metadata.name ?? '', reduced(object)]));
+        addAll();
+      },
+      set: (object: ApiObject) => {
+        this.roles.set(object.metadata.name ?? '', reduced(object));
+        addAll();
+      },
+      delete: (_namespace: string, name: string) => {
+        this.roles.delete(name);
+        addAll();
+      },
+    };
+  }
+
+  private async process(name: string, signal: AbortSignal): Promise<WorkOutcome> {
+    const role = this.roles.get(name);
+    if (role === undefined) return 'done';
+    const wanted = this.wantedRules(role);
+    if (wanted === undefined || sameRules(role.rules, wanted)) return 'done';
+    try {
+      await this.store.update(this.request(signal), '', name, {
+        dryRun: false,
+        validate: async () => {},
+        transform: (live) => {
+          if (live === undefined) throw new RoleGone();
+          const current = structuredClone(live) as ApiObject as ClusterRole;
+          // Whether it still collects, and what, is decided by the role as it is now.
+          const rules = this.wantedRules(current);
+          return (rules === undefined ? current : { ...current, rules }) as ApiObject;
+        },
+      });
+    } catch (error) {
+      const isGone = error instanceof RoleGone || (error instanceof StatusError && error.reason === 'NotFound');
+      if (!isGone) throw error;
+    }
+    return 'done';
+  }
+
+  private wantedRules(role: AggregatedRole) {
+    try {
+      return aggregatedRules(role, this.roles.values());
+    } catch (error) {
+      if (!(error instanceof SelectorError)) throw error;
+      // Written before selectors were checked the way they are now: stays as it is until somebody corrects it.
+      this.options.logger.warn('a cluster role has a selector that is not valid', {
+        clusterRole: role.metadata.name,
+        error,
+      });
+      return undefined;
+    }
+  }
+
+  /** Whoever writes rules must hold them; this loop writes what others were allowed to write. */
+  private request(signal: AbortSignal): RequestContext {
+    const context = workContext(this.name, this.options.timers.now(), signal);
+    if (context.user !== undefined) context.user = { ...context.user, groups: [privilegedGroup] };
+    return context;
+  }
+}
+
+class RoleGone extends Error {}
+
+function reduced(object: ApiObject): AggregatedRole {
+  const { metadata, rules, aggregationRule } = object as ApiObject as ClusterRole;
+  const { name, labels } = metadata;
+  const kept = { name, ...(labels === undefined ? {} : { labels }) } as ClusterRole['metadata'];
+  return { metadata: kept, rules, ...(aggregationRule === undefined ? {} : { aggregationRule }) };
+}
