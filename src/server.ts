@@ -35,6 +35,7 @@ import type { GroupContext } from './registry/group-context.js';
 import { NamespaceIndex } from './registry/namespace-index.js';
 import { ResourceRegistry } from './registry/resource-registry.js';
 import { CachedStorage } from './storage/cacher/cache-delegator.js';
+import { withArmedFault } from './storage/faulty-storage.js';
 import { createPostgresStorage } from './storage/postgres/postgres-storage.js';
 import type { Storage } from './storage/storage.interface.js';
 
@@ -80,7 +81,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     observer: storageObserver(metrics, logger),
   });
   const cached = cachedStorage(database, options.storage, metrics, logger);
-  const storage = cached ?? database;
+  const storage = withArmedFault(cached ?? database);
   const stopStorage = async () => {
     await cached?.stop();
     await database.stop();

@@ -1,5 +1,4 @@
 import { environment } from '../config/environment.js';
-import type { Change } from './storage.interface.js';
 
 /**
  * Errors that can be built into a running process on purpose, to prove that the consistency check finds them:
@@ -8,10 +7,12 @@ import type { Change } from './storage.interface.js';
  * - `reorder-events`: two events change places
  * - `double-event`: an event comes twice
  * - `lost-event`: an event does not come
- * - `lost-resume`: what follows on the version that a watch goes on from does not come
+ * - `lost-resume`: the first thing behind the version that a watch goes on from does not come
  * - `early-bookmark`: the position of a watch runs ahead of its events
  * - `stale-list`: a list shows the state before the newest one
  * - `torn-pages`: later pages of a list show the newest state
+ * - `stale-read`: an object is answered as it was when it was read before
+ * - `lost-write`: a write is acknowledged and not made
  */
 export const faultNames = [
   'drop-notification',
@@ -22,13 +23,15 @@ export const faultNames = [
   'early-bookmark',
   'stale-list',
   'torn-pages',
+  'stale-read',
+  'lost-write',
 ] as const;
 export type FaultName = (typeof faultNames)[number];
 
 /**
- * The fault of this process; undefined in every process that is not part of a test. The calls in the read path cost
- * one comparison with it. `PLINTH_TEST_FAULT` alone makes the process refuse to start, so that no variable that was
- * forgotten can make a server lie; only together with `PLINTH_TEST_BUILD=1` it is taken, with a warning.
+ * The fault of this process; undefined in every process that is not part of a test. `PLINTH_TEST_FAULT` alone makes the
+ * process refuse to start, so that a variable that was forgotten can't make a server lie; only together with
+ * `PLINTH_TEST_BUILD=1` it is taken, with a warning.
  */
 export const armedFault: FaultName | undefined = arm(environment);
 
@@ -47,21 +50,9 @@ export function arm(variables: Readonly<Record<string, string | undefined>>): Fa
 
 let turns = 0;
 
-/** Whether the fault is armed and it is its turn: one call in `every`. */
+/** Whether the fault is armed and it is its turn: one call in `every`. Costs one comparison when it is not. */
 export function strikes(fault: FaultName, every: number): boolean {
   if (armedFault !== fault) return false;
   turns += 1;
   return turns % every === 0;
-}
-
-/** What a faulty reader of the log makes of a stretch of changes. */
-export function mangled(changes: readonly Change[]): readonly Change[] {
-  if (changes.length === 0) return changes;
-  const result = [...changes];
-  const [first] = changes as [Change];
-  if (strikes('double-event', 20)) result.unshift(first);
-  if (strikes('lost-event', 20)) result.shift();
-  // Only where there are two: a stretch is often a single change.
-  if (changes.length > 1 && strikes('reorder-events', 5)) result.splice(0, 2, changes[1] as Change, first);
-  return result;
 }

@@ -1,3 +1,4 @@
+import { armedFault } from '../faults.js';
 import { StorageError } from '../storage.errors.js';
 import type { ChangeSubscription, Scope } from '../storage.interface.js';
 import type { ChangeLog } from './change-log.js';
@@ -140,7 +141,8 @@ export class ChangeFeed {
       }
       const source = this.#due;
       if (source === undefined) {
-        if (this.#joiners.length === 0) await this.#sleep(this.#options.pollMs);
+        if (this.#joiners.length === 0)
+          await this.#sleep(armedFault === 'drop-notification' ? undefined : this.#options.pollMs);
         continue;
       }
       this.#due = undefined;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { strikes } from '../faults.js';
 import { Backoff, untilAborted } from '../wait.js';
 
 const CHANNEL = 'plinth_changes';
@@ -87,7 +88,7 @@ export class NotifyListener {
     });
     session.onNotification((payload) => {
       if (payload === probe) arrived?.();
-      else if (/^\d{1,19}$/.test(payload)) this.#hooks.onVersion(BigInt(payload));
+      else if (/^\d{1,19}$/.test(payload) && !strikes('drop-notification', 3)) this.#hooks.onVersion(BigInt(payload));
     });
     await session.execute('listen', `listen ${probe}`, HEARTBEAT_TIMEOUT_MS);
     await this.#hooks.notify(probe, probe);
