@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { connect as connectTls, type PeerCertificate } from 'node:tls';
+import { serverAuth, TestIdentity } from '../support/test-authority.js';
+import { ApiClient } from './support/api-client.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+
+const path = '/api/v1/namespaces/none/pods';
+
+/** Nobody may read it, so that the answer tells who asked. */
+async function whoIs(client: ApiClient): Promise<string> {
+  const { status, body } = await client.get(path);
+  if (status === 401) return '401';
+  assert.equal(status, 403);
+  return /User "(.*?)" cannot/.exec(body.message)?.[1] ?? body.message;
+}
+
+describe('client certificates', () => {
+  let cluster: TestCluster;
+  let server: TestServer;
+  let root: TestIdentity;
+  let intermediate: TestIdentity;
+  let stranger: TestIdentity;
+  const clients: ApiClient[] = [];
+  const file = (name: string) => join(cluster.directory, name);
+
+  /** Whole or not at all, as tools that renew certificates do it. */
+  function replaceFile(name: string, content: string): void {
+    writeFileSync(file(`${name}.new`), content, { mode: 0o600 });
+    renameSync(file(`${name}.new`), file(name));
+  }
+
+  function clientWith(identity?: { chain: string; key: string }, token?: string): ApiClient {
+    const credentials = identity === undefined ? {} : { cert: identity.chain, key: identity.key };
+    const client = new ApiClient(server.url, {
+      ca: cluster.pki.authority,
+      ...credentials,
+      ...(token === undefined ? {} : { token }),
+    });
+    clients.push(client);
+    return client;
+  }
+
+  const user = (name: string, by = root) => by.issue({ subject: [{ CN: [name] }] });
+
+  before(async () => {
+    cluster = await TestCluster.start({ servers: 0 });
+    root = await TestIdentity.root('clients');
+    intermediate = await root.issue({ subject: [{ CN: ['department'] }], authority: true });
+    stranger = await TestIdentity.root('strangers');
+    replaceFile('ca.pem', root.cert);
+    replaceFile('tls.crt', readFileSync(cluster.pki.serving.certificateFile, 'utf8'));
+    replaceFile('tls.key', readFileSync(cluster.pki.serving.privateKeyFile, 'utf8'));
+    // The last one given of a flag counts.
+    server = await cluster.addServer(undefined, [
+      `--client-ca-file=${file('ca.pem')}`,
+      `--tls-cert-file=${file('tls.crt')}`,
+      `--tls-private-key-file=${file('tls.key')}`,
+      '--authorization-mode=RBAC',
+      '--log-level=debug',
+    ]);
+  });
+  after(async () => {
+    for (const client of clients) client.close();
+    await cluster?.stop();
+  });
+
+  it('are users by their common name', async () => {
+    assert.equal(await whoIs(clientWith(await user('carla'))), 'carla');
+    assert.equal(await whoIs(clientWith()), 'system:anonymous');
+  });
+
+  it('are in the groups of their organizations', async () => {
+    const several = await root.issue({ subject: [{ O: ['dev'] }, { O: ['system:masters'] }, { CN: ['dora'] }] });
+    assert.equal((await clientWith(several).get('/api/v1/namespaces')).status, 200);
+    const none = await root.issue({ subject: [{ OU: ['system:masters'] }, { CN: ['dora'] }] });
+    assert.equal((await clientWith(none).get('/api/v1/namespaces')).status, 403);
+  });
+
+  it('may come through an intermediate authority that the client sends along', async () => {
+    const below = await user('ines', intermediate);
+    assert.equal(await whoIs(clientWith(below)), 'ines');
+    assert.equal(await whoIs(clientWith({ chain: below.cert, key: below.key })), '401');
+  });
+
+  it('are refused when they are not good, and never anonymous then', async () => {
+    const past = { notBefore: new Date(Date.now() - 2_000_000), notAfter: new Date(Date.now() - 1_000_000) };
+    const future = { notBefore: new Date(Date.now() + 1_000_000), notAfter: new Date(Date.now() + 2_000_000) };
+    const leaf = await user('leaf');
+    const bad: Record<string, TestIdentity> = {
+      expired: await root.issue({ subject: [{ CN: ['x'] }], ...past }),
+      'not yet valid': await root.issue({ subject: [{ CN: ['x'] }], ...future }),
+      'for servers only': await root.issue({ subject: [{ CN: ['x'] }], usages: [serverAuth] }),
+      'of another authority': await user('x', stranger),
+      'signed by an end certificate': await leaf.issue({ subject: [{ CN: ['x'] }] }),
+      'without a name': await root.issue({ subject: [{ O: ['system:masters'] }] }),
+      'with two names': await root.issue({ subject: [{ CN: ['x'] }, { CN: ['y'] }] }),
+    };
+    for (const [what, identity] of Object.entries(bad)) assert.equal(await whoIs(clientWith(identity)), '401', what);
+    const anyUse = await root.issue({ subject: [{ CN: ['any'] }], usages: [] });
+    assert.equal(await whoIs(clientWith(anyUse)), 'any');
+  });
+
+  it('that are no good do not get in the way of a token', async () => {
+    assert.equal(await whoIs(clientWith(await user('x', stranger), tokens.alice)), 'alice');
+  });
+
+  it('stop to count when they expire, on connections that are open', async () => {
+    const brief = await root.issue({ subject: [{ CN: ['brief'] }], notAfter: new Date(Date.now() + 3_000) });
+    const agent = new Agent({
+      keepAlive: true,
+      maxSockets: 1,
+      ca: cluster.pki.authority,
+      cert: brief.chain,
+      key: brief.key,
+    });
+    const ports = new Set<number | undefined>();
+    const ask = () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = request(`${server.url}${path}`, { agent }, (response) => {
+          ports.add(response.socket.localPort);
+          response.resume().on('end', () => resolve(response.statusCode));
+        });
+        sent.on('error', reject).end();
+      });
+    try {
+      assert.equal(await ask(), 403);
+      await eventually(async () => (await ask()) === 401, 'the certificate is refused after its end');
+      assert.equal(ports.size, 1);
+    } finally {
+      agent.destroy();
+    }
+  });
+
+  it('are judged by the authorities of the file as it is now, on open connections too', async () => {
+    const known = clientWith(await user('known'));
+    const unknown = clientWith(await user('newcomer', stranger));
+    assert.equal(await whoIs(known), 'known');
+    assert.equal(await whoIs(unknown), '401');
+    try {
+      replaceFile('ca.pem', stranger.cert);
+      await eventually(async () => (await whoIs(unknown)) === 'newcomer', 'the new authority counts');
+      assert.equal(await whoIs(known), '401');
+      replaceFile('ca.pem', 'no certificate');
+      await eventually(() => server.log.includes('changed certificates are not used'), 'the bad file is logged');
+      assert.equal(await whoIs(unknown), 'newcomer');
+    } finally {
+      replaceFile('ca.pem', `${root.cert}${stranger.cert}`);
+    }
+    await eventually(async () => (await whoIs(known)) === 'known', 'both authorities count');
+    assert.equal(await whoIs(unknown), 'newcomer');
+  });
+
+  it('of the server are renewed without a restart, and no connection is dropped', async () => {
+    const serving = (): Promise<PeerCertificate> =>
+      new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(server.url);
+        const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => {
+          resolve(socket.getPeerCertificate());
+          socket.end();
+        });
+        socket.on('error', reject);
+      });
+    const before = await serving();
+    const session = connect(server.url, { ca: cluster.pki.authority });
+    const ask = () =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ':path': '/version' });
+        stream.on('response', (headers) => resolve(headers[':status'])).on('error', reject);
+        stream.resume().end();
+      });
+    try {
+      assert.equal(await ask(), 200);
+      const authority = await TestIdentity.root('servers');
+      const renewed = await authority.issue({
+        subject: [{ CN: ['renewed'] }],
+        usages: [serverAuth],
+        names: [{ type: 'ip', value: '127.0.0.1' }],
+      });
+      // Between the two files certificate and key don't belong together.
+      replaceFile('tls.crt', renewed.chain);
+      await eventually(
+        () => server.log.split('changed certificates are not used').length > 2,
+        'half a pair is refused',
+      );
+      assert.equal((await serving()).fingerprint256, before.fingerprint256);
+      replaceFile('tls.key', renewed.key);
+      await eventually(async () => (await serving()).subject.CN === 'renewed', 'the new certificate is served');
+      assert.equal(await ask(), 200);
+    } finally {
+      session.destroy();
+    }
+  });
+});

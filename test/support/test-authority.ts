@@ -1,0 +1,79 @@
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
+
+/** What a certificate of a test is to be like; everything else is as a good client certificate has it. */
+export interface TestCertificate {
+  /** Attributes of the subject in order, e.g. `[{ O: ['a'] }, { CN: ['b'] }]`. */
+  readonly subject: x509.JsonName;
+  readonly authority?: boolean;
+  /** Undefined: the one for clients; empty: no such extension. */
+  readonly usages?: readonly string[];
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+  /** Names or addresses of a server. */
+  readonly names?: readonly x509.JsonGeneralName[];
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+/** For the usages of a server's certificate. */
+export const serverAuth = '1.3.6.1.5.5.7.3.1';
+
+const dayMs = 86_400_000;
+
+/** A certificate with its key, which may sign further ones. */
+export class TestIdentity {
+  private constructor(
+    private readonly certificate: x509.X509Certificate,
+    private readonly keys: { readonly publicKey: CryptoKey; readonly privateKey: CryptoKey },
+    /** The certificate and those of its authorities up to, but without, the root. */
+    readonly chain: string,
+    readonly key: string,
+  ) {}
+
+  /** The certificate alone. */
+  get cert(): string {
+    return `${this.certificate.toString('pem')}\n`;
+  }
+
+  /** An authority that signs itself. */
+  static root(name: string): Promise<TestIdentity> {
+    return TestIdentity.make({ subject: [{ CN: [name] }], authority: true }, undefined);
+  }
+
+  /** Signs a certificate for a new key. */
+  issue(request: TestCertificate): Promise<TestIdentity> {
+    return TestIdentity.make(request, this);
+  }
+
+  private static async make(request: TestCertificate, issuer: TestIdentity | undefined): Promise<TestIdentity> {
+    const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+    const isAuthority = request.authority === true;
+    const usages = request.usages ?? (isAuthority ? [] : [x509.ExtendedKeyUsage.clientAuth]);
+    const flags = x509.KeyUsageFlags;
+    const extensions: x509.Extension[] = [
+      new x509.BasicConstraintsExtension(isAuthority, undefined, true),
+      new x509.KeyUsagesExtension(isAuthority ? flags.keyCertSign : flags.digitalSignature, true),
+    ];
+    if (usages.length > 0) extensions.push(new x509.ExtendedKeyUsageExtension([...usages]));
+    if (request.names !== undefined) extensions.push(new x509.SubjectAlternativeNameExtension([...request.names]));
+    const certificate = await x509.X509CertificateGenerator.create({
+      subject: request.subject,
+      issuer: issuer === undefined ? request.subject : issuer.certificate.subjectName,
+      notBefore: request.notBefore ?? new Date(Date.now() - dayMs),
+      notAfter: request.notAfter ?? new Date(Date.now() + dayMs),
+      publicKey: keys.publicKey,
+      signingKey: (issuer?.keys ?? keys).privateKey,
+      signingAlgorithm: algorithm,
+      extensions,
+    });
+    const pkcs8 = await crypto.subtle.exportKey('pkcs8', keys.privateKey);
+    const pem = `${certificate.toString('pem')}\n`;
+    const isRoot = issuer === undefined;
+    return new TestIdentity(
+      certificate,
+      keys,
+      isRoot ? '' : `${pem}${issuer.chain}`,
+      `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n`,
+    );
+  }
+}
