@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get as httpsGet } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { Http2Client } from './support/http2-client.js';
+import { Http2Client, responseOf } from './support/http2-client.js';
 import { ProtobufClient, protobuf } from './support/protobuf-client.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 const path = '/api/v1/namespaces/default/configmaps';
 const filler = 'the same text again and again, '.repeat(12);
@@ -74,7 +76,11 @@ describe('long answers to reads', () => {
         assert.equal(answer.headers.vary, 'Accept-Encoding');
         assert.equal(answer.headers['content-type'], plain.headers['content-type']);
         assert.ok(answer.bytes.length * 5 < plain.bytes.length);
-        assert.ok(gunzipSync(answer.bytes).equals(plain.bytes));
+        const unpacked = gunzipSync(answer.bytes);
+        // Where the metadata of a list stands is not fixed.
+        if (accept.startsWith('application/json')) {
+          assert.deepEqual(JSON.parse(unpacked.toString()), JSON.parse(plain.bytes.toString()));
+        } else assert.ok(unpacked.equals(plain.bytes));
         const length = answer.headers['content-length'];
         if (length !== undefined) assert.equal(Number(length), answer.bytes.length);
       }
@@ -140,17 +146,27 @@ describe('not compressed', () => {
 });
 
 describe('a client that leaves in the middle', () => {
-  it('frees the request', async () => {
+  it('frees the request and hurts nobody', async () => {
+    const { process, client } = cluster.first;
     for (const encoding of ['gzip', 'identity']) {
-      const stream = two.open('GET', path, { 'accept-encoding': encoding });
-      await new Promise((resolve) => stream.once('response', resolve));
-      stream.close();
-      await new Promise((resolve) => stream.once('close', resolve));
+      for (let i = 0; i < 10; i++) {
+        const stream = two.open('GET', path, { 'accept-encoding': encoding });
+        await responseOf(stream);
+        stream.close();
+        const request = httpsGet(`${cluster.first.url}${path}`, {
+          ca: cluster.pki.authority,
+          headers: { authorization: `Bearer ${tokens.admin}`, 'accept-encoding': encoding },
+        });
+        await once(request, 'response');
+        request.destroy();
+      }
     }
-    for (;;) {
-      const { text } = await cluster.first.client.get('/metrics');
+    await eventually(async () => {
+      const { text } = await client.get('/metrics');
       // The scrape itself is one.
-      if (/apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/.test(text)) break;
-    }
+      return /apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/.test(text);
+    }, 'the requests to be over');
+    assert.equal(process.exitCode, null);
+    assert.equal((await two.send('GET', '/livez')).status, 200);
   });
 });

@@ -1,6 +1,5 @@
-import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { constants, createGzip, gzip } from 'node:zlib';
+import { constants, createGzip, type Gzip, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { parseAccept } from './accept.js';
 
@@ -49,51 +48,94 @@ export async function writePieces(
   pieces: AsyncIterable<string | Uint8Array>,
   compressed: boolean,
 ): Promise<void> {
-  const target = sink as NodeJS.WritableStream & { readonly destroyed?: boolean };
-  if (!compressed) {
+  const writer = new ResponseWriter(sink);
+  if (compressed) await writeCompressed(writer, pieces);
+  else {
     for await (const piece of pieces) {
-      if (target.destroyed === true) return;
-      if (!target.write(piece)) await drained(target);
+      await writer.write(piece);
+      if (writer.isGone) return;
     }
-    if (target.destroyed !== true) target.end();
-    return;
   }
+  writer.end();
+}
+
+async function writeCompressed(writer: ResponseWriter, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
   const encoder = createGzip(gzipOptions);
-  const isGone = () => target.destroyed === true;
-  const leave = () => encoder.destroy();
-  target.once('close', leave);
-  encoder.on('data', (chunk: Buffer) => {
-    if (isGone() || target.write(chunk)) return;
-    encoder.pause();
-    target.once('drain', () => encoder.resume());
-  });
-  const encoded = finished(encoder).catch((error: unknown) => {
-    if (!isGone()) throw error;
+  writer.onGone(() => encoder.destroy());
+  let fault: unknown;
+  const sent = (async () => {
+    for await (const chunk of encoder) await writer.write(chunk as Buffer);
+  })().catch((error: unknown) => {
+    fault = error;
   });
   try {
     for await (const piece of pieces) {
-      if (isGone()) return;
+      if (encoder.destroyed) break;
       if (!encoder.write(piece)) await drained(encoder);
     }
-    encoder.end();
-    await encoded;
-    if (!isGone()) target.end();
+    if (!encoder.destroyed) encoder.end();
+    await sent;
   } finally {
-    target.removeListener('close', leave);
     encoder.destroy();
-    await encoded.catch(() => undefined);
+    await sent;
+  }
+  if (fault !== undefined && !writer.isGone) throw fault;
+}
+
+/**
+ * A response that is written to as fast as its client reads. What the responses of both HTTP versions have in common are
+ * the events: one of HTTP/2 does not tell that its stream is destroyed.
+ */
+class ResponseWriter {
+  private readonly target: NodeJS.WritableStream;
+  private gone = false;
+  private wake: (() => void) | undefined;
+  private leave: (() => void) | undefined;
+
+  constructor(sink: ResponseSink) {
+    this.target = sink as NodeJS.WritableStream;
+    this.gone = (sink as { destroyed?: boolean }).destroyed === true;
+    this.target.on('drain', () => this.wake?.());
+    this.target.once('close', () => {
+      this.gone = true;
+      this.wake?.();
+      this.leave?.();
+    });
+  }
+
+  /** The client left, or took the whole answer. */
+  get isGone(): boolean {
+    return this.gone;
+  }
+
+  onGone(listener: () => void): void {
+    if (this.gone) listener();
+    else this.leave = listener;
+  }
+
+  /** Resolves when more may be written, or nothing can be any more. One write at a time. */
+  async write(chunk: string | Uint8Array): Promise<void> {
+    if (this.gone || this.target.write(chunk)) return;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+    });
+    this.wake = undefined;
+  }
+
+  end(): void {
+    if (!this.gone) this.target.end();
   }
 }
 
-/** Resolves when more may be written, or nothing can be any more. */
-function drained(target: NodeJS.WritableStream): Promise<void> {
+function drained(encoder: Gzip): Promise<void> {
+  if (encoder.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {
-      target.removeListener('drain', done);
-      target.removeListener('close', done);
+      encoder.removeListener('drain', done);
+      encoder.removeListener('close', done);
       resolve();
     };
-    target.on('drain', done);
-    target.on('close', done);
+    encoder.on('drain', done);
+    encoder.on('close', done);
   });
 }

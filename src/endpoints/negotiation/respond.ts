@@ -189,15 +189,15 @@ function sendLong(
     reply.raw.end();
     return;
   }
-  compress(body).then(
-    (bytes) => {
-      if (reply.raw.headersSent || reply.raw.destroyed) return;
+  compress(body)
+    .then((bytes) => {
+      // A time-out may have cut it meanwhile.
+      if (reply.raw.headersSent) return;
       headers['content-length'] = bytes.length;
       reply.raw.writeHead(code, headers);
       reply.raw.end(bytes);
-    },
-    () => reply.raw.destroy(),
-  );
+    })
+    .catch(() => reply.raw.destroy());
 }
 
 /**
