@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { rbacContext } from '../../../../test/support/rbac-context.js';
+import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
+import { openTestStorage, type TestStorage } from '../../../../test/support/test-storage.js';
+import type { ClusterRole } from '../../../apis/rbac/v1/role.types.js';
+import type { RoleBinding } from '../../../apis/rbac/v1/role-binding.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { vendorNames } from '../../../machinery/vendor.js';
+import { bootstrapPolicy } from './bootstrap-policy.js';
+import { ensureBootstrapPolicy } from './ensure-policy.js';
+import { isOptedOut, reconciledBinding, reconciledRole } from './reconcile.js';
+
+const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate';
+
+describe('bootstrapPolicy', () => {
+  it('binds only roles that it has, and names everything once', () => {
+    for (const names of [vendorNames('k8s.io'), vendorNames('example.dev'), vendorNames('k8s.io', 'kubernetes')]) {
+      const { clusterRoles, clusterRoleBindings, roles, roleBindings } = bootstrapPolicy(names);
+      const keys = (objects: readonly { metadata: { name?: string; namespace?: string } }[]) =>
+        objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+      const clusterKeys = keys(clusterRoles);
+      const roleKeys = keys(roles);
+      for (const list of [clusterKeys, keys(clusterRoleBindings), roleKeys, keys(roleBindings)]) {
+        assert.equal(new Set(list).size, list.length);
+      }
+      for (const { roleRef } of clusterRoleBindings) assert.ok(clusterKeys.includes(`/${roleRef.name}`), roleRef.name);
+      for (const { roleRef, metadata } of roleBindings) {
+        assert.ok(roleKeys.includes(`${metadata.namespace}/${roleRef.name}`), roleRef.name);
+      }
+      for (const { metadata } of [...clusterRoles, ...roles])
+        assert.equal(Object.keys(metadata.labels ?? {}).length > 0, true);
+    }
+  });
+
+  it('is spelled with the names of the vendor', () => {
+    const text = JSON.stringify(bootstrapPolicy(vendorNames('example.dev')));
+    assert.doesNotMatch(text, /k8s\.io|kubernetes\.io|kube-system/);
+    assert.match(text, /"apiGroups":\["networking\.example\.dev"\]/);
+    assert.match(text, /"rbac\.authorization\.example\.dev\/aggregate-to-view":"true"/);
+    assert.match(text, /system:certificates\.example\.dev:certificatesigningrequests:nodeclient/);
+    assert.match(text, /"resourceNames":\["example\.dev\/apiserver-client"\]/);
+  });
+
+  it('fills what collects, outer roles too', () => {
+    const { clusterRoles } = bootstrapPolicy(vendorNames('k8s.io'));
+    const resources = (name: string) => {
+      const role = clusterRoles.find(({ metadata }) => metadata.name === name);
+      return new Set(role?.rules?.flatMap(({ verbs, resources: list = [] }) => list.map((r) => `${verbs?.[0]} ${r}`)));
+    };
+    const view = resources('view');
+    assert.ok(view.has('get pods/log') && !view.has('get secrets'));
+    for (const one of view) assert.ok(resources('edit').has(one), one);
+    for (const one of resources('edit')) assert.ok(resources('admin').has(one), one);
+    assert.ok(resources('admin').has('create rolebindings') && !resources('edit').has('create rolebindings'));
+  });
+});
+
+describe('reconcile', () => {
+  const role = (rest: object) => ({ metadata: { name: 'r' }, rules: [], ...rest }) as unknown as ClusterRole;
+  const rule = (verbs: string, resources: string) => ({
+    verbs: verbs.split(' '),
+    apiGroups: [''],
+    resources: resources.split(' '),
+  });
+
+  it('adds what a role lacks and keeps what it has more', () => {
+    const live = role({ rules: [rule('get', 'pods'), rule('get', 'secrets')] });
+    const wanted = role({ rules: [rule('get list', 'pods nodes')] });
+    assert.deepEqual(reconciledRole(live, wanted).rules, [
+      ...(live.rules ?? []),
+      rule('list', 'pods'),
+      rule('get list', 'nodes'),
+    ]);
+    assert.equal(reconciledRole(wanted, wanted), wanted);
+    const wide = role({ rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] });
+    assert.equal(reconciledRole(wide, wanted), wide);
+  });
+
+  it('adds labels and annotations without changing any', () => {
+    const live = role({ metadata: { name: 'r', labels: { a: 'mine', x: 'y' } } });
+    const wanted = role({ metadata: { name: 'r', labels: { a: 'b', c: 'd' }, annotations: { e: 'f' } } });
+    const { metadata } = reconciledRole(live, wanted);
+    assert.deepEqual(metadata, { name: 'r', labels: { a: 'mine', x: 'y', c: 'd' }, annotations: { e: 'f' } });
+  });
+
+  it('adds selectors and leaves collected rules alone', () => {
+    const selector = { matchLabels: { a: 'b' } };
+    const wanted = role({ aggregationRule: { clusterRoleSelectors: [selector] }, rules: [rule('get', 'pods')] });
+    const live = role({ aggregationRule: { clusterRoleSelectors: [{ matchLabels: { c: 'd' } }] } });
+    const { aggregationRule, rules } = reconciledRole(live, wanted);
+    assert.deepEqual(aggregationRule, { clusterRoleSelectors: [{ matchLabels: { c: 'd' } }, selector] });
+    assert.deepEqual(rules, []);
+    assert.equal(reconciledRole(wanted, wanted), wanted);
+  });
+
+  it('adds subjects', () => {
+    const subject = (name: string) => ({ kind: 'User', apiGroup: 'g', name });
+    const binding = (...subjects: object[]) => ({ metadata: {}, subjects, roleRef: {} }) as unknown as RoleBinding;
+    const live = binding(subject('a'), subject('b'));
+    assert.deepEqual(reconciledBinding(live, binding(subject('c'), subject('b'))).subjects, [
+      subject('a'),
+      subject('b'),
+      subject('c'),
+    ]);
+    assert.equal(reconciledBinding(live, binding(subject('a'))), live);
+  });
+
+  it('leaves alone what opted out', () => {
+    assert.equal(isOptedOut(role({ metadata: { annotations: { [autoUpdate]: 'false' } } }), autoUpdate), true);
+    assert.equal(isOptedOut(role({ metadata: { annotations: { [autoUpdate]: 'true' } } }), autoUpdate), false);
+    assert.equal(isOptedOut(role({}), autoUpdate), false);
+  });
+});
+
+describe('ensureBootstrapPolicy', () => {
+  const group = 'rbac.authorization.k8s.io';
+  const { signal } = new AbortController();
+  let postgres: TestPostgres;
+
+  before(async () => {
+    postgres = await startTestPostgres();
+  });
+
+  after(() => postgres.stop());
+
+  async function withStorages(use: (one: TestStorage, two: TestStorage) => Promise<void>): Promise<void> {
+    const databaseUrl = await postgres.createTestDatabase();
+    const one = await openTestStorage(databaseUrl);
+    const two = await openTestStorage(databaseUrl);
+    try {
+      await use(one, two);
+    } finally {
+      await one.stop();
+      await two.stop();
+    }
+  }
+
+  const key = (resource: string, name: string) => ({ resource: `${resource}.${group}`, namespace: '', name });
+
+  async function change(storage: TestStorage, resource: string, name: string, edit: (object: ApiObject) => void) {
+    await storage.guaranteedUpdate(key(resource, name), {}, (current) => {
+      const object = JSON.parse(current?.json ?? '') as ApiObject;
+      edit(object);
+      return { kind: 'write', json: JSON.stringify(object), uid: current?.uid ?? '' };
+    });
+  }
+
+  async function read<T>(storage: TestStorage, resource: string, name: string): Promise<T | undefined> {
+    const found = await storage.get(key(resource, name));
+    return found === undefined ? undefined : (JSON.parse(found.json) as T);
+  }
+
+  it('makes everything once, by two processes at the same time, and writes nothing the next time', () =>
+    withStorages(async (one, two) => {
+      const contexts = [rbacContext(one), rbacContext(two)];
+      await Promise.all(contexts.map((context) => ensureBootstrapPolicy(context, signal)));
+      const policy = bootstrapPolicy(vendorNames('k8s.io'));
+      for (const [resource, expected] of [
+        ['clusterroles', policy.clusterRoles],
+        ['roles', policy.roles],
+        ['clusterrolebindings', policy.clusterRoleBindings],
+        ['rolebindings', policy.roleBindings],
+      ] as const) {
+        const { items } = await one.list({ resource: `${resource}.${group}` });
+        assert.equal(items.length, expected.length);
+      }
+      const head = await one.head();
+      await ensureBootstrapPolicy(rbacContext(two), signal);
+      assert.equal(await one.head(), head);
+    }));
+
+  it('repairs what was damaged, except what opted out', () =>
+    withStorages(async (one, two) => {
+      await ensureBootstrapPolicy(rbacContext(one), signal);
+      await change(one, 'clusterroles', 'system:discovery', (role) => {
+        role.rules = [{ verbs: ['get'], nonResourceURLs: ['/mine'] }];
+      });
+      await change(one, 'clusterroles', 'system:basic-user', (role) => {
+        role.rules = [];
+        role.metadata.annotations = { [autoUpdate]: 'false' };
+      });
+      await change(one, 'clusterrolebindings', 'system:discovery', (binding) => {
+        delete binding.subjects;
+      });
+      await change(one, 'clusterrolebindings', 'system:monitoring', (binding) => {
+        binding.roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'cluster-admin' };
+      });
+      await Promise.all([one, two].map((storage) => ensureBootstrapPolicy(rbacContext(storage), signal)));
+
+      const discovery = await read<ClusterRole>(one, 'clusterroles', 'system:discovery');
+      const paths = discovery?.rules?.flatMap(({ nonResourceURLs = [] }) => nonResourceURLs) ?? [];
+      assert.ok(paths.includes('/mine') && paths.includes('/version') && paths.includes('/api/*'), paths.join());
+      assert.deepEqual((await read<ClusterRole>(one, 'clusterroles', 'system:basic-user'))?.rules, []);
+      const bound = await read<RoleBinding>(one, 'clusterrolebindings', 'system:discovery');
+      assert.deepEqual(
+        bound?.subjects?.map(({ name }) => name),
+        ['system:authenticated'],
+      );
+      const monitoring = await read<RoleBinding>(one, 'clusterrolebindings', 'system:monitoring');
+      assert.equal(monitoring?.roleRef.name, 'system:monitoring');
+    }));
+});
