@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly disturbances?: readonly DisturbanceName[];
   /** End at the first violation. */
   readonly stopEarly?: boolean;
+  /** How long a single write may take to every watch when nothing else happens, in milliseconds; default 15,000. */
+  readonly promptMs?: number;
   /** Hears what happens. */
   readonly log?: (line: string) => void;
 }
@@ -52,8 +54,6 @@ function backend(value: number): object {
   return { service: { name: `s${value}`, port: { number: 1 + (value % 60_000) } } };
 }
 
-/** A write and its way to all watches, when nothing else happens and nothing is broken. */
-const promptMs = 15_000;
 /** Time for the last entries to reach every watcher. */
 const drainMs = 60_000;
 
@@ -236,6 +236,7 @@ class ConsistencyRun {
   /** Waits until every pinned watch that stands has the version; false when one has to be blamed. */
   private async reaches(version: number, writtenThrough: number): Promise<boolean> {
     const pinned = this.watchers.filter(({ options }) => options.server !== undefined);
+    const promptMs = this.options.promptMs ?? 15_000;
     const deadline = performance.now() + promptMs;
     for (const watcher of pinned) {
       const { check } = watcher.options;

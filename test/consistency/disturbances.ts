@@ -58,7 +58,9 @@ export class Disturbances {
         for (const server of [...this.cluster.servers]) await this.restart(server, 'SIGTERM');
         break;
       case 'history-cut':
+        // A process that begins after it remembers nothing of what was before.
         await this.cutHistory();
+        await this.restart(this.random.pick(this.cluster.servers), 'SIGKILL');
         break;
     }
     await this.healed();
@@ -97,7 +99,7 @@ export class Disturbances {
     await this.asAdmin((client) =>
       client.query(
         `update plinth.retention set floor = greatest(floor, (select head from plinth.log_bounds()) - $1::bigint)`,
-        [this.random.below(300)],
+        [this.random.below(50)],
       ),
     );
   }

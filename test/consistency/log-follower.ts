@@ -36,6 +36,8 @@ export class LogFollower {
   private client: pg.Client | undefined;
   private due: DueCheck[] = [];
   private read = 0;
+  /** One at a time: each goes on where the one before ended. */
+  private refreshing: Promise<boolean> = Promise.resolve(true);
   private readonly rolling = createHash('sha1');
 
   constructor(
@@ -58,7 +60,12 @@ export class LogFollower {
   }
 
   /** Reads to the end of the log; false when the database can't be reached just now. */
-  async refresh(): Promise<boolean> {
+  refresh(): Promise<boolean> {
+    this.refreshing = this.refreshing.then(() => this.refreshOnce());
+    return this.refreshing;
+  }
+
+  private async refreshOnce(): Promise<boolean> {
     const due = this.due;
     this.due = [];
     const received = this.watches.map((watch) => watch.backlog);

@@ -48,7 +48,12 @@ export class Watcher {
       }
       this.isOpen = false;
       this.stream?.close();
-      if (!signal.aborted) await delay(this.random.below(100));
+      if (signal.aborted) break;
+      // Some come back only after a while, perhaps too late to go on.
+      const isLate = this.options.server === undefined && this.random.chance(0.1);
+      await delay(isLate ? 2_000 + this.random.below(6_000) : this.random.below(100), undefined, { signal }).catch(
+        () => undefined,
+      );
     }
     signal.removeEventListener('abort', leave);
   }
