@@ -131,6 +131,7 @@ declare
   found_action text := 'same';
   new_head bigint;
   lost_count bigint := 0;
+  last_kept bigint;
 begin
   if pg_is_in_recovery() then
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
@@ -148,6 +149,7 @@ begin
   end;
   select b.floor, b.head into bounds from plinth.log_bounds() b;
   new_head := bounds.head;
+  last_kept := bounds.head;
 
   if known.system_identifier <> now_system then reasons := reasons || 'another server'::text; end if;
   if known.timeline <> now_timeline then reasons := reasons || 'another timeline'::text; end if;
@@ -170,7 +172,8 @@ begin
     else
       -- Somebody leapt already; only what was before has to go.
       new_head := retained.lost_until;
-      lost_count := p_seen - retained.lost_after;
+      last_kept := retained.lost_after;
+      lost_count := p_seen - last_kept;
     end if;
     known.epoch := greatest(known.epoch, p_epoch) + 1;
     known.started := new_head;
@@ -193,10 +196,15 @@ begin
   if found_action <> 'same' then
     insert into plinth.epoch_changes
       (epoch, action, reason, system_identifier, timeline, seen, continued_after, continued_at)
-    values (known.epoch, found_action, array_to_string(reasons, ', '), now_system, now_timeline, p_seen, bounds.head,
+    values (known.epoch, found_action, array_to_string(reasons, ', '), now_system, now_timeline, p_seen, last_kept,
       new_head + 1);
     -- Watches hear of it as of any change.
     perform pg_notify('plinth_changes', new_head::text);
+  end if;
+  if found_action = 'same' and p_epoch < known.epoch then
+    -- Another process saw to it; this one may have lost more or less.
+    select coalesce(max(p_seen - c.continued_after), 0) into lost_count from plinth.epoch_changes c
+      where c.epoch > p_epoch and p_seen > c.continued_after and p_seen < c.continued_at;
   end if;
   return query select found_action, known.epoch, known.started, greatest(bounds.head, new_head), retained.lost_after,
     retained.lost_until, now_system, now_timeline, lost_count;

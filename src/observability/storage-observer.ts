@@ -28,7 +28,7 @@ export function storageObserver(metrics: Metrics, logger: Logger) {
     epoch: (change: EpochReport) => {
       metrics.storageEpoch(change.epoch, change.missing);
       const { action, missing, ...fields } = change;
-      if (action === 'reset') {
+      if (action === 'reset' || missing > 0n) {
         logger.error('the database lacks versions that were handed out: clients have to list again', {
           ...fields,
           missing,

@@ -18,6 +18,11 @@ export function expiredMessage(asked: bigint | undefined, floor: bigint | undefi
   return `The resourceVersion for the provided watch is too old: ${asked ?? 0} (${floor ?? 0})`;
 }
 
+function unavailableMessage(reason: string | undefined): string {
+  const message = 'the storage of the server is not available right now';
+  return reason === undefined ? message : `${message}: ${reason}`;
+}
+
 /** Turns what storage throws into what the API answers; other errors pass unchanged. */
 export function toStatusError(error: unknown, gr: GroupResource, name: string, asked?: bigint): unknown {
   if (!(error instanceof StorageError)) return error;
@@ -35,7 +40,7 @@ export function toStatusError(error: unknown, gr: GroupResource, name: string, a
       return tooLargeResourceVersionError(asked ?? 0n, error.resourceVersion ?? 0n);
     case 'Unavailable':
     case 'Closed':
-      return serviceUnavailableError('the storage of the server is not available right now', 1, error);
+      return serviceUnavailableError(unavailableMessage(error.reason), 1, error);
     case 'UnknownOutcome':
       return timeoutError('the write was sent to storage but its outcome is not known', 1, error);
     case 'Invalid':

@@ -32,6 +32,8 @@ export interface StorageErrorDetails {
   readonly key?: StorageKey;
   readonly resourceVersion?: bigint;
   readonly cause?: unknown;
+  /** What clients may be told of the reason: nothing about hosts, users or statements. */
+  readonly reason?: string | undefined;
 }
 
 /** The only error type that leaves `storage`; SQLSTATE and driver errors stay behind `cause`. */
@@ -39,6 +41,7 @@ export class StorageError extends Error {
   readonly code: StorageErrorCode;
   readonly key: StorageKey | undefined;
   readonly resourceVersion: bigint | undefined;
+  readonly reason: string | undefined;
 
   constructor(code: StorageErrorCode, message: string, details: StorageErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -46,5 +49,6 @@ export class StorageError extends Error {
     this.code = code;
     this.key = details.key;
     this.resourceVersion = details.resourceVersion;
+    this.reason = details.reason;
   }
 }

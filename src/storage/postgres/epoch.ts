@@ -1,6 +1,7 @@
 import { StorageError } from '../storage.errors.js';
 import type { LostVersions } from '../storage.interface.js';
 import type { EpochChange, StorageObserver } from './options.js';
+import { standbyReason } from './postgres-errors.js';
 import type { Row, Session } from './session.js';
 import { CHECK_EPOCH, HISTORY_SIGNS, text } from './statements.js';
 
@@ -105,11 +106,17 @@ export class EpochKeeper {
       `select pg_is_in_recovery(), current_setting('transaction_isolation'), current_setting('transaction_read_only')`,
       TIMEOUT_MS,
     );
-    if (facts?.[0] !== 'f') throw new StorageError('Unavailable', 'the database is a standby; connect to the primary');
+    if (facts?.[0] !== 'f') {
+      throw new StorageError('Unavailable', 'the database is a standby; connect to the primary', {
+        reason: standbyReason,
+      });
+    }
     if (facts[1] !== 'read committed') {
       throw new StorageError('Unavailable', `the default isolation must be read committed, not ${facts[1]}`);
     }
-    if (facts[2] !== 'off') throw new StorageError('Unavailable', 'the database takes no writes');
+    if (facts[2] !== 'off') {
+      throw new StorageError('Unavailable', 'the database takes no writes', { reason: 'the database takes no writes' });
+    }
     const seen = this.#seen;
     const values = [seen.toString(), this.#current?.epoch.toString() ?? null, BUMP.toString()];
     const [row] = await session.run(CHECK_EPOCH, values, TIMEOUT_MS);

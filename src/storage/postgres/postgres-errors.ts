@@ -15,6 +15,9 @@ import { StorageError } from '../storage.errors.js';
  */
 export type FailureKind = 'lost' | 'retry' | 'reconnect' | 'data' | 'partition' | 'epoch' | 'fatal';
 
+/** The address leads to a server that was demoted, or was not promoted yet. */
+export const standbyReason = 'the database is a standby and takes no writes';
+
 const RETRY = new Set(['40001', '40P01', '55P03', '57014', '23505', 'PL001', '55000', '55006']);
 const RECONNECT = new Set(['25006', '26000', '0A000', '57P03', '25P02', '42P05']);
 
@@ -38,9 +41,15 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
+/** Of failures that last until an operator does something about them. */
+export function reasonForClients(error: unknown): string | undefined {
+  if (error instanceof StorageError) return error.reason;
+  return sqlState(error) === '25006' ? standbyReason : undefined;
+}
+
 /** Wraps what a statement threw; a StorageError passes unchanged. */
 export function unavailable(error: unknown, what: string): StorageError {
   if (error instanceof StorageError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new StorageError('Unavailable', `${what}: ${reason}`, { cause: error });
+  return new StorageError('Unavailable', `${what}: ${reason}`, { cause: error, reason: reasonForClients(error) });
 }

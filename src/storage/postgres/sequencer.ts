@@ -7,7 +7,7 @@ import { bigintArray, smallintArray, textArray } from './binary-array.js';
 import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, keyString } from './keys.js';
 import type { ResolvedOptions } from './options.js';
-import { failureKind, sqlState, unavailable } from './postgres-errors.js';
+import { failureKind, reasonForClients, unavailable } from './postgres-errors.js';
 import { type Row, Session } from './session.js';
 import { ADD_PARTITIONS, RESOLVE_BATCH, storedObject, text, WRITE_BATCH } from './statements.js';
 
@@ -392,19 +392,15 @@ export class Sequencer {
     this.#queue = this.#queue.filter((entry) => {
       if (entry.deadline > now) return true;
       entry.reject(
-        new StorageError('Unavailable', `the database did not take the write in time${reasonOf(this.#lastError)}`, {
+        new StorageError('Unavailable', 'the database did not take the write in time', {
           key: entry.write.key,
           cause: this.#lastError,
+          reason: reasonForClients(this.#lastError),
         }),
       );
       return false;
     });
   }
-}
-
-/** Of failures an operator has to do something about. */
-function reasonOf(error: unknown): string {
-  return error instanceof StorageError || sqlState(error) === '25006' ? `: ${(error as Error).message}` : '';
 }
 
 function newBatchId(): string {

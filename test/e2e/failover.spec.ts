@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, describe, it } from 'node:test';
+import {
+  CoreV1Api,
+  type Informer,
+  KubeConfig,
+  makeInformer,
+  type ObjectCache,
+  type V1ConfigMap,
+} from '@kubernetes/client-node';
+import pg from 'pg';
+import { fence } from '../../src/storage/postgres/fence.js';
+import { PgBouncer } from '../support/pgbouncer.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import type { TestPostgres, TestStandby } from '../support/test-postgres.js';
+import { eventually, type Route, TestCluster } from './support/test-cluster.js';
+
+const path = '/api/v1/namespaces/default/configmaps';
+const leap = 1_000_000_000n;
+
+interface Stage {
+  readonly cluster: TestCluster;
+  readonly standby: TestStandby;
+  readonly stop: () => Promise<void>;
+}
+
+/** A cluster whose primary has a standby, and a way to the database that can be moved from one to the other. */
+async function prepare(pooled: boolean): Promise<Stage & { readonly move: () => void }> {
+  let proxy: TcpProxy | undefined;
+  const route = async (postgres: TestPostgres, databaseUrl: string): Promise<Route> => {
+    const moving = await TcpProxy.start(postgres.port);
+    proxy = moving;
+    if (!pooled) return { databaseUrl: moving.through(databaseUrl), stop: () => moving.stop() };
+    // The pooler hides from the servers that its own connections break and lead elsewhere afterwards.
+    const pooler = await PgBouncer.start(moving.through(postgres.adminUrl));
+    return {
+      databaseUrl: pooler.through(databaseUrl),
+      stop: async () => {
+        await pooler.stop();
+        await moving.stop();
+      },
+    };
+  };
+  const cluster = await TestCluster.start({ servers: 2, route, pooler: 'none' });
+  const standby = await cluster.postgres.createStandby();
+  return {
+    cluster,
+    standby,
+    move: () => {
+      proxy?.moveTo(standby.port);
+      proxy?.cut();
+    },
+    stop: async () => {
+      await cluster.stop();
+      await standby.stop();
+    },
+  };
+}
+
+function informerOn(cluster: TestCluster, server: number): Informer<V1ConfigMap> & ObjectCache<V1ConfigMap> {
+  const config = new KubeConfig();
+  config.loadFromFile(cluster.servers[server]?.kubeconfig as string);
+  const api = config.makeApiClient(CoreV1Api);
+  return makeInformer(config, path, () => api.listNamespacedConfigMap({ namespace: 'default' }));
+}
+
+async function create(cluster: TestCluster, server: number, name: string): Promise<bigint | undefined> {
+  const answer = await cluster.servers[server]?.client.post(path, { metadata: { name } }).catch(() => undefined);
+  return answer?.status === 201 ? BigInt(answer.body.metadata.resourceVersion) : undefined;
+}
+
+async function metric(cluster: TestCluster, server: number, name: string): Promise<number> {
+  const { text } = (await cluster.servers[server]?.client.get('/metrics')) ?? { text: '' };
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+}
+
+describe('a fail-over', () => {
+  let stage: (Stage & { readonly move: () => void }) | undefined;
+  const informers: Informer<V1ConfigMap>[] = [];
+  let running = false;
+
+  afterEach(async () => {
+    running = false;
+    for (const informer of informers.splice(0)) await informer.stop();
+    await stage?.stop();
+    stage = undefined;
+  });
+
+  for (const pooled of [false, true]) {
+    const where = pooled ? ', behind a pooler that hides it' : '';
+    it(`to a standby that lagged ends old versions with 410 and hands none out twice${where}`, async () => {
+      stage = await prepare(pooled);
+      const { cluster, standby } = stage;
+      const handedOut = new Map<bigint, string>();
+      const remember = (version: bigint | undefined, name: string): bigint => {
+        assert.ok(version !== undefined, `${name} was not written`);
+        assert.equal(handedOut.get(version), undefined, `version ${version} of ${name} was handed out before`);
+        handedOut.set(version, name);
+        return version;
+      };
+      const kept = remember(await create(cluster, 0, 'kept'), 'kept');
+      running = true;
+      const seen = [informerOn(cluster, 0), informerOn(cluster, 1)];
+      for (const informer of seen) {
+        informers.push(informer);
+        informer.on('error', () => {
+          if (running) setTimeout(() => void informer.start().catch(() => undefined), 100);
+        });
+        await informer.start();
+      }
+      await standby.caughtUp();
+      standby.detach();
+      // Acknowledged, and known only to the first server and its clients.
+      let newest = kept;
+      for (let i = 0; i < 50; i++) newest = remember(await create(cluster, 0, `lost${i}`), `lost${i}`);
+      await eventually(() => seen.every((informer) => informer.get('lost49', 'default') !== undefined), 'informers');
+      const watch = await cluster.first.client.watch(`${path}?watch=1&resourceVersion=${newest}`);
+
+      await cluster.postgres.shutDown('immediate');
+      await standby.promote();
+      stage.move();
+
+      // The second server has not written anything yet: it does not know how far the first one got.
+      for (const [server, name] of [
+        [1, 'next-b'],
+        [0, 'next-a'],
+      ] as const) {
+        const version = await eventually(() => create(cluster, server, name), `${name} after the fail-over`, 60_000);
+        assert.ok(remember(version, name) > newest + leap / 2n, `${version} is not beyond ${newest}`);
+      }
+      const ended = await watch.next(20_000);
+      assert.equal(ended?.type, 'ERROR', JSON.stringify(ended));
+      assert.equal(ended?.object.code, 410);
+      for (const server of cluster.servers) {
+        for (const version of handedOut.keys()) {
+          if (version > newest) continue;
+          const { status, text } = await server.client.get(
+            `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`,
+          );
+          assert.equal(status, 410, text);
+          const late = await server.client.watch(`${path}?watch=1&resourceVersion=${version}`);
+          const first = late.status === 200 ? (await late.next())?.object.code : late.status;
+          assert.equal(first, 410, `watch from ${version}`);
+          late.close();
+        }
+        const { body } = await server.client.get(path);
+        const names = body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+        assert.deepEqual(names.sort(), ['kept', 'next-a', 'next-b']);
+      }
+      for (const informer of seen) {
+        await eventually(
+          () =>
+            informer
+              .list('default')
+              .map((item) => item.metadata?.name)
+              .sort()
+              .join() === 'kept,next-a,next-b',
+          'the informer to show the history that goes on',
+          30_000,
+        );
+      }
+      // What was acknowledged and is gone is told.
+      assert.ok((await metric(cluster, 0, 'storage_missing_versions_total')) >= 50);
+      assert.match(cluster.first.log, /lacks versions that were handed out/);
+      assert.equal(await metric(cluster, 0, 'storage_epoch'), 2);
+      assert.equal(await metric(cluster, 1, 'storage_epoch'), 2);
+    });
+  }
+
+  it('that loses nothing lets watches go on', async () => {
+    stage = await prepare(false);
+    const { cluster, standby } = stage;
+    const before = await create(cluster, 0, 'before');
+    const watch = await cluster.second.client.watch(`${path}?watch=1&resourceVersion=${before}`);
+    await create(cluster, 0, 'last');
+    await watch.take(1);
+    await standby.caughtUp();
+    await cluster.postgres.shutDown('fast');
+    await standby.promote();
+    stage.move();
+    const next = await eventually(() => create(cluster, 0, 'next'), 'a write after the fail-over', 60_000);
+    assert.ok(next > leap, 'somebody may have seen more');
+    const [event] = await watch.take(1, 20_000);
+    assert.equal(event?.type, 'ADDED');
+    assert.equal(event?.object.metadata.name, 'next');
+    watch.close();
+    const old = await cluster.first.client.get(`${path}?resourceVersion=${before}&resourceVersionMatch=Exact`);
+    assert.equal(old.status, 200);
+    assert.equal(await metric(cluster, 0, 'storage_missing_versions_total'), 0);
+    assert.equal(await metric(cluster, 0, 'storage_epoch'), 1);
+  });
+
+  it('that has not happened yet: a standby serves nothing, and several hosts lead to the primary', async () => {
+    stage = await prepare(false);
+    const { cluster, standby } = stage;
+    await create(cluster, 0, 'a');
+    await standby.caughtUp();
+    // The way leads to the standby before it is promoted: nothing is written, nothing old is answered.
+    stage.move();
+    const write = () => cluster.first.client.post(path, { metadata: { name: 'b' } });
+    // A write that was on its way when the connections were cut may have been made.
+    await write();
+    const refused = await write();
+    assert.equal(refused.status, 503, refused.text);
+    assert.match(refused.body.message, /the database is a standby and takes no writes/);
+    const read = await cluster.second.client.get(`${path}/a`);
+    assert.equal(read.status, 503, read.text);
+    assert.match(read.body.message, /the database is a standby and takes no writes/);
+    assert.equal((await cluster.first.client.get('/readyz')).status, 500);
+    // A server that knows both hosts finds the one that takes writes.
+    const direct = new URL(cluster.databaseUrl);
+    const both = cluster.databaseUrl.replace(direct.host, `127.0.0.1:${standby.port},${direct.host}`);
+    const server = await cluster.addServer(undefined, [`--database-url=${both}?target_session_attrs=read-write`]);
+    const written = await server.client.post(path, { metadata: { name: 'c' } });
+    assert.equal(written.status, 201, written.text);
+    await cluster.postgres.shutDown('immediate');
+    await standby.promote();
+    await eventually(
+      async () => (await server.client.post(path, { metadata: { name: 'd' } })).status === 201,
+      'a write to the promoted host',
+      60_000,
+    );
+  });
+});
+
+describe('a restore of an older backup', () => {
+  let cluster: TestCluster | undefined;
+  after(() => cluster?.stop());
+
+  it('is safe to serve after the fence', async () => {
+    cluster = await TestCluster.start({ servers: 1, pooler: 'none' });
+    const started = cluster;
+    await create(cluster, 0, 'kept');
+    const database = new URL(cluster.databaseUrl).pathname.slice(1);
+    await cluster.first.stop();
+    const admin = new pg.Client({ connectionString: cluster.postgres.adminUrl });
+    await admin.connect();
+    // The same server, the same place: nothing but the content tells that time went back.
+    await admin.query(`create database backup template ${database}`);
+    cluster.servers.splice(0);
+    await cluster.addServer();
+    const lost: bigint[] = [];
+    for (let i = 0; i < 20; i++) lost.push((await create(cluster, 0, `lost${i}`)) ?? 0n);
+    await cluster.first.stop();
+    cluster.servers.splice(0);
+    await admin.query(`drop database ${database}`);
+    await admin.query(`alter database backup rename to ${database}`);
+    await admin.end();
+
+    const result = await fence(cluster.databaseUrl, { bump: leap, force: false });
+    assert.ok(result.head > (lost.at(-1) ?? 0n) + leap / 2n);
+    await cluster.addServer();
+    const { client } = cluster.first;
+    assert.equal((await client.get(path)).body.items.length, 1);
+    for (const version of lost) {
+      const late = await client.watch(`${path}?watch=1&resourceVersion=${version}`);
+      assert.equal(late.status === 200 ? (await late.next())?.object.code : late.status, 410);
+      late.close();
+    }
+    const next = await create(started, 0, 'next');
+    assert.ok((next ?? 0n) > result.head);
+  });
+});
