@@ -4,9 +4,17 @@ import { strikes } from '../faults.js';
 import { Backoff, untilAborted } from '../wait.js';
 
 const CHANNEL = 'plinth_changes';
-const HEARTBEAT_MS = 5_000;
-const HEARTBEAT_TIMEOUT_MS = 3_000;
-const PROBE_TIMEOUT_MS = 2_000;
+
+/** All in milliseconds. */
+export interface ListenerTimes {
+  readonly heartbeatMs: number;
+  /** For every statement of the listener. */
+  readonly heartbeatTimeoutMs: number;
+  /** How long the self-test waits for its notification. */
+  readonly probeTimeoutMs: number;
+}
+
+const DEFAULT_TIMES: ListenerTimes = { heartbeatMs: 5_000, heartbeatTimeoutMs: 3_000, probeTimeoutMs: 2_000 };
 
 /** A connection that is used for nothing but listening. */
 export interface ListenConnection {
@@ -38,13 +46,15 @@ export interface ListenerHooks {
 export class NotifyListener {
   readonly #connect: () => Promise<ListenConnection>;
   readonly #hooks: ListenerHooks;
+  readonly #times: ListenerTimes;
   readonly #stop = new AbortController();
   #loop: Promise<void> | undefined;
   #warned = false;
 
-  constructor(connect: () => Promise<ListenConnection>, hooks: ListenerHooks) {
+  constructor(connect: () => Promise<ListenConnection>, hooks: ListenerHooks, times: ListenerTimes = DEFAULT_TIMES) {
     this.#connect = connect;
     this.#hooks = hooks;
+    this.#times = times;
   }
 
   start(): void {
@@ -90,15 +100,15 @@ export class NotifyListener {
       if (payload === probe) arrived?.();
       else if (/^\d{1,19}$/.test(payload) && !strikes('drop-notification', 3)) this.#hooks.onVersion(BigInt(payload));
     });
-    await session.execute('listen', `listen ${probe}`, HEARTBEAT_TIMEOUT_MS);
+    await session.execute('listen', `listen ${probe}`, this.#times.heartbeatTimeoutMs);
     await this.#hooks.notify(probe, probe);
     const late = new AbortController();
     const silent = await Promise.race([
       probed.then(() => false),
-      sleep(PROBE_TIMEOUT_MS, true, { signal: late.signal, ref: false }),
+      sleep(this.#times.probeTimeoutMs, true, { signal: late.signal, ref: false }),
     ]);
     late.abort();
-    if (!silent) await session.execute('listen', `listen ${CHANNEL}`, HEARTBEAT_TIMEOUT_MS);
+    if (!silent) await session.execute('listen', `listen ${CHANNEL}`, this.#times.heartbeatTimeoutMs);
     else if (!this.#warned) {
       this.#warned = true;
       this.#hooks.onError(
@@ -109,7 +119,7 @@ export class NotifyListener {
       );
     }
     this.#hooks.onVersion(undefined);
-    await session.execute('unlisten', `unlisten ${probe}`, HEARTBEAT_TIMEOUT_MS);
+    await session.execute('unlisten', `unlisten ${probe}`, this.#times.heartbeatTimeoutMs);
   }
 
   /** Returns when the connection is gone or it is time to stop. */
@@ -118,8 +128,8 @@ export class NotifyListener {
     session.onBroken(() => broken.abort());
     const over = AbortSignal.any([broken.signal, this.#stop.signal]);
     while (!over.aborted) {
-      await this.#hooks.heartbeat(session, HEARTBEAT_TIMEOUT_MS);
-      await untilAborted(HEARTBEAT_MS, over);
+      await this.#hooks.heartbeat(session, this.#times.heartbeatTimeoutMs);
+      await untilAborted(this.#times.heartbeatMs, over);
     }
   }
 }

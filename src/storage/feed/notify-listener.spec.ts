@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { silentObserver } from '../postgres/options.js';
+import { Session } from '../postgres/session.js';
+import { NotifyListener } from './notify-listener.js';
+
+describe('the listener', () => {
+  let server: TestPostgres;
+  let client: pg.Client;
+  let proxy: TcpProxy;
+  let listener: NotifyListener;
+  let heard: (bigint | undefined)[];
+  let errors: string[];
+  let connections: number;
+  let told: (() => void)[];
+
+  before(async () => {
+    server = await startTestPostgres();
+    client = new pg.Client({ connectionString: server.adminUrl });
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await server.stop();
+  });
+
+  const start = async (options: { heartbeatMs?: number; notify?: (channel: string) => Promise<void> } = {}) => {
+    proxy = await TcpProxy.start(server.port);
+    heard = [];
+    errors = [];
+    connections = 0;
+    told = [];
+    const tell = (): void => {
+      for (const wake of told.splice(0)) wake();
+    };
+    listener = new NotifyListener(
+      () => {
+        connections += 1;
+        return Session.open({
+          url: proxy.through(server.adminUrl),
+          applicationName: 'listener under test',
+          connectTimeoutMs: 2_000,
+          role: 'listener',
+          observer: silentObserver,
+        });
+      },
+      {
+        onVersion: (version) => {
+          heard.push(version);
+          tell();
+        },
+        onError: (error) => {
+          errors.push(String(error));
+          tell();
+        },
+        notify:
+          options.notify ??
+          (async (channel) => {
+            await client.query('select pg_notify($1, $1)', [channel]);
+          }),
+        heartbeat: async (connection, timeoutMs) => {
+          await connection.execute('heartbeat', 'select 1', timeoutMs);
+        },
+      },
+      { heartbeatMs: options.heartbeatMs ?? 60_000, heartbeatTimeoutMs: 300, probeTimeoutMs: 300 },
+    );
+    listener.start();
+  };
+  const stop = async (): Promise<void> => {
+    await listener.stop();
+    await proxy.stop();
+  };
+  /** Waits until something that was heard or went wrong makes it true. */
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise<void>((resolve) => told.push(resolve));
+  };
+  const say = (payload: string) => client.query(`select pg_notify('plinth_changes', $1)`, [payload]);
+
+  it('passes versions on and asks for a look at the log after every connection', async () => {
+    await start();
+    await until(() => heard.includes(undefined));
+    await say('41');
+    await until(() => heard.includes(41n));
+    assert.deepEqual(heard, [undefined, 41n]);
+    assert.deepEqual(errors, []);
+    await stop();
+  });
+
+  it('connects again when the server ends the connection', async () => {
+    await start();
+    await until(() => heard.length === 1);
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener under test'`,
+    );
+    await until(() => heard.length === 2);
+    await say('42');
+    await until(() => heard.includes(42n));
+    assert.equal(connections, 2);
+    await stop();
+  });
+
+  for (const side of ['client', 'server'] as const) {
+    it(`notices that the socket was cut towards the ${side} and the other end was never told`, async () => {
+      await start({ heartbeatMs: 100 });
+      await until(() => heard.length === 1);
+      proxy.cutSilently(side);
+      await until(() => heard.length === 2);
+      await say('43');
+      await until(() => heard.includes(43n));
+      assert.ok(connections >= 2);
+      await stop();
+    });
+  }
+
+  it('notices a connection over which nothing arrives any more', async () => {
+    await start({ heartbeatMs: 100 });
+    await until(() => heard.length === 1);
+    proxy.holdAnswers();
+    await until(() => errors.length > 0);
+    proxy.cut();
+    await until(() => heard.length === 2);
+    await say('44');
+    await until(() => heard.includes(44n));
+    await stop();
+  });
+
+  it('says so and listens to nothing when notifications do not arrive', async () => {
+    // A pooler would take the notification and deliver it to nobody.
+    await start({ notify: async () => {} });
+    await until(() => heard.length === 1);
+    assert.equal(errors.length, 1);
+    assert.match(errors[0] ?? '', /notifications do not arrive/);
+    await say('45');
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener under test'`,
+    );
+    await until(() => heard.length === 2);
+    assert.deepEqual(heard, [undefined, undefined]);
+    assert.equal(errors.filter((error) => error.includes('do not arrive')).length, 1, 'said once');
+    await stop();
+  });
+});
