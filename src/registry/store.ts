@@ -2,6 +2,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { Clock } from '../machinery/clock.js';
 import { FieldPath, invalid } from '../machinery/field-error.js';
 import type { GroupResource } from '../machinery/group-version.js';
+import { cloneJson } from '../machinery/json/exact-numbers.js';
 import { withoutTimeChanges } from '../machinery/managed-fields/index.js';
 import { deepEqual } from '../machinery/patch/json-value.js';
 import { addWarning, type RequestContext } from '../machinery/request-context.js';
@@ -12,6 +13,7 @@ import {
   invalidError,
   modifiedMessage,
   notFoundError,
+  StatusError,
 } from '../machinery/status-error.js';
 import { StorageError } from '../storage/storage.errors.js';
 import type {
@@ -37,6 +39,9 @@ import {
 import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
 import type { ServedResource } from './resource-registry.js';
 import type { DeleteOptions, Reservation } from './strategy.js';
+
+/** How many names are drawn for one object before its client has to ask again. */
+const maxGeneratedNames = 8;
 
 /** Validating admission, handed in by the handler: throws to refuse the write. */
 export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
@@ -90,6 +95,27 @@ export class Store {
 
   /** Writes a new object, decoded, defaulted and admitted before. `object` is changed to what was written. */
   async create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
+    const { name, generateName } = object.metadata;
+    if (name || !generateName) return this.createNamed(context, object, options);
+    // What is reserved stands in the object: another name starts without it.
+    const again = this.definition.strategy.reserveForCreate === undefined ? undefined : cloneJson(object);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.createNamed(context, object, options);
+      } catch (error) {
+        const isTaken = error instanceof StatusError && error.reason === 'AlreadyExists';
+        if (!isTaken || attempt === maxGeneratedNames) throw error;
+        if (again === undefined) delete object.metadata.name;
+        else replaceContent(object, cloneJson(again));
+      }
+    }
+  }
+
+  private async createNamed(
+    context: RequestContext,
+    object: ApiObject,
+    options: CreateOptions,
+  ): Promise<VersionedText> {
     await this.definition.strategy.authorizeWrite?.(context, object, undefined);
     beforeCreate(context, this.definition, object, this.clock);
     await options.validate(object, undefined);
@@ -334,6 +360,12 @@ export class Store {
       addWarning(context, text);
     }
   }
+}
+
+/** Makes one object equal to another, in place. */
+function replaceContent(object: ApiObject, content: ApiObject): void {
+  for (const key of Object.keys(object)) delete object[key];
+  Object.assign(object, content);
 }
 
 /** Defaults filled in late stand at another place in the text: what counts is the value. */

@@ -129,9 +129,15 @@ function validateManagedFields(meta: ObjectMeta, errors: FieldError[]): void {
 /** Broken rules of a field manager's name: at most 128 printable characters. */
 export function validateFieldManager(manager: string, path: FieldPath): FieldError[] {
   if (manager.length > maxFieldManagerLength) return [tooLong(path, maxFieldManagerLength)];
+  const errors: FieldError[] = [];
+  let position = 0;
   for (const c of manager) {
     // Control and other invisible characters; a space is printable.
-    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(c)) return [invalid(path, manager, 'should only contain printable characters')];
+    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(c)) {
+      const code = (c.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0');
+      errors.push(invalid(path, manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += Buffer.byteLength(c);
   }
-  return [];
+  return errors;
 }

@@ -25,6 +25,8 @@ export function namespaceResource(names: VendorNames): ResourceDefinition {
     namespaced: false,
     shortNames: ['ns'],
     versions: [{ version: 'v1', type: namespace }],
+    // Since 1 the label with the name.
+    defaultsRevision: 1,
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     strategy: namespaceStrategy(names),
     selectableFieldNames: ['status.phase'],
@@ -52,14 +54,23 @@ export function namespaceResource(names: VendorNames): ResourceDefinition {
 }
 
 export function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
+  const nameLabel = `${names.labelPrefix}/metadata.name`;
+  /** By this label selectors find a namespace under its name, whatever clients write. */
+  const applyNameLabel = ({ metadata }: Namespace): void => {
+    const { name } = metadata;
+    if (name && metadata.labels?.[nameLabel] !== name) metadata.labels = { ...metadata.labels, [nameLabel]: name };
+  };
   return {
     applyDefaults(object) {
       object.status.phase ||= 'Active';
+      applyNameLabel(object);
     },
 
     validateName: (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
 
     prepareForCreate(_context, object) {
+      // A generated name comes after the defaults.
+      applyNameLabel(object);
       object.status = { phase: 'Active' };
       const finalizers = object.spec.finalizers ?? [];
       if (!finalizers.includes(names.namespaceFinalizer)) {
@@ -70,6 +81,7 @@ export function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
     validate: (_context, object) => validateFinalizers(object, names, false),
 
     prepareForUpdate(_context, object, old) {
+      applyNameLabel(object);
       // Finalizers of the spec change only through the finalize path.
       if (old.spec.finalizers === undefined) delete object.spec.finalizers;
       else object.spec.finalizers = old.spec.finalizers;

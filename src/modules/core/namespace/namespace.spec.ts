@@ -16,6 +16,17 @@ describe('namespaces', () => {
     assert.deepEqual(tester.cells(object, 0), ['a', 'Active', '0s']);
   });
 
+  it('carry their name as a label, which stays', () => {
+    const label = `${testNames.labelPrefix}/metadata.name`;
+    const { object } = tester.create({ metadata: { labels: { a: 'b', [label]: 'other' } } });
+    assert.deepEqual(object.metadata.labels, { a: 'b', [label]: 'a' });
+    assert.deepEqual(tester.patch(object, { metadata: { labels: null } }).object.metadata.labels, { [label]: 'a' });
+    const status = tester.patch(object, { metadata: { labels: { [label]: 'other' } } }, 'status');
+    assert.equal(status.object.metadata.labels?.[label], 'a');
+    const generated = tester.create({ metadata: { name: '', generateName: 'g-' } }).object;
+    assert.deepEqual(generated.metadata.labels, { [label]: generated.metadata.name });
+  });
+
   const bad: [string, Record<string, unknown>, string[]][] = [
     [
       'a name with a dot',
