@@ -1,16 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
+import { closedSecurity, type Security } from '../machinery/security.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
 import { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.interface.js';
+import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.controller.js';
+import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.controller.js';
 import { type ControlLoop, keepRunning } from './control-loop.js';
+import { CsrApprovingController } from './csr-approving/csr-approving.controller.js';
+import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';
+import { CsrSigningController, type SigningAuthorities } from './csr-signing/csr-signing.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { systemTimers, type Timers } from './timers.js';
+import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
 
 export interface ControllersOptions {
   readonly storage: Storage;
@@ -18,6 +26,12 @@ export interface ControllersOptions {
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
+  /** Judges the rights of those whom loops act for. Default: nobody has any. */
+  readonly security?: Security | undefined;
+  /** The loops to run. Default: those that run unless switched off. */
+  readonly enabled?: ReadonlySet<ControllerName> | undefined;
+  /** What certificates are signed with; without it none are. */
+  readonly signing?: SigningAuthorities | undefined;
   /** Name of this process in the Lease; must be of it alone. Default: host name and a random part. */
   readonly identity?: string | undefined;
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
@@ -37,6 +51,11 @@ export interface RunningControllers {
   stop(): Promise<void>;
 }
 
+type LoopParts = Pick<ControllersOptions, 'storage' | 'registry' | 'names' | 'logger'> & {
+  readonly timers: Timers;
+  readonly random: () => number;
+};
+
 const defaultEventTtlMs = 3_600_000;
 
 /** Name of the Lease in the system namespace. */
@@ -55,10 +74,7 @@ export function startControllers(options: ControllersOptions): RunningController
   if (leases === undefined) throw new Error('the resource leases is not registered');
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
-  const loops: readonly ControlLoop[] = [
-    new EventTtlController({ storage, logger, timers, random, ttlMs: options.eventTtlMs ?? defaultEventTtlMs }),
-    new NamespaceController({ storage, registry, names, logger, timers, settleMs: options.settleMs }),
-  ];
+  const loops = makeLoops(options, { storage, registry, names, logger, timers, random });
 
   const stop = new AbortController();
   const lead = async (signal: AbortSignal): Promise<void> => {
@@ -75,4 +91,26 @@ export function startControllers(options: ControllersOptions): RunningController
       await ended;
     },
   };
+}
+
+/** The enabled loops, in no order. */
+function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
+  const { signing, security = closedSecurity, eventTtlMs = defaultEventTtlMs, settleMs } = options;
+  const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
+    eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs }),
+    namespace: () => new NamespaceController({ ...parts, settleMs }),
+    'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
+    csrapproving: () => new CsrApprovingController({ ...parts, authorizer: security.authorizer }),
+    csrsigning: () => {
+      if (signing !== undefined) return new CsrSigningController({ ...parts, signing });
+      parts.logger.info('certificates are not signed: there is no --cluster-signing-cert-file');
+      return undefined;
+    },
+    csrcleaner: () => new CsrCleanerController(parts),
+    bootstrapsigner: () => new BootstrapSignerController(parts),
+    tokencleaner: () => new TokenCleanerController(parts),
+  };
+  return [...(options.enabled ?? selectedControllers(['*']))]
+    .map((name) => makers[name]())
+    .filter((loop) => loop !== undefined);
 }

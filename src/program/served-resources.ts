@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { ServerOptions } from '../config/options.js';
 import { systemClock } from '../machinery/clock.js';
-import { closedSecurity } from '../machinery/security.js';
+import { closedSecurity, type Security } from '../machinery/security.js';
 import { vendorNames } from '../machinery/vendor.js';
 import { groupModules } from '../modules/index.js';
 import type { Logger } from '../observability/logger.js';
@@ -34,11 +34,13 @@ class GroupsModule {
 /**
  * Opens the database, whose schema must be up to date, and registers the resources.
  *
+ * @param makeSecurity what rules about access ask; the resources are registered after it was called. Default: closed.
  * @throws MigrationError or StorageError when the database can't be used; nothing stays open then.
  */
 export async function openServedResources(
   { storage: database, cluster }: Pick<ServerOptions, 'storage' | 'cluster'>,
   logger: Logger,
+  makeSecurity: (parts: Omit<GroupContext, 'security'>) => Security = () => closedSecurity,
 ): Promise<ServedResources> {
   const storage = await createPostgresStorage({
     databaseUrl: database.databaseUrl,
@@ -48,15 +50,15 @@ export async function openServedResources(
     observer: storageObserver(new Metrics(), logger),
   });
   try {
-    const context: GroupContext = {
+    const parts = {
       registry: new ResourceRegistry(),
       storage,
       clock: systemClock,
       names: vendorNames(cluster.vendor, cluster.compat),
-      security: closedSecurity,
       serviceClusterIpRange: cluster.serviceClusterIpRange,
       serviceNodePortRange: cluster.serviceNodePortRange,
     };
+    const context: GroupContext = { ...parts, security: makeSecurity(parts) };
     const groups = await NestFactory.createApplicationContext(GroupsModule.of(context), {
       logger: false,
       abortOnError: false,

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
-import type { EventOptions } from '../config/event.options.js';
 import type { ServerOptions } from '../config/options.js';
 import { systemTimers } from '../controllers/timers.js';
 import { Logger } from '../observability/logger.js';
 import type { RunningServer, WorkerIdentity } from '../server.js';
+import type { ControllersSettings } from './controllers.js';
 import type { Running } from './lifecycle.js';
 import { errorText } from './startup-error.js';
 
@@ -11,7 +11,7 @@ import { errorText } from './startup-error.js';
 export interface Serving extends Running {
   readonly url: string;
   /** Runs the control loops in this process. */
-  startControllers(events: EventOptions): Promise<Running>;
+  startControllers(settings: ControllersSettings): Promise<Running>;
 }
 
 /**
@@ -27,9 +27,11 @@ export async function startServing(options: ServerOptions): Promise<Serving> {
   return {
     url: server.url,
     stop: () => server.stop(),
-    startControllers: async ({ eventTtlMs }) => {
+    startControllers: async (settings) => {
       const { startControllers } = await import('../controllers/controllers.js');
-      return startControllers({ ...server.context, logger: server.logger, eventTtlMs });
+      const { loopOptions } = await import('./controllers.js');
+      const { context, logger } = server;
+      return startControllers({ ...context, logger, ...(await loopOptions(settings, context.names)) });
     },
   };
 }
@@ -46,9 +48,9 @@ async function startWorkers(options: ServerOptions, count: number): Promise<Serv
   return {
     url,
     stop: () => pool.stop(),
-    startControllers: async (events) => {
+    startControllers: async (settings) => {
       const { runControllers } = await import('./controllers.js');
-      return runControllers(options, events);
+      return runControllers(options, settings);
     },
   };
 }

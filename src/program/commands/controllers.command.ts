@@ -1,4 +1,6 @@
+import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
+import { ControlLoopOptions } from '../../config/controllers.options.js';
 import { EventOptions } from '../../config/event.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
@@ -9,7 +11,9 @@ import { requireDatabaseUrl } from './migrate.command.js';
 const groups = {
   storage: StorageOptions,
   cluster: ClusterOptions,
+  controllers: ControlLoopOptions,
   events: EventOptions,
+  authorization: AuthorizationOptions,
   logging: LoggingOptions,
 } as const;
 
@@ -19,10 +23,13 @@ export const controllersCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const { storage, cluster, events, logging } = parseOptions(parseRequest(groups, {}, context));
+    const { storage, controllers: loops, events, ...options } = parseOptions(parseRequest(groups, {}, context));
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     const { runControllers } = await import('../controllers.js');
-    const controllers = await runControllers({ storage: { ...storage, databaseUrl }, cluster, logging }, events);
+    const controllers = await runControllers(
+      { ...options, storage: { ...storage, databaseUrl } },
+      { events, controllers: loops },
+    );
     await context.signals.wait();
     await controllers.stop();
   },

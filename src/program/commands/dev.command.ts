@@ -1,5 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { ControlLoopOptions } from '../../config/controllers.options.js';
 import { DevOptions } from '../../config/dev.options.js';
 import { EventOptions } from '../../config/event.options.js';
 import { type ServerOptions, serverOptionGroups } from '../../config/options.js';
@@ -18,8 +19,13 @@ import { checkPortFree } from '../port-check.js';
 import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
 
-const groups = { dev: DevOptions, ...serverOptionGroups, events: EventOptions } as const;
-const defaults = { 'bind-address': '127.0.0.1' } as const;
+const groups = {
+  dev: DevOptions,
+  ...serverOptionGroups,
+  controllers: ControlLoopOptions,
+  events: EventOptions,
+} as const;
+const defaults = { 'bind-address': '127.0.0.1', controllers: ['*', 'bootstrapsigner', 'tokencleaner'] } as const;
 
 type Parsed = ParsedOptions<typeof groups>;
 
@@ -83,12 +89,13 @@ async function start(
   if (context.signals.signal.aborted) return;
   const server = await startServing(options);
   started.push(server);
-  started.push(await server.startControllers(parsed.events));
+  const controllers = withSigning(parsed.controllers, given, pki);
+  started.push(await server.startControllers({ events: parsed.events, controllers }));
   announce(context, server.url, kubeconfig);
 }
 
 function completeOptions(
-  { dev: _dev, events: _events, ...parsed }: Parsed,
+  { dev: _dev, events: _events, controllers: _controllers, ...parsed }: Parsed,
   given: ReadonlySet<string>,
   pki: Pki,
   databaseUrl: string,
@@ -104,6 +111,16 @@ function completeOptions(
     storage: { ...parsed.storage, databaseUrl },
     authentication: { ...parsed.authentication, clientCaFile },
   };
+}
+
+/** Requests are signed by our own authority unless the user brings one. */
+function withSigning(
+  options: Parsed['controllers'],
+  given: ReadonlySet<string>,
+  { authorityFile, authorityKeyFile }: Pki,
+): Parsed['controllers'] {
+  if (given.has('cluster-signing-cert-file')) return options;
+  return { ...options, clusterSigningCertFile: authorityFile, clusterSigningKeyFile: authorityKeyFile };
 }
 
 /** Tokens of service accounts can be asked for out of the box; who brings keys decides alone. */

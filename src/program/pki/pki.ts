@@ -31,6 +31,7 @@ export interface KeyPairFiles {
 export interface Pki {
   readonly authorityFile: string;
   readonly authority: string;
+  readonly authorityKeyFile: string;
   readonly serving: KeyPairFiles;
   readonly admin: KeyPair;
 }
@@ -51,6 +52,7 @@ export async function ensurePki(options: PkiOptions): Promise<Pki> {
   return {
     authorityFile: authority.files.certificateFile,
     authority: authority.pair.certificate,
+    authorityKeyFile: authority.files.privateKeyFile,
     serving: serving.files,
     admin: admin.pair,
   };

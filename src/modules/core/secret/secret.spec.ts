@@ -9,6 +9,15 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const prefix = testNames.secretTypePrefix;
 const redacted = 'Invalid value: "<secret contents redacted>": ';
 
+/** A bootstrap token where tokens live. */
+function token(entries: Record<string, string>): Record<string, unknown> {
+  return {
+    metadata: { name: 'bootstrap-token-abcdef', namespace: testNames.systemNamespace },
+    type: testNames.bootstrapTokenSecretType,
+    stringData: { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', ...entries },
+  };
+}
+
 describe('secrets', () => {
   it('are opaque, with text moved into data', () => {
     const { object, causes } = tester.create({ data: { a: base64('1') }, stringData: { a: '2', b: '3' } });
@@ -53,6 +62,38 @@ describe('secrets', () => {
       [`Invalid | data[.dockercfg] | ${redacted}invalid JSON`],
     ],
     [
+      'a bootstrap token without its parts',
+      { ...token({}), stringData: {} },
+      ['Required | data[token-id] | Required value', 'Required | data[token-secret] | Required value'],
+    ],
+    [
+      'a bootstrap token of another form',
+      token({ 'token-id': 'ABCDEF', 'token-secret': 'hunter2' }),
+      [
+        'Invalid | data[token-id] | Invalid value: "ABCDEF": must be 6 characters',
+        `Invalid | data[token-secret] | ${redacted}must be 16 characters`,
+      ],
+    ],
+    [
+      'a bootstrap token under another name',
+      token({ 'token-id': 'abcde0' }),
+      ['Invalid | metadata.name | Invalid value: "bootstrap-token-abcdef": must be bootstrap-token-abcde0'],
+    ],
+    [
+      'a bootstrap token with entries that nobody understands',
+      token({
+        expiration: 'tomorrow',
+        'usage-bootstrap-authentication': 'yes',
+        'auth-extra-groups': 'system:bootstrappers:a,system:masters,system:bootstrappers:',
+      }),
+      [
+        'Invalid | data[expiration] | Invalid value: "tomorrow": must be a time as in RFC 3339',
+        'NotSupported | data[usage-bootstrap-authentication] | Unsupported value: "yes": supported values: "true"',
+        'Invalid | data[auth-extra-groups] | Invalid value: "system:masters": must begin with system:bootstrappers:',
+        'Invalid | data[auth-extra-groups] | Invalid value: "system:bootstrappers:": must begin with',
+      ],
+    ],
+    [
       'a list of registry logins',
       { type: `${prefix}/dockercfg`, stringData: { '.dockercfg': '[]' } },
       [`Invalid | data[.dockercfg] | ${redacted}json: cannot unmarshal array into Go value`],
@@ -68,7 +109,21 @@ describe('secrets', () => {
     ['a key pair', { type: `${prefix}/tls`, stringData: { 'tls.crt': '', 'tls.key': '' } }],
     ['registry logins', { type: `${prefix}/dockercfg`, stringData: { '.dockercfg': '{}' } }],
     ['an entry that is null', { data: { a: null } }],
-    ['a bootstrap token', { type: testNames.bootstrapTokenSecretType, stringData: { 'token-id': 'abcdef' } }],
+    [
+      'anything as a bootstrap token where nobody looks for tokens',
+      { type: testNames.bootstrapTokenSecretType, stringData: { 'token-id': 'x' } },
+    ],
+    ['a bootstrap token', token({})],
+    [
+      'a bootstrap token with everything',
+      token({
+        description: 'for the racks in the cellar',
+        expiration: '2031-01-01T00:00:00Z',
+        'usage-bootstrap-authentication': 'true',
+        'usage-bootstrap-signing': 'false',
+        'auth-extra-groups': 'system:bootstrappers:a,system:bootstrappers:b:c-d',
+      }),
+    ],
   ];
   for (const [name, body] of good) it(`takes ${name}`, () => assertCauses(tester.create(body).causes, []));
 

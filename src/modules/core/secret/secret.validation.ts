@@ -3,6 +3,7 @@ import type { Secret } from '../../../apis/core/v1/secret.types.js';
 import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../../../machinery/field-error.js';
 import { isConfigMapKey } from '../../../machinery/names.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
+import { validateBootstrapToken } from './bootstrap-token.validation.js';
 
 const maxEntryBytes = 1024 * 1024;
 const dataPath = FieldPath.of('data');
@@ -37,6 +38,10 @@ function validateByType(object: Secret, data: Record<string, string>, names: Ven
       if (!object.metadata.annotations?.[annotation]) errors.push(required(annotationsPath.key(annotation)));
       break;
     }
+    case names.bootstrapTokenSecretType:
+      // Elsewhere it is no token to anybody.
+      if (object.metadata.namespace === names.systemNamespace) errors.push(...validateBootstrapToken(object));
+      break;
     case `${names.secretTypePrefix}/dockercfg`:
       validateJsonEntry('.dockercfg', data, errors);
       break;

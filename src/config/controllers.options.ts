@@ -1,0 +1,158 @@
+import { Flag } from './flag.js';
+import { Check } from './validators.js';
+
+/** The control loops by the name that `--controllers` knows, and whether they run unless switched off. */
+export const controllerDefaults = {
+  eventttl: true,
+  namespace: true,
+  'clusterrole-aggregation': true,
+  csrapproving: true,
+  csrsigning: true,
+  csrcleaner: true,
+  bootstrapsigner: false,
+  tokencleaner: false,
+} as const;
+
+export type ControllerName = keyof typeof controllerDefaults;
+
+const controllerNames = Object.keys(controllerDefaults) as ControllerName[];
+
+/**
+ * The loops that a list such as `*,bootstrapsigner,-csrcleaner` names: `*` stands for all that run by default, a dash
+ * takes one out whatever else the list says.
+ */
+export function selectedControllers(list: readonly string[]): ReadonlySet<ControllerName> {
+  const given = new Set(list);
+  return new Set(
+    controllerNames.filter(
+      (name) => !given.has(`-${name}`) && (given.has(name) || (given.has('*') && controllerDefaults[name])),
+    ),
+  );
+}
+
+function controllersProblem(list: readonly string[]): string | undefined {
+  const known = new Set(['*', ...controllerNames.flatMap((name) => [name, `-${name}`])]);
+  const unknown = list.filter((entry) => !known.has(entry));
+  return unknown.length === 0
+    ? undefined
+    : `has no control loop ${unknown.join(', ')}; there are ${controllerNames.join(', ')}`;
+}
+
+/** Both files of a pair, or none. */
+function pairProblem(other: string) {
+  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
+    all[other] === undefined ? 'needs certificate and key file both' : undefined;
+}
+
+const minDurationMs = 600_000;
+const pairUsage = 'In place of the general one';
+
+/** The loops of a controllers process, and what they sign certificates with. */
+export class ControlLoopOptions {
+  @Flag({
+    name: 'controllers',
+    type: 'list',
+    unit: 'names',
+    usage: `Control loops to run: * for the usual ones, a name for one more, -name for one less. Names: ${controllerNames.join(', ')}.`,
+  })
+  @Check('controllers', controllersProblem)
+  readonly controllers: readonly string[] = ['*'];
+
+  @Flag({
+    name: 'cluster-signing-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Certificate in PEM of the authority that signs approved requests. Without one nothing is signed.',
+  })
+  @Check('pair', pairProblem('clusterSigningKeyFile'))
+  readonly clusterSigningCertFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Private key in PEM of that authority: RSA, ECDSA or Ed25519.',
+  })
+  @Check('pair', pairProblem('clusterSigningCertFile'))
+  readonly clusterSigningKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-duration',
+    type: 'duration',
+    usage: 'Longest validity of a signed certificate; a request may ask for less.',
+  })
+  @Check<number>('duration', (value) => (value >= minDurationMs ? undefined : 'must be 10m or more'))
+  readonly clusterSigningDurationMs: number = 8760 * 3_600_000;
+
+  @Flag({
+    name: 'cluster-signing-apiserver-client-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage: `${pairUsage}: certificate of the authority for clients of the API.`,
+  })
+  @Check('pair', pairProblem('clusterSigningApiserverClientKeyFile'))
+  readonly clusterSigningApiserverClientCertFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-apiserver-client-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Its private key.',
+  })
+  @Check('pair', pairProblem('clusterSigningApiserverClientCertFile'))
+  readonly clusterSigningApiserverClientKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-nodeagent-client-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage: `${pairUsage}: certificate of the authority for node agents as clients of the API.`,
+  })
+  @Check('pair', pairProblem('clusterSigningNodeagentClientKeyFile'))
+  readonly clusterSigningNodeagentClientCertFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-nodeagent-client-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Its private key.',
+  })
+  @Check('pair', pairProblem('clusterSigningNodeagentClientCertFile'))
+  readonly clusterSigningNodeagentClientKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-nodeagent-serving-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage: `${pairUsage}: certificate of the authority for the servers of node agents.`,
+  })
+  @Check('pair', pairProblem('clusterSigningNodeagentServingKeyFile'))
+  readonly clusterSigningNodeagentServingCertFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-nodeagent-serving-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Its private key.',
+  })
+  @Check('pair', pairProblem('clusterSigningNodeagentServingCertFile'))
+  readonly clusterSigningNodeagentServingKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-legacy-unknown-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage: `${pairUsage}: certificate of the authority for requests without a purpose that is known.`,
+  })
+  @Check('pair', pairProblem('clusterSigningLegacyUnknownKeyFile'))
+  readonly clusterSigningLegacyUnknownCertFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'cluster-signing-legacy-unknown-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Its private key.',
+  })
+  @Check('pair', pairProblem('clusterSigningLegacyUnknownCertFile'))
+  readonly clusterSigningLegacyUnknownKeyFile: string | undefined = undefined;
+}

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigMap } from '../../apis/core/v1/config-map.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { readBootstrapToken } from '../../machinery/bootstrap-token.js';
+import { clusterInfoKubeconfigKey, clusterInfoName, clusterInfoSignaturePrefix } from '../../machinery/cluster-info.js';
+import { StatusError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import { Store } from '../../registry/store.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import { reconcileOnChange } from '../reconcile-on-change.js';
+import type { Timers } from '../timers.js';
+import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
+import { workContext } from '../work-context.js';
+import { signDetached } from './detached-jws.js';
+
+export interface BootstrapLoopOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+}
+
+/** Nothing to be done about the map as it is now. */
+class Unchanged extends Error {}
+
+/**
+ * Keeps the signatures of the public `cluster-info` map: one of every valid token that may sign, none of any other
+ * (specification 5.8).
+ */
+export class BootstrapSignerController implements ControlLoop {
+  readonly name = 'bootstrap-signer';
+  private readonly secrets: ServedResource;
+  private readonly maps: Store;
+
+  /** @throws Error when the registry has no secrets or config maps. */
+  constructor(private readonly options: BootstrapLoopOptions) {
+    this.secrets = coreResource(options.registry, 'secrets');
+    this.maps = new Store(coreResource(options.registry, 'configmaps'), options.storage, options.timers);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    const { storage, timers, names } = this.options;
+    const mapResource = this.maps.resource.storageResource;
+    return reconcileOnChange(
+      {
+        storage,
+        timers,
+        scopes: [
+          { resource: this.secrets.storageResource, namespace: names.systemNamespace },
+          { resource: mapResource, namespace: names.publicNamespace, name: clusterInfoName },
+        ],
+        concerns: (change) => change.key.resource === mapResource || concernsTokens(change),
+        reconcile: () => this.reconcile(signal),
+      },
+      signal,
+    );
+  }
+
+  /** Writes the signatures that should be there; answers the milliseconds until the next token ends. */
+  private async reconcile(signal: AbortSignal): Promise<number> {
+    const { storage, names, timers, logger } = this.options;
+    const now = timers.now();
+    const secrets = await listTokenSecrets(storage, this.secrets, names);
+    const tokens = secrets
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((secret) => readBootstrapToken(secret, names))
+      .filter((token) => token?.maySign === true && token.expiresAt > now)
+      .map((token) => token as NonNullable<typeof token>);
+    const endsIn = Math.min(...tokens.map(({ expiresAt }) => expiresAt - now));
+    try {
+      await this.maps.update(workContext(this.name, now, signal), names.publicNamespace, clusterInfoName, {
+        dryRun: false,
+        validate: async () => {},
+        transform: (live) => {
+          const map = live as (ConfigMap & ApiObject) | undefined;
+          const content = map?.data?.[clusterInfoKubeconfigKey];
+          if (map === undefined || content === undefined) throw new Unchanged();
+          const others = Object.entries(map.data ?? {}).filter(([key]) => !key.startsWith(clusterInfoSignaturePrefix));
+          const data = Object.fromEntries(others);
+          for (const { id, secret } of tokens) {
+            data[`${clusterInfoSignaturePrefix}${id}`] = signDetached(content, id, `${id}.${secret}`);
+          }
+          if (isDeepStrictEqual(data, { ...map.data })) throw new Unchanged();
+          return { ...map, data } as ApiObject;
+        },
+      });
+      logger.info('the public cluster information was signed', { signatures: tokens.length });
+    } catch (error) {
+      const isMissing = error instanceof StatusError && error.reason === 'NotFound';
+      if (!(error instanceof Unchanged) && !isMissing) throw error;
+    }
+    return endsIn;
+  }
+}

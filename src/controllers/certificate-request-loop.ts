@@ -1,0 +1,148 @@
+import type { CertificateSigningRequest } from '../apis/certificates/v1/certificate-signing-request.types.js';
+import type { ApiObject } from '../machinery/api-object.js';
+import { StatusError } from '../machinery/status-error.js';
+import { groupName, type VendorNames } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
+import { LiveIndex } from '../registry/live-index.js';
+import { parseStored } from '../registry/object-codec.js';
+import type { ResourceRegistry } from '../registry/resource-registry.js';
+import { Store } from '../registry/store.js';
+import type { Storage } from '../storage/storage.interface.js';
+import type { ControlLoop } from './control-loop.js';
+import type { Timers } from './timers.js';
+import { workContext } from './work-context.js';
+import { type WorkOutcome, WorkQueue } from './work-queue.js';
+
+/** What every loop over certificate signing requests works with. */
+export interface CertificateRequestLoopOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** First and longest pause before work that failed is tried again. Default 500 ms and 1 minute. */
+  readonly firstPauseMs?: number | undefined;
+  readonly longestPauseMs?: number | undefined;
+}
+
+/** The request was changed, decided or removed meanwhile: what was meant to be done to it is void. */
+class Superseded extends Error {}
+
+const workers = 4;
+
+/** Follows all certificate signing requests and works on those that `concerns` names, each by its newest state. */
+export abstract class CertificateRequestLoop implements ControlLoop {
+  abstract readonly name: string;
+  protected readonly store: Store;
+
+  /** @throws Error when the registry has no certificate signing requests. */
+  constructor(protected readonly options: CertificateRequestLoopOptions) {
+    const { registry, storage, names, timers } = options;
+    const served = registry.find(groupName('certificates', names), 'v1', 'certificatesigningrequests');
+    if (served === undefined) throw new Error('the resource certificatesigningrequests is not registered');
+    this.store = new Store(served, storage, timers);
+  }
+
+  /** Whether there is anything to do about a request, now or later. */
+  protected abstract concerns(request: CertificateSigningRequest): boolean;
+
+  /** Does what there is to do about a request that concerns this loop. */
+  protected abstract work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome>;
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, logger, timers } = this.options;
+    const { storageResource } = this.store.resource;
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const queue = new WorkQueue({
+      work: (name) => this.process(name, ended),
+      onFault: (request, error) =>
+        logger.warn('work on a certificate request failed', { loop: this.name, request, error }),
+      workers,
+      firstPauseMs: this.options.firstPauseMs ?? 500,
+      longestPauseMs: this.options.longestPauseMs ?? 60_000,
+      timers,
+    });
+    const notice = (object: ApiObject): undefined => {
+      if (this.concerns(object as CertificateSigningRequest)) queue.add(object.metadata.name ?? '');
+    };
+    const index = new LiveIndex(storage, storageResource, notice, (error) =>
+      logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
+    );
+    const work = queue.run(ended);
+    try {
+      await index.start(ended);
+      await work;
+    } finally {
+      failed.abort();
+      await work;
+    }
+  }
+
+  private async process(name: string, signal: AbortSignal): Promise<WorkOutcome> {
+    const { storageResource } = this.store.resource;
+    const stored = await this.options.storage.get({ resource: storageResource, namespace: '', name });
+    if (stored === undefined) return 'done';
+    const request = parseStored(this.store.resource, stored) as CertificateSigningRequest;
+    if (!this.concerns(request)) return 'done';
+    try {
+      return await this.work(request, signal);
+    } catch (error) {
+      // Its newest state comes as a change of its own.
+      if (error instanceof Superseded || (error instanceof StatusError && error.reason === 'NotFound')) return 'done';
+      throw error;
+    }
+  }
+
+  /** Changes the status of the very request that was seen, through one of its paths, if it still concerns this loop. */
+  protected async updateStatus(
+    path: 'approval' | 'status',
+    seen: CertificateSigningRequest,
+    signal: AbortSignal,
+    change: (status: CertificateSigningRequest['status']) => CertificateSigningRequest['status'],
+  ): Promise<void> {
+    const subresource = this.store.resource.definition.subresources?.find(({ name }) => name === path);
+    if (subresource === undefined) throw new Error(`certificatesigningrequests have no path ${path}`);
+    await this.store.update(this.context(signal), '', seen.metadata.name ?? '', {
+      dryRun: false,
+      validate: async () => {},
+      subresource,
+      transform: (live) => {
+        const request = live as CertificateSigningRequest | undefined;
+        const isSeen = request !== undefined && request.metadata.uid === seen.metadata.uid;
+        if (!isSeen || !this.concerns(request)) throw new Superseded();
+        const copy = structuredClone(request);
+        return { ...copy, status: change(copy.status) } as ApiObject;
+      },
+    });
+  }
+
+  /** Removes the request unless it changed since it was seen. */
+  protected async remove({ metadata }: CertificateSigningRequest, signal: AbortSignal): Promise<void> {
+    const { name = '', uid, resourceVersion } = metadata;
+    try {
+      await this.store.delete(
+        this.context(signal),
+        '',
+        name,
+        { preconditions: { uid, resourceVersion }, dryRun: false },
+        async () => {},
+      );
+    } catch (error) {
+      if (error instanceof StatusError && error.reason === 'Conflict') throw new Superseded();
+      throw error;
+    }
+  }
+
+  private context(signal: AbortSignal) {
+    return workContext(this.name, this.options.timers.now(), signal);
+  }
+}
+
+/** Whether a request has a condition, and it is true. */
+export function hasTrueCondition(
+  { status }: CertificateSigningRequest,
+  type: 'Approved' | 'Denied' | 'Failed',
+): boolean {
+  return (status.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
+}

@@ -1,0 +1,114 @@
+import type { CertificateSigningRequest } from '../../apis/certificates/v1/certificate-signing-request.types.js';
+import type { Authorizer } from '../../machinery/authorizer.js';
+import {
+  type CertificateRequest,
+  CertificateRequestError,
+  parseCertificateRequest,
+} from '../../machinery/x509/certificate-request.js';
+import {
+  CertificateRequestLoop,
+  type CertificateRequestLoopOptions,
+  hasTrueCondition,
+} from '../certificate-request-loop.js';
+import { nodeClientProblem } from '../csr-signing/signer-rules.js';
+import type { WorkOutcome } from '../work-queue.js';
+
+export interface CsrApprovingOptions extends CertificateRequestLoopOptions {
+  /** Judges the rights of those who made the requests. */
+  readonly authorizer: Authorizer;
+}
+
+/** A kind of request that is approved when its maker may create it on a path of its own. */
+interface Recognizer {
+  readonly subresource: string;
+  readonly message: string;
+  readonly recognizes: (request: CertificateRequest, spec: CertificateSigningRequest['spec']) => boolean;
+}
+
+const recognizers: readonly Recognizer[] = [
+  {
+    subresource: 'selfnodeclient',
+    message: 'Auto approving self nodeagent client certificate after SubjectAccessReview.',
+    recognizes: ({ commonName }, { username }) => commonName === username,
+  },
+  {
+    subresource: 'nodeclient',
+    message: 'Auto approving nodeagent client certificate after SubjectAccessReview.',
+    recognizes: () => true,
+  },
+];
+
+/**
+ * Approves requests for client certificates of node agents when whoever made them has the right to `create`
+ * `certificatesigningrequests/nodeclient`, or `.../selfnodeclient` for the certificate of its own user.
+ */
+export class CsrApprovingController extends CertificateRequestLoop {
+  readonly name = 'certificate-approver';
+
+  /** @throws Error when the registry has no certificate signing requests. */
+  constructor(private readonly approvingOptions: CsrApprovingOptions) {
+    super(approvingOptions);
+  }
+
+  protected concerns(request: CertificateSigningRequest): boolean {
+    return (
+      request.spec.signerName === this.options.names.nodeClientSigner &&
+      (request.status.certificate ?? '') === '' &&
+      !hasTrueCondition(request, 'Approved') &&
+      !hasTrueCondition(request, 'Denied')
+    );
+  }
+
+  protected async work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome> {
+    const asked = parse(request);
+    if (asked === undefined || nodeClientProblem(asked, request.spec.usages ?? []) !== undefined) return 'done';
+    for (const { recognizes, subresource, message } of recognizers) {
+      if (!recognizes(asked, request.spec) || !(await this.mayCreate(request, subresource))) continue;
+      await this.updateStatus('approval', request, signal, (status) => ({
+        ...status,
+        conditions: [
+          ...(status.conditions ?? []),
+          {
+            type: 'Approved',
+            status: 'True',
+            reason: 'AutoApproved',
+            message,
+            lastUpdateTime: null,
+            lastTransitionTime: null,
+          },
+        ],
+      }));
+      this.options.logger.info('a certificate request was approved', { request: request.metadata.name, subresource });
+      return 'done';
+    }
+    // The right may be given later.
+    return 'later';
+  }
+
+  private async mayCreate({ spec }: CertificateSigningRequest, subresource: string): Promise<boolean> {
+    const { username = '', uid = '', groups = [], extra = {} } = spec;
+    const { group, resource } = this.store.groupResource;
+    const { decision } = await this.approvingOptions.authorizer.authorize({
+      user: { name: username, uid, groups, extra: extra as Readonly<Record<string, readonly string[]>> },
+      verb: 'create',
+      isResourceRequest: true,
+      namespace: '',
+      apiGroup: group,
+      apiVersion: '*',
+      resource,
+      subresource,
+      name: '',
+      path: '',
+    });
+    return decision === 'allow';
+  }
+}
+
+function parse({ spec }: CertificateSigningRequest): CertificateRequest | undefined {
+  try {
+    return parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64'));
+  } catch (error) {
+    if (error instanceof CertificateRequestError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+import { X509Certificate } from 'node:crypto';
+import type { CertificateSigningRequest } from '../../apis/certificates/v1/certificate-signing-request.types.js';
+import { readPem } from '../../machinery/x509/pem.js';
+import { CertificateRequestLoop } from '../certificate-request-loop.js';
+import type { WorkOutcome } from '../work-queue.js';
+
+const decisions: ReadonlySet<string> = new Set(['Approved', 'Denied', 'Failed']);
+const hourMs = 3_600_000;
+/** Requests that were approved, denied or failed, and pending ones, after their last change (specification 8). */
+const decidedLifeMs = hourMs;
+const pendingLifeMs = 24 * hourMs;
+/** Timers can't wait for a year. */
+const longestWaitMs = 24 * hourMs;
+
+/** Removes requests that nobody needs any more (specification, section 3). */
+export class CsrCleanerController extends CertificateRequestLoop {
+  readonly name = 'certificate-cleaner';
+
+  protected concerns(): boolean {
+    return true;
+  }
+
+  protected async work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome> {
+    const dueIn = removalTime(request) - this.options.timers.now();
+    if (dueIn > 0) return Math.min(dueIn, longestWaitMs);
+    await this.remove(request, signal);
+    this.options.logger.info('an old certificate request was removed', { request: request.metadata.name });
+    return 'done';
+  }
+}
+
+/** When a request goes, in milliseconds since 1970. */
+export function removalTime({ metadata, status }: CertificateSigningRequest): number {
+  const conditions = status.conditions ?? [];
+  const isDecided = conditions.some(({ type, status: is }) => decisions.has(type) && is === 'True');
+  const changes = conditions.map(({ lastUpdateTime }) => Date.parse(lastUpdateTime ?? '')).filter(Number.isFinite);
+  const created = Date.parse(metadata.creationTimestamp ?? '');
+  const life = isDecided ? decidedLifeMs : pendingLifeMs;
+  return Math.min(Math.max(created, ...changes) + life, certificateEnd(status.certificate ?? ''));
+}
+
+function certificateEnd(certificate: string): number {
+  const block = readPem(Buffer.from(certificate, 'base64').toString('latin1')).find(
+    ({ label }) => label === 'CERTIFICATE',
+  );
+  if (block === undefined) return Number.POSITIVE_INFINITY;
+  try {
+    return Date.parse(new X509Certificate(block.der).validTo);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

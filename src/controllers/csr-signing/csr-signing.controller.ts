@@ -1,0 +1,110 @@
+import type { CertificateSigningRequest } from '../../apis/certificates/v1/certificate-signing-request.types.js';
+import type { CertificateAuthority } from '../../machinery/x509/certificate-authority.js';
+import { CertificateRequestError, parseCertificateRequest } from '../../machinery/x509/certificate-request.js';
+import { certificateUsages } from '../../machinery/x509/key-usages.js';
+import {
+  CertificateRequestLoop,
+  type CertificateRequestLoopOptions,
+  hasTrueCondition,
+} from '../certificate-request-loop.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { type SignerRule, signerRules } from './signer-rules.js';
+
+/** What certificates are signed with. */
+export interface SigningAuthorities {
+  /** By signer name; requests of signers without one are left to others. */
+  readonly authorities: ReadonlyMap<string, CertificateAuthority>;
+  /** Longest validity of a certificate. */
+  readonly durationMs: number;
+}
+
+export interface CsrSigningOptions extends CertificateRequestLoopOptions {
+  readonly signing: SigningAuthorities;
+}
+
+/** Clocks of those who check certificates may run behind ours by this much. */
+const backdateMs = 300_000;
+/** Of certificates that live shorter than this the backdating takes nothing away. */
+const shortLifeMs = 8 * 3_600_000;
+const minDurationMs = 600_000;
+
+/**
+ * Signs approved requests of the built-in signers (specification 2.7). A request that breaks a rule of its signer is
+ * told in the log only and stays unsigned.
+ */
+export class CsrSigningController extends CertificateRequestLoop {
+  readonly name = 'certificate-controller';
+  private readonly rules: ReadonlyMap<string, SignerRule>;
+
+  /** @throws Error when the registry has no certificate signing requests. */
+  constructor(private readonly signingOptions: CsrSigningOptions) {
+    super(signingOptions);
+    this.rules = signerRules(signingOptions.names);
+  }
+
+  protected concerns(request: CertificateSigningRequest): boolean {
+    const { spec, status } = request;
+    const { authorities } = this.signingOptions.signing;
+    return (
+      this.rules.has(spec.signerName) &&
+      authorities.has(spec.signerName) &&
+      (status.certificate ?? '') === '' &&
+      hasTrueCondition(request, 'Approved') &&
+      !hasTrueCondition(request, 'Denied') &&
+      !hasTrueCondition(request, 'Failed')
+    );
+  }
+
+  protected async work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome> {
+    const { logger } = this.options;
+    const { signerName: signer } = request.spec;
+    const name = request.metadata.name ?? '';
+    const outcome = this.sign(request);
+    if ('problem' in outcome) {
+      logger.warn('a certificate request is not signed', { request: name, signer, reason: outcome.problem });
+      return 'done';
+    }
+    const certificate = Buffer.from(outcome.certificate, 'latin1').toString('base64');
+    await this.updateStatus('status', request, signal, (status) => ({ ...status, certificate }));
+    logger.info('a certificate was issued', { request: name, signer });
+    return 'done';
+  }
+
+  private sign({ spec }: CertificateSigningRequest): { readonly certificate: string } | { readonly problem: string } {
+    const { authorities, durationMs } = this.signingOptions.signing;
+    const authority = authorities.get(spec.signerName);
+    const rule = this.rules.get(spec.signerName);
+    if (authority === undefined || rule === undefined) return { problem: 'nobody signs for this signer' };
+    const asked = spec.usages ?? [];
+    const usages = certificateUsages(asked);
+    if (usages.unknown.length > 0) return { problem: `unknown usages ${usages.unknown.join(', ')}` };
+    try {
+      const request = parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64'));
+      const problem = rule(request, asked);
+      if (problem !== undefined) return { problem };
+      const now = this.options.timers.now();
+      if (authority.notAfter <= now) throw new Error('the certificate of the signing authority has expired');
+      const { subject, publicKey } = request;
+      const validity = validityOf(now, lifeMs(spec.expirationSeconds, durationMs), authority.notAfter);
+      return { certificate: authority.issue({ subject, publicKey, names: request, usages, ...validity }) };
+    } catch (error) {
+      if (error instanceof CertificateRequestError) return { problem: error.message };
+      throw error;
+    }
+  }
+}
+
+function lifeMs(expirationSeconds: number | undefined, durationMs: number): number {
+  if (expirationSeconds === undefined) return durationMs;
+  return Math.min(durationMs, Math.max(expirationSeconds * 1000, minDurationMs));
+}
+
+function validityOf(
+  now: number,
+  life: number,
+  latest: number,
+): { readonly notBefore: number; readonly notAfter: number } {
+  const notBefore = now - backdateMs;
+  const end = (life < shortLifeMs ? now : notBefore) + life;
+  return { notBefore, notAfter: Math.min(end, latest) };
+}

@@ -1,0 +1,59 @@
+import { tokenExpiration } from '../../machinery/bootstrap-token.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { Store } from '../../registry/store.js';
+import type { BootstrapLoopOptions } from '../bootstrap-signer/bootstrap-signer.controller.js';
+import type { ControlLoop } from '../control-loop.js';
+import { reconcileOnChange } from '../reconcile-on-change.js';
+import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
+import { workContext } from '../work-context.js';
+
+/** Deletes bootstrap tokens when their time is over (specification, section 3). */
+export class TokenCleanerController implements ControlLoop {
+  readonly name = 'token-cleaner';
+  private readonly secrets: Store;
+
+  /** @throws Error when the registry has no secrets. */
+  constructor(private readonly options: BootstrapLoopOptions) {
+    const { registry, storage, timers } = options;
+    this.secrets = new Store(coreResource(registry, 'secrets'), storage, timers);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    const { storage, timers, names } = this.options;
+    return reconcileOnChange(
+      {
+        storage,
+        timers,
+        scopes: [{ resource: this.secrets.resource.storageResource, namespace: names.systemNamespace }],
+        concerns: concernsTokens,
+        reconcile: () => this.reconcile(signal),
+      },
+      signal,
+    );
+  }
+
+  private async reconcile(signal: AbortSignal): Promise<number> {
+    const { storage, names, timers, logger } = this.options;
+    let nextIn = Number.POSITIVE_INFINITY;
+    for (const secret of await listTokenSecrets(storage, this.secrets.resource, names)) {
+      if (secret.metadata.deletionTimestamp !== undefined) continue;
+      const dueIn = tokenExpiration(secret) - timers.now();
+      if (dueIn > 0) {
+        nextIn = Math.min(nextIn, dueIn);
+        continue;
+      }
+      const { name = '', namespace = '', uid, resourceVersion } = secret.metadata;
+      const context = workContext(this.name, timers.now(), signal);
+      const preconditions = { uid, resourceVersion };
+      try {
+        await this.secrets.delete(context, namespace, name, { preconditions, dryRun: false }, async () => {});
+        logger.info('an expired bootstrap token was deleted', { secret: name });
+      } catch (error) {
+        // Gone or changed meanwhile: the change brings us back here.
+        const isOver = error instanceof StatusError && (error.reason === 'NotFound' || error.reason === 'Conflict');
+        if (!isOver) throw error;
+      }
+    }
+    return nextIn;
+  }
+}

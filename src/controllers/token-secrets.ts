@@ -1,0 +1,44 @@
+import type { Secret } from '../apis/core/v1/secret.types.js';
+import type { ApiObject } from '../machinery/api-object.js';
+import { bootstrapTokenSecretPrefix } from '../machinery/bootstrap-token.js';
+import type { VendorNames } from '../machinery/vendor.js';
+import { parseStored } from '../registry/object-codec.js';
+import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
+import type { Change, ListPosition, Storage } from '../storage/storage.interface.js';
+
+const pageSize = 500;
+
+/** The secrets of the system namespace that hold bootstrap tokens, by type. */
+export async function listTokenSecrets(
+  storage: Storage,
+  resource: ServedResource,
+  names: VendorNames,
+): Promise<(Secret & ApiObject)[]> {
+  const found: (Secret & ApiObject)[] = [];
+  const scope = { resource: resource.storageResource, namespace: names.systemNamespace };
+  let after: ListPosition | undefined;
+  let at: bigint | undefined;
+  for (;;) {
+    const page = await storage.list({ ...scope, limit: pageSize, after, at });
+    at = page.resourceVersion;
+    for (const item of page.items) {
+      const secret = parseStored(resource, item) as Secret & ApiObject;
+      if (secret.type === names.bootstrapTokenSecretType) found.push(secret);
+    }
+    const last = page.items.at(-1);
+    if (!page.more || last === undefined) return found;
+    after = { namespace: last.key.namespace, name: last.key.name };
+  }
+}
+
+/** Whether a change of a secret may be one of a token: they are all named alike. */
+export function concernsTokens({ key }: Change): boolean {
+  return key.name.startsWith(bootstrapTokenSecretPrefix);
+}
+
+/** A core resource that has to be there. @throws Error when it is not registered. */
+export function coreResource(registry: ResourceRegistry, resource: string): ServedResource {
+  const found = registry.find('', 'v1', resource);
+  if (found === undefined) throw new Error(`the resource ${resource} is not registered`);
+  return found;
+}
