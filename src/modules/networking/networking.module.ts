@@ -8,12 +8,13 @@ import { networkPolicyResource } from './network-policy/network-policy.resource.
 import { serviceCidrResource } from './service-cidr/service-cidr.resource.js';
 
 /** Resources of the group `networking`. */
-export function networkingResources({ names }: GroupContext): ResourceDefinition[] {
+export function networkingResources(context: GroupContext): ResourceDefinition[] {
+  const { names } = context;
   return [
     ingressResource(names),
     ingressClassResource(names),
     networkPolicyResource(names),
-    ipAddressResource(names),
+    ipAddressResource(context),
     serviceCidrResource(names),
   ];
 }

@@ -366,7 +366,7 @@ describe('NetworkPolicy', () => {
 });
 
 describe('IPAddress', () => {
-  const tester = new DefinitionTester(ipAddressResource(testNames));
+  const tester = new DefinitionTester(ipAddressResource(testGroupContext()));
   const parentRef = { resource: 'services', namespace: 'default', name: 'web' };
   const create = (name: string, spec: object) => tester.create({ metadata: { name }, spec });
 

@@ -3,9 +3,11 @@ import { type IPAddress, ipAddress } from '../../../apis/networking/v1/service-c
 import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.js';
 import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { groupName } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import type { GroupContext } from '../../../registry/group-context.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { restoreAddress } from './restore-address.js';
 
 const parentPath = FieldPath.of('spec', 'parentRef');
 
@@ -16,9 +18,10 @@ const columns: readonly TableColumn<IPAddress>[] = [
 ];
 
 /** `ipaddresses`: addresses in use, named after the address. */
-export function ipAddressResource(names: VendorNames): ResourceDefinition {
+export function ipAddressResource(context: GroupContext): ResourceDefinition {
+  const group = groupName('networking', context.names);
   return defineResource<IPAddress>({
-    group: groupName('networking', names),
+    group,
     resource: 'ipaddresses',
     singular: 'ipaddress',
     kind: 'IPAddress',
@@ -29,6 +32,7 @@ export function ipAddressResource(names: VendorNames): ResourceDefinition {
       validateName: ipAddressNameErrors,
       validate: (_context, object) => validateIpAddress(object),
       validateUpdate: (_context, object, old) => validateIpAddressUpdate(object, old),
+      afterDelete: (object) => restoreAddress(context, `ipaddresses.${group}`, object),
     },
     columns,
   });

@@ -1,0 +1,49 @@
+import type { IPAddress } from '../../../apis/networking/v1/service-cidr.types.js';
+import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { formatTime } from '../../../machinery/clock.js';
+import { createIfFree } from '../../../registry/create-if-free.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+
+/**
+ * Writes a deleted IPAddress again when a service still has the address, which another one could get otherwise. Does
+ * nothing when somebody else was faster to take it. A fault of storage is thrown: the address is then free to be taken.
+ *
+ * @param resource storage resource of IPAddress objects
+ */
+export async function restoreAddress(
+  { storage, clock }: Pick<GroupContext, 'storage' | 'clock'>,
+  resource: string,
+  { kind, apiVersion, metadata, spec }: IPAddress & ApiObject,
+): Promise<void> {
+  const { name = '', labels, annotations } = metadata;
+  const parent = spec.parentRef;
+  if (parent === undefined || parent.group || parent.resource !== 'services') return;
+  const service = await storage.get({
+    resource: 'services',
+    namespace: parent.namespace ?? '',
+    name: parent.name ?? '',
+  });
+  if (service === undefined || !hasAddress(JSON.parse(service.json) as ApiObject, name)) return;
+  const restored: ApiObject = {
+    kind,
+    apiVersion,
+    metadata: {
+      name,
+      creationTimestamp: formatTime(clock.now()),
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    spec,
+  };
+  await createIfFree(storage, { resource, namespace: '', name }, restored);
+}
+
+function hasAddress(service: ApiObject, address: string): boolean {
+  const { type, clusterIP, clusterIPs } = service.spec as {
+    readonly type?: string;
+    readonly clusterIP?: string;
+    readonly clusterIPs?: readonly string[];
+  };
+  return type !== 'ExternalName' && [clusterIP ?? '', ...(clusterIPs ?? [])].some((ip) => canonicalIp(ip) === address);
+}
