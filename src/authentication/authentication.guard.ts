@@ -7,7 +7,7 @@ import { unauthorizedError } from '../machinery/status-error.js';
 import type { Logger } from '../observability/logger.js';
 import { anonymousUser } from './anonymous/anonymous.authenticator.js';
 import type { AuthenticationMetrics } from './authentication-metrics.js';
-import type { AuthenticationRequest, Authenticator } from './authenticator.js';
+import type { AuthenticationRequest, AuthenticationResult, Authenticator } from './authenticator.js';
 
 /** First guard: binds every request to a user or refuses it with a 401 (specification 5.1). */
 export class AuthenticationGuard implements CanActivate {
@@ -28,8 +28,7 @@ export class AuthenticationGuard implements CanActivate {
       signal: context.signal,
       headers: request.headers,
     };
-    const tried = this.authenticator.authenticate(asked);
-    const result = tried instanceof Promise ? await tried : tried;
+    const result = await this.ask(asked);
     if (result.kind === 'user') {
       this.metrics.attempt('success');
       context.user = result.user;
@@ -50,6 +49,15 @@ export class AuthenticationGuard implements CanActivate {
     }
     context.user = anonymousUser;
     return true;
+  }
+
+  private async ask(asked: AuthenticationRequest): Promise<AuthenticationResult> {
+    try {
+      return await this.authenticator.authenticate(asked);
+    } catch (error) {
+      this.metrics.attempt('error');
+      throw error;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { UserInfo } from '../machinery/request-context.js';
+import { StatusError } from '../machinery/status-error.js';
 import { rejectedToken, type TokenAuthenticator, type TokenIdentity, type TokenResult } from './token-authenticator.js';
 import { TokenCache } from './token-cache.js';
 import { TokenUnion } from './token-union.js';
@@ -162,6 +163,14 @@ describe('TokenUnion', () => {
     ).authenticateToken('t', [], never);
     assert.deepEqual(result.kind === 'user' && result.user.groups, ['system:authenticated']);
     assert.equal(failures.length, 1);
+  });
+
+  it('does not call a token bad that it could not check', async () => {
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const asked = union(() => rejectedToken('a'), broken).authenticateToken('t', [], never);
+    await assert.rejects(asked, (error) => error instanceof StatusError && error.code === 503);
   });
 
   it('tells what all of them had against a token, or that nobody knew it', async () => {

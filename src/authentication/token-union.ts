@@ -1,9 +1,11 @@
+import { serviceUnavailableError } from '../machinery/status-error.js';
 import { withAuthenticatedGroup } from './authenticated-group.js';
 import { rejectedToken, type TokenAuthenticator, type TokenResult, unknownToken } from './token-authenticator.js';
 
 /**
  * Tries methods in order; the first that knows the token ends it (specification 5.1). What the others said against it
- * is told only when none does. A method that fails is passed over too: the token may be another one's.
+ * is told only when none does. A method that fails is passed over too, since the token may be another one's; when it is
+ * nobody else's, the answer is a 503: a client with good credentials must not give up because of an outage here.
  */
 export class TokenUnion implements TokenAuthenticator {
   constructor(
@@ -13,6 +15,7 @@ export class TokenUnion implements TokenAuthenticator {
 
   async authenticateToken(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenResult> {
     const reasons: string[] = [];
+    let failure: unknown;
     for (const method of this.methods) {
       try {
         const tried = method.authenticateToken(token, audiences, signal);
@@ -20,10 +23,14 @@ export class TokenUnion implements TokenAuthenticator {
         if (result.kind === 'user') return { ...result, user: withAuthenticatedGroup(result.user) };
         if (result.kind === 'rejected') reasons.push(result.reason);
       } catch (error) {
-        this.onFailure(error);
-        reasons.push('the token can not be checked right now');
+        // The requests are gone: nobody needs to know.
+        if (!signal.aborted) this.onFailure(error);
+        failure = error;
       }
     }
+    signal.throwIfAborted();
+    if (failure !== undefined)
+      throw serviceUnavailableError('the bearer token can not be checked right now', 1, failure);
     return reasons.length === 0 ? unknownToken : rejectedToken(reasons.join(', '));
   }
 }

@@ -1,0 +1,158 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, request, type Server } from 'node:https';
+import { SignJWT } from 'jose';
+import Provider from 'oidc-provider';
+import { serverAuth, TestIdentity } from './test-authority.js';
+
+const clientSecret = 'client-secret';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface ProviderKeys {
+  readonly rsa: KeyObject;
+  readonly ec: KeyObject;
+  readonly generation: number;
+}
+
+/** An OpenID Connect provider over TLS, under an authority of its own, whose keys can be changed. */
+export class IdentityProvider {
+  /** What other paths answer. */
+  readonly extraPaths = new Map<string, Handler>();
+  /** How often the keys were read. */
+  keyReads = 0;
+  private server: Server | undefined;
+  private keys: ProviderKeys;
+  private callback: Handler;
+
+  private constructor(
+    private readonly port: number,
+    private readonly authority: TestIdentity,
+    private readonly identity: TestIdentity,
+  ) {
+    this.keys = makeKeys(1);
+    this.callback = this.makeProvider();
+  }
+
+  /** Prepares a provider at a port; it is away until `listen`. */
+  static async prepare(port: number): Promise<IdentityProvider> {
+    const authority = await TestIdentity.root('identity provider');
+    const identity = await authority.issue({
+      subject: [{ CN: ['127.0.0.1'] }],
+      usages: [serverAuth],
+      names: [{ type: 'ip', value: '127.0.0.1' }],
+    });
+    return new IdentityProvider(port, authority, identity);
+  }
+
+  get issuer(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  /** The authority of the provider's certificate in PEM. */
+  get ca(): string {
+    return this.authority.cert;
+  }
+
+  async listen(): Promise<void> {
+    const server = createServer({ cert: this.identity.chain, key: this.identity.key }, (asked, answer) => {
+      const extra = this.extraPaths.get(asked.url ?? '');
+      if (asked.url === '/jwks') this.keyReads++;
+      (extra ?? this.callback)(asked, answer);
+    });
+    this.server = server;
+    server.listen(this.port, '127.0.0.1');
+    await once(server, 'listening');
+  }
+
+  async close(): Promise<void> {
+    const { server } = this;
+    if (server === undefined) return;
+    this.server = undefined;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  }
+
+  /** New keys take the place of the old ones. */
+  rotate(): void {
+    this.keys = makeKeys(this.keys.generation + 1);
+    this.callback = this.makeProvider();
+  }
+
+  /** Has the provider issue an ID token for a client. */
+  async issue(claims: Readonly<Record<string, unknown>>, client = 'plinth', expiresInSeconds = 600): Promise<string> {
+    const form = new URLSearchParams({
+      grant_type: 'password',
+      claims_json: JSON.stringify(claims),
+      expires_in: String(expiresInSeconds),
+    });
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      authorization: `Basic ${Buffer.from(`${client}:${clientSecret}`).toString('base64')}`,
+    };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(`${this.issuer}/token`, { method: 'POST', headers, ca: this.ca, agent: false }, resolve);
+      sent.on('error', reject).end(form.toString());
+    });
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer) chunks.push(chunk as Buffer);
+    const { id_token: token } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { id_token?: string };
+    if (token === undefined) throw new Error(`the provider issues no token: ${Buffer.concat(chunks)}`);
+    return token;
+  }
+
+  /** Signs claims with a key of the provider, for what no provider would issue. */
+  sign(claims: Readonly<Record<string, unknown>>, alg = 'RS256', header: object = {}): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const isEc = alg.startsWith('ES');
+    const kid = `${isEc ? 'ec' : 'rsa'}-${this.keys.generation}`;
+    return new SignJWT({ iss: this.issuer, aud: 'plinth', exp: now + 600, iat: now, ...claims })
+      .setProtectedHeader({ alg, kid, ...header })
+      .sign(isEc ? this.keys.ec : this.keys.rsa);
+  }
+
+  private makeProvider(): Handler {
+    const { rsa, ec, generation } = this.keys;
+    const client = (id: string) => ({
+      client_id: id,
+      client_secret: clientSecret,
+      grant_types: ['password'],
+      redirect_uris: [],
+      response_types: [],
+    });
+    const provider = new Provider(this.issuer, {
+      clients: [client('plinth'), client('other')],
+      jwks: {
+        keys: [
+          // Without an algorithm of its own, a key is good for all of its kind.
+          { ...rsa.export({ format: 'jwk' }), kid: `rsa-${generation}`, use: 'sig' },
+          { ...ec.export({ format: 'jwk' }), kid: `ec-${generation}`, use: 'sig' },
+        ],
+      },
+      features: { devInteractions: { enabled: false } },
+    });
+    provider.registerGrantType(
+      'password',
+      async (ctx) => {
+        const claims = JSON.parse(ctx.oidc.params.claims_json ?? '{}') as Record<string, unknown>;
+        const token = new provider.IdToken({ sub: String(claims.sub) }, { ctx });
+        token.scope = 'openid';
+        for (const [name, value] of Object.entries(claims)) token.set(name, value);
+        const expiresAt = Math.floor(Date.now() / 1000) + Number(ctx.oidc.params.expires_in);
+        ctx.body = { id_token: await token.issue({ use: 'idtoken', expiresAt }) };
+      },
+      ['claims_json', 'expires_in'],
+    );
+    return provider.callback();
+  }
+}
+
+function makeKeys(generation: number): ProviderKeys {
+  return {
+    rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+    ec: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+    generation,
+  };
+}
