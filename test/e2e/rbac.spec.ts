@@ -282,7 +282,8 @@ describe('escalation', () => {
     await created(`${base}/roles`, { metadata: { name: 'verbs' }, rules });
     const nodes = { verbs: ['get'], apiGroups: [''], resources: ['nodes'] };
     await created(`${base}/roles`, { metadata: { name: 'secrets' }, rules: [nodes] });
-    await created(`${base}/roles`, { metadata: { name: 'others' }, rules: [readPods] });
+    const services = { verbs: ['get'], apiGroups: [''], resources: ['services'] };
+    await created(`${base}/roles`, { metadata: { name: 'others' }, rules: [services] });
     await created(`${base}/rolebindings`, binding('verbs', 'Role verbs', 'User bob'));
     const grant = () => admin.post(`${base}/roles?dryRun=All`, { metadata: { name: 'x' }, rules: [nodes] }, { token });
     await eventually(async () => (await grant()).status === 201, 'the verb escalate counts');
