@@ -257,7 +257,7 @@ begin
 end
 $$;
 
--- Objects of a resource whose last write is known to be older than p_age, of the p_scan ones behind the key. The first
+-- Objects of a resource whose last write is known to be older than p_age, of the p_scan ones behind the key. The last
 -- row tells whether that is all of the resource, else the last key looked at. Data are only touched of what is found.
 create function plinth.aged_objects(
   p_resource text,
@@ -276,29 +276,29 @@ as $$
 #variable_conflict use_column
 declare
   newest bigint;
-  end_namespace text;
-  end_name text;
+  looked_at bigint := 0;
+  object plinth.objects;
 begin
   if pg_is_in_recovery() then
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
   end if;
   select t.version into newest from plinth.version_times t
     where t.at <= clock_timestamp() - p_age order by t.at desc limit 1;
-  if newest is null then
-    return query select true, null::text, null::text, null::text, null::bigint, null::json;
-    return;
+  if newest is not null then
+    for object in
+      select o.* from plinth.objects o
+      where o.resource = p_resource and (o.namespace, o.name) > (p_after_namespace, p_after_name)
+      order by o.namespace, o.name limit p_scan
+    loop
+      looked_at := looked_at + 1;
+      if object.resource_version <= newest then
+        return query
+          select null::boolean, object.namespace, object.name, object.uid, object.resource_version, object.data;
+      end if;
+    end loop;
   end if;
-  select o.namespace, o.name into end_namespace, end_name from plinth.objects o
-    where o.resource = p_resource and (o.namespace, o.name) > (p_after_namespace, p_after_name)
-    order by o.namespace, o.name offset p_scan - 1 limit 1;
-  return query select end_name is null, end_namespace, end_name, null::text, null::bigint, null::json;
   return query
-    select null::boolean, o.namespace, o.name, o.uid, o.resource_version, o.data
-    from plinth.objects o
-    where o.resource = p_resource and (o.namespace, o.name) > (p_after_namespace, p_after_name)
-      and (end_name is null or (o.namespace, o.name) <= (end_namespace, end_name))
-      and o.resource_version <= newest
-    order by o.namespace, o.name;
+    select looked_at < p_scan, object.namespace, object.name, null::text, null::bigint, null::json;
 end
 $$;
 

@@ -113,7 +113,8 @@ export class Reader {
   /** See `Storage.aged`. */
   async aged({ resource, ageMs, after, scan }: AgedQuery): Promise<AgedPage> {
     const values = [searchable(resource), ageMs, after?.namespace ?? '', after?.name ?? '', scan];
-    const [end, ...rows] = await this.#pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
+    const rows = await this.#pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
+    const end = rows.pop();
     if (end === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
     const items = rows.map((row) => storedObject({ resource, namespace: text(row, 1), name: text(row, 2) }, row, 3));
     return { items, next: end[0] === 't' ? undefined : { namespace: text(end, 1), name: text(end, 2) } };
