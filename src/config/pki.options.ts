@@ -5,7 +5,8 @@ import { Check } from './validators.js';
 
 const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
 
-function serverProblem(text: string): string | undefined {
+/** What is wrong with the address of a server, or undefined. */
+export function serverProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === 'https:' ? undefined : 'must be a URL such as https://api.example.com:6443';
 }

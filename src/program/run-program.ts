@@ -2,6 +2,7 @@ import { environment } from '../config/environment.js';
 import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import type { Command } from './command.js';
+import { clusterInfoCommand } from './commands/cluster-info.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
 import { fenceCommand } from './commands/fence.command.js';
@@ -19,6 +20,7 @@ const commands: readonly Command[] = [
   migrateCommand,
   fenceCommand,
   pkiCommand,
+  clusterInfoCommand,
 ];
 
 /** Exit codes: 1 when something fails, 2 for a wrong command line; a forced end is 128 and the signal's number. */
@@ -70,7 +72,8 @@ function report(error: unknown, command: Command): number {
 }
 
 function overview(): string {
-  const lines = commands.map((command) => `  ${command.name.padEnd(10)}${command.summary}`);
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
+  const lines = commands.map((command) => `  ${command.name.padEnd(width)}${command.summary}`);
   return ['Usage: plinth <command> [flags]', '', ...lines, '', 'plinth <command> --help shows the flags.'].join('\n');
 }
 

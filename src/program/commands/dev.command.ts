@@ -85,10 +85,13 @@ async function start(
 
   const options = await withTokenKey(completeOptions(parsed, given, pki, databaseUrl), pkiDirectory);
   const kubeconfig = join(directory, 'admin.kubeconfig');
-  await writeKubeconfig(kubeconfig, options, given, pki);
+  const authority = await authorityOf(options, given, pki);
+  await writeKubeconfig(kubeconfig, options, authority, pki);
   if (context.signals.signal.aborted) return;
   const server = await startServing(options);
   started.push(server);
+  const { publishClusterInfo } = await import('../cluster-info.js');
+  await publishClusterInfo(options, { server: localUrl(bindAddress, securePort), authority }, logger);
   const controllers = withSigning(parsed.controllers, given, pki);
   started.push(await server.startControllers({ events: parsed.events, controllers }));
   announce(context, server.url, kubeconfig);
@@ -132,16 +135,21 @@ async function withTokenKey(options: ServerOptions, directory: string): Promise<
   return { ...options, authentication: { ...authentication, serviceAccountSigningKeyFile: file } };
 }
 
+/** What the serving certificate is checked against. */
+async function authorityOf({ secureServing }: ServerOptions, given: ReadonlySet<string>, pki: Pki): Promise<string> {
+  // A certificate of the user's own is trusted as it is: we do not know who signed it.
+  return given.has('tls-cert-file') ? readFile(secureServing.tlsCertFile, 'utf8') : pki.authority;
+}
+
 async function writeKubeconfig(
   path: string,
   { secureServing, authentication }: ServerOptions,
-  given: ReadonlySet<string>,
+  authority: string,
   pki: Pki,
 ): Promise<void> {
   const text = formatKubeconfig({
     server: localUrl(secureServing.bindAddress, secureServing.securePort),
-    // A certificate of the user's own is trusted as it is: we do not know who signed it.
-    authority: given.has('tls-cert-file') ? await readFile(secureServing.tlsCertFile, 'utf8') : pki.authority,
+    authority,
     client: authentication.clientCaFile === pki.authorityFile ? pki.admin : undefined,
   });
   await writeFileAtomically(path, text, 0o600);

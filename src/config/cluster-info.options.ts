@@ -1,0 +1,18 @@
+import { Flag } from './flag.js';
+import { serverProblem } from './pki.options.js';
+import { Check } from './validators.js';
+
+/** What joining nodes are told about the cluster. */
+export class ClusterInfoOptions {
+  @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'Where nodes reach the API.' })
+  @Check('server', serverProblem)
+  readonly server: string = 'https://127.0.0.1:6443';
+
+  @Flag({
+    name: 'certificate-authority',
+    type: 'string',
+    unit: 'file',
+    usage: 'Certificates in PEM that the serving certificate is checked against, such as the ca.crt of plinth pki.',
+  })
+  readonly certificateAuthority: string = '.plinth/pki/ca.crt';
+}

@@ -1,0 +1,133 @@
+import type { ConfigMap } from '../apis/core/v1/config-map.types.js';
+import type { ServerOptions } from '../config/options.js';
+import { workContext } from '../controllers/work-context.js';
+import type { ApiObject } from '../machinery/api-object.js';
+import { privilegedGroup } from '../machinery/authorizer.js';
+import { clusterInfoKubeconfigKey, clusterInfoName } from '../machinery/cluster-info.js';
+import type { RequestContext } from '../machinery/request-context.js';
+import { decode } from '../machinery/schema/index.js';
+import { StatusError } from '../machinery/status-error.js';
+import { groupName } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
+import type { GroupContext } from '../registry/group-context.js';
+import { Store } from '../registry/store.js';
+import { openServedResources } from './served-resources.js';
+
+/** What a node has to know before it knows anything. */
+export interface ClusterInfo {
+  /** URL at which nodes reach the API. */
+  readonly server: string;
+  /** PEM of what the server's certificate is checked against. */
+  readonly authority: string;
+}
+
+/** Name of the Role that lets everybody read the map, and of its binding. */
+export const clusterInfoRole = 'system:cluster-info-reader';
+
+const noAdmission = async () => {};
+
+/**
+ * Publishes where the cluster is: the map `cluster-info` of the public namespace (specification 2.9), and the right to
+ * read it without authentication. What is there and right stays as it is; rights that somebody changed do too.
+ *
+ * @throws MigrationError or StorageError when the database can't be used.
+ */
+export async function publishClusterInfo(
+  options: Pick<ServerOptions, 'storage' | 'cluster'>,
+  info: ClusterInfo,
+  logger: Logger,
+): Promise<void> {
+  const resources = await openServedResources(options, logger);
+  try {
+    await ensureClusterInfo(resources.context, info);
+  } finally {
+    await resources.stop();
+  }
+}
+
+/** The same with resources that are open already. */
+export async function ensureClusterInfo(context: GroupContext, info: ClusterInfo): Promise<void> {
+  const { names } = context;
+  const rbac = groupName('rbac', names);
+  const metadata = { name: clusterInfoRole, namespace: names.publicNamespace };
+  await ensureMap(context, formatClusterInfo(info));
+  await create(context, rbac, 'roles', {
+    metadata,
+    rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [clusterInfoName], verbs: ['get'] }],
+  });
+  await create(context, rbac, 'rolebindings', {
+    metadata,
+    roleRef: { apiGroup: rbac, kind: 'Role', name: clusterInfoRole },
+    // Whoever identified already may look as well.
+    subjects: ['system:unauthenticated', 'system:authenticated'].map((name) => ({
+      apiGroup: rbac,
+      kind: 'Group',
+      name,
+    })),
+  });
+}
+
+/** The document in the map: a kubeconfig that names no user. */
+export function formatClusterInfo({ server, authority }: ClusterInfo): string {
+  return [
+    'apiVersion: v1',
+    'kind: Config',
+    'clusters:',
+    '- name: ""',
+    '  cluster:',
+    `    server: ${JSON.stringify(server)}`,
+    `    certificate-authority-data: ${Buffer.from(authority).toString('base64')}`,
+    'contexts: []',
+    'users: []',
+    'current-context: ""',
+    'preferences: {}',
+    '',
+  ].join('\n');
+}
+
+async function ensureMap(context: GroupContext, document: string): Promise<void> {
+  const { publicNamespace } = context.names;
+  const data = { [clusterInfoKubeconfigKey]: document };
+  await create(context, '', 'configmaps', { metadata: { name: clusterInfoName, namespace: publicNamespace }, data });
+  await storeOf(context, '', 'configmaps').update(systemContext(context), publicNamespace, clusterInfoName, {
+    dryRun: false,
+    validate: noAdmission,
+    // Nothing is written when nothing changes. Old signatures are replaced by those who make them.
+    transform: (live) => {
+      const map = live as ConfigMap & ApiObject;
+      return { ...map, data: { ...map.data, ...data } } as ApiObject;
+    },
+  });
+}
+
+async function create(
+  context: GroupContext,
+  group: string,
+  resource: string,
+  body: { readonly metadata: { readonly name: string; readonly namespace: string } } & Record<string, unknown>,
+): Promise<void> {
+  const store = storeOf(context, group, resource);
+  const { name, namespace } = body.metadata;
+  const key = { resource: store.resource.storageResource, namespace, name };
+  if ((await context.storage.get(key)) !== undefined) return;
+  const object = decode(store.resource.served.type, body).value as ApiObject;
+  store.resource.definition.strategy.applyDefaults?.(object);
+  try {
+    await store.create(systemContext(context), object, { dryRun: false, validate: noAdmission });
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
+  }
+}
+
+function storeOf(context: GroupContext, group: string, resource: string): Store {
+  const found = context.registry.find(group, 'v1', resource);
+  if (found === undefined) throw new Error(`the resource ${resource} is not registered`);
+  return new Store(found, context.storage, context.clock);
+}
+
+/** Who has the database needs no rights on what is in it. */
+function systemContext({ clock }: GroupContext): RequestContext {
+  const context = workContext('cluster-info', clock.now(), new AbortController().signal);
+  context.user = { name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} };
+  return context;
+}

@@ -1,0 +1,43 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ClusterOptions } from '../../config/cluster.options.js';
+import { ClusterInfoOptions } from '../../config/cluster-info.options.js';
+import { LoggingOptions } from '../../config/logging.options.js';
+import { parseOptions } from '../../config/parse-options.js';
+import { StorageOptions } from '../../config/storage.options.js';
+import { Logger } from '../../observability/logger.js';
+import { type Command, parseRequest } from '../command.js';
+import { StartupError } from '../startup-error.js';
+import { requireDatabaseUrl } from './migrate.command.js';
+
+const groups = {
+  info: ClusterInfoOptions,
+  storage: StorageOptions,
+  cluster: ClusterOptions,
+  logging: LoggingOptions,
+} as const;
+
+export const clusterInfoCommand: Command = {
+  name: 'cluster-info',
+  summary: 'Publish address and authority of the cluster for nodes that want to join, readable by everybody. Then end.',
+  groups,
+  defaults: {},
+  async run(context) {
+    const { info, storage, cluster, logging } = parseOptions(parseRequest(groups, {}, context));
+    const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
+    const logger = new Logger(logging.logLevel, logging.logFormat);
+    const authority = await readFile(info.certificateAuthority, 'utf8');
+    try {
+      new X509Certificate(authority);
+    } catch {
+      throw new StartupError(`${info.certificateAuthority}: no certificate in PEM`);
+    }
+    const { publishClusterInfo } = await import('../cluster-info.js');
+    await publishClusterInfo(
+      { storage: { ...storage, databaseUrl }, cluster },
+      { server: info.server, authority },
+      logger,
+    );
+    context.print(`The cluster is published as ${info.server}`);
+  },
+};
