@@ -24,7 +24,7 @@ export class AuthenticationGuard implements CanActivate {
     const context = request.plinthContext;
     const asked: AuthenticationRequest = {
       authorization: request.headers.authorization,
-      socket: request.raw.socket as TLSSocket,
+      socket: connectionOf(request),
       signal: context.signal,
       headers: request.headers,
     };
@@ -59,6 +59,12 @@ export class AuthenticationGuard implements CanActivate {
       throw error;
     }
   }
+}
+
+/** The same object for all requests of a connection, which the one of an HTTP/2 request is not. */
+function connectionOf({ raw }: FastifyRequest): TLSSocket {
+  const { stream } = raw as unknown as Http2ServerRequest;
+  return (stream?.session?.socket ?? raw.socket) as TLSSocket;
 }
 
 /** What a connection was judged by when it was opened has changed since: lets the client open a new one. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:http2';
+import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -153,6 +153,35 @@ describe('client certificates', () => {
     }
     await eventually(async () => (await whoIs(known)) === 'known', 'both authorities count');
     assert.equal(await whoIs(unknown), 'newcomer');
+  });
+
+  it('get a new HTTP/2 connection when their authority has come or gone', async () => {
+    const late = await TestIdentity.root('late');
+    const identity = await user('lena', late);
+    const tls = { ca: cluster.pki.authority, cert: identity.chain, key: identity.key };
+    const ask = (session: ClientHttp2Session): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ':path': path });
+        stream.on('response', (headers) => resolve(headers[':status'])).on('error', reject);
+        stream.resume().end();
+      });
+    const first = connect(server.url, tls);
+    let second: ClientHttp2Session | undefined;
+    try {
+      assert.equal(await ask(first), 401);
+      assert.equal(await ask(first), 401);
+      replaceFile('ca.pem', `${root.cert}${stranger.cert}${late.cert}`);
+      await eventually(
+        async () => first.closed || ((await ask(first)) as number) === 0,
+        'the old connection is given up',
+      );
+      second = connect(server.url, tls);
+      assert.equal(await ask(second), 403);
+      assert.equal(await ask(second), 403);
+    } finally {
+      first.destroy();
+      second?.destroy();
+    }
   });
 
   it('of the server are renewed without a restart, and no connection is dropped', async () => {

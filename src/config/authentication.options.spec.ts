@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AuthenticationOptions } from './authentication.options.js';
+import { OptionsError, parseOptions } from './parse-options.js';
+
+function parse(...argv: string[]) {
+  return parseOptions({ groups: { authentication: AuthenticationOptions }, argv, environment: {} }).authentication;
+}
+
+function problemsOf(...argv: string[]): readonly string[] {
+  try {
+    parse(...argv);
+  } catch (error) {
+    assert.ok(error instanceof OptionsError);
+    return error.problems;
+  }
+  return [];
+}
+
+const oidc = ['--oidc-issuer-url=https://id.example.com', '--oidc-client-id=plinth'];
+
+describe('AuthenticationOptions', () => {
+  it('has the defaults of the specification', () => {
+    const options = parse();
+    assert.equal(options.serviceAccountLookup, true);
+    assert.equal(options.serviceAccountExtendTokenExpiration, true);
+    assert.equal(options.oidcUsernameClaim, 'sub');
+    assert.deepEqual(options.oidcSigningAlgs, ['RS256']);
+  });
+
+  it('takes lists of keys, issuers and claims', () => {
+    const options = parse(
+      '--service-account-key-file=a.pem',
+      '--service-account-key-file=b.pem',
+      '--service-account-issuer=https://one.example.com',
+      '--service-account-issuer=https://two.example.com',
+      ...oidc,
+      '--oidc-required-claim=a=1',
+      '--oidc-required-claim=b=x=y',
+      '--oidc-signing-algs=RS256,ES512',
+    );
+    assert.deepEqual(options.serviceAccountKeyFile, ['a.pem', 'b.pem']);
+    assert.deepEqual(options.serviceAccountIssuer, ['https://one.example.com', 'https://two.example.com']);
+    assert.deepEqual(options.oidcRequiredClaim, ['a=1', 'b=x=y']);
+  });
+
+  for (const [what, argv, problem] of [
+    ['an issuer over http', ['--oidc-issuer-url=http://id.example.com', '--oidc-client-id=c'], /must be an https URL/],
+    ['an issuer that is no URL', ['--oidc-issuer-url=id', '--oidc-client-id=c'], /must be a URL/],
+    ['an issuer with a query', ['--oidc-issuer-url=https://a?b', '--oidc-client-id=c'], /without credentials, query/],
+    ['an issuer without a client', ['--oidc-issuer-url=https://a'], /needs --oidc-client-id/],
+    ['a client without an issuer', ['--oidc-client-id=c'], /needs --oidc-issuer-url/],
+    ['groups without an issuer', ['--oidc-groups-claim=g'], /needs --oidc-issuer-url/],
+    ['a required claim without a value', [...oidc, '--oidc-required-claim=a'], /is not key=value/],
+    ['a shared-secret algorithm', [...oidc, '--oidc-signing-algs=HS256'], /has no algorithm HS256/],
+    ['no algorithm', [...oidc, '--oidc-signing-algs='], /needs at least one of RS256/],
+    ['an issuer twice', ['--service-account-issuer=a,a'], /names an issuer twice/],
+    ['an issuer that only looks like a URL', ['--service-account-issuer=a:// b'], /is no URL/],
+    ['tokens shorter than an hour', ['--service-account-max-token-expiration=59m'], /must be 0 or between 1h/],
+    ['tokens shorter than mounted ones', ['--service-account-max-token-expiration=1h'], /must be at least 3607s/],
+    ['keys over http', ['--service-account-jwks-uri=http://a'], /must be an https URL/],
+  ] as const) {
+    it(`refuses ${what}`, () => {
+      assert.match(problemsOf(...argv).join('\n'), problem);
+    });
+  }
+
+  it('allows an hour when mounted tokens are not extended', () => {
+    const argv = ['--service-account-max-token-expiration=1h', '--service-account-extend-token-expiration=false'];
+    assert.deepEqual(problemsOf(...argv), []);
+  });
+});
