@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { configMap } from '../../src/apis/core/v1/config-map.types.js';
 import { Random, testSeeds } from '../support/random.js';
 import type { ApiClient, WatchEvent, WatchStream } from './support/api-client.js';
 import { expireHistory } from './support/expire-history.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
+import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 // The rules that clients of a watch rely on (specification 4.4 and 6.1), each against two or more server processes.
 
@@ -604,7 +606,7 @@ describe('the end of a watch', () => {
     const slow = await watch(one, path, `resourceVersion=${resourceVersion}`);
     const attentive = await watch(two, path, `resourceVersion=${resourceVersion}`);
     // Far more than sockets and buffers hold.
-    const writes = 150;
+    const writes = 100;
     const filler = 'x'.repeat(900_000);
     const reading = attentive.take(writes, 60_000);
     for (let i = 0; i < writes; i++) await patch(two, path, 'x', { data: { n: String(i), filler: `${i}${filler}` } });
@@ -687,6 +689,31 @@ describe('other forms of a watch', () => {
       assert.equal(bookmark.type, 'BOOKMARK');
       assert.equal(bookmark.object.kind, 'PartialObjectMetadata');
     }
+  });
+
+  it('as protobuf: the same events, bookmarks and end of the initial state', async () => {
+    const path = await ownCollection();
+    const made = await create(one, path, 'x', { on: 'yes' });
+    const binary = new ProtobufClient(cluster.second.url, cluster.pki.authority, tokens.admin);
+    const plain = await watch(two, path, `${streaming}&labelSelector=on%3Dyes&timeoutSeconds=4`);
+    const stream = binary.watch(`${path}?watch=1&${streaming}&labelSelector=on%3Dyes&timeoutSeconds=4`);
+    const events: WatchEvent[] = [];
+    const reading = (async () => {
+      for await (const { type, object } of stream) events.push({ type, object: decodeObject(configMap, object) });
+    })();
+    await eventually(() => events.length >= 2, 'the initial events');
+    await setN(one, path, 'x', '1');
+    await setLabels(one, path, 'x', { on: 'no' });
+    await reading;
+    const changes = events.filter(({ type }) => type !== 'BOOKMARK');
+    assert.deepEqual(changes.map(brief), ['ADDED x 0', 'MODIFIED x 1', 'DELETED x 1']);
+    assert.equal(changes[0]?.object.metadata.uid, made.metadata.uid);
+    assert.equal(events.filter(isEnd).length, 1);
+    assert.ok(isEnd(events[1] as WatchEvent));
+    const inJson = await readAll(plain);
+    const shape = (event: WatchEvent) => `${event.type} ${event.object.metadata.resourceVersion}`;
+    const ofChanges = (all: readonly WatchEvent[]) => all.filter(({ type }) => type !== 'BOOKMARK').map(shape);
+    assert.deepEqual(ofChanges(events), ofChanges(inJson));
   });
 
   it('the forms of one change tell of the same version', async () => {
