@@ -7,15 +7,16 @@ const unitMilliseconds: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
   h: 3_600_000,
+  d: 86_400_000,
 };
 
-/** Reads a duration such as `1m0s`, `250ms` or `0` as milliseconds; undefined when the text is none. */
+/** Reads a duration such as `1m0s`, `7d`, `250ms` or `0` as milliseconds; undefined when the text is none. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
-  const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(text);
+  const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h|d))+)$/.exec(text);
   if (match === null) return undefined;
   let total = 0;
-  for (const [, amount, unit] of (match[2] ?? '').matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
+  for (const [, amount, unit] of (match[2] ?? '').matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/g)) {
     total += Number(amount) * (unitMilliseconds[unit ?? ''] ?? Number.NaN);
   }
   return match[1] === '-' ? -total : total;

@@ -14,6 +14,8 @@ describe('durations', () => {
     ['1h2m3.5s', 3_723_500],
     ['-1m', -60_000],
     ['500us', 0.5],
+    ['7d', 604_800_000],
+    ['1d12h', 129_600_000],
   ] as const) {
     it(`reads ${text}`, () => assert.equal(parseDuration(text), milliseconds));
   }

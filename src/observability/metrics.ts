@@ -64,6 +64,10 @@ export class Metrics {
   private feedReadAt = Date.now();
   private readonly feedFound: Counter<'by'>;
   private readonly epoch: Gauge<string>;
+  private readonly logFloor: Gauge<string>;
+  private readonly logPartitions: Gauge<string>;
+  private readonly logBytes: Gauge<string>;
+  private readonly notificationQueue: Gauge<string>;
   private readonly missingVersions: Counter<string>;
 
   /** @param worker set in a process that is one of several behind the same port */
@@ -148,6 +152,31 @@ export class Metrics {
     this.epoch = new Gauge({
       name: 'storage_epoch',
       help: 'Counts the histories of the database: raised when versions that were handed out got lost.',
+      aggregator: 'max',
+      registers,
+    });
+    this.logFloor = new Gauge({
+      name: 'storage_log_floor_version',
+      help: 'Oldest version that can be listed at and watched from.',
+      aggregator: 'max',
+      registers,
+    });
+    this.logPartitions = new Gauge({
+      name: 'storage_log_partitions',
+      help: 'Partitions of the change log.',
+      aggregator: 'max',
+      registers,
+    });
+    this.logBytes = new Gauge({
+      name: 'storage_log_bytes',
+      help: 'Size of the change log with its indexes.',
+      aggregator: 'max',
+      registers,
+    });
+    this.notificationQueue = new Gauge({
+      name: 'storage_notification_queue_usage',
+      help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
+      aggregator: 'max',
       registers,
     });
     this.missingVersions = new Counter({
@@ -235,6 +264,13 @@ export class Metrics {
   storageEpoch(epoch: bigint, missing: bigint): void {
     this.epoch.set(Number(epoch));
     if (missing > 0n) this.missingVersions.inc(Number(missing));
+  }
+
+  storageLog(floor: bigint, partitions: number, bytes: number, notificationQueue: number): void {
+    this.logFloor.set(Number(floor));
+    this.logPartitions.set(partitions);
+    this.logBytes.set(bytes);
+    this.notificationQueue.set(notificationQueue);
   }
 
   feedRead(by: string, count: number): void {

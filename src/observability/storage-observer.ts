@@ -1,6 +1,12 @@
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 
+interface LogSizeReport {
+  readonly partitions: number;
+  readonly bytes: number;
+  readonly notificationQueue: number;
+}
+
 interface EpochReport {
   readonly action: string;
   readonly epoch: bigint;
@@ -22,7 +28,8 @@ export function storageObserver(metrics: Metrics, logger: Logger) {
     resolved: (outcome: string) => logger.warn('fate of a write batch after a broken connection', { outcome }),
     logRead: (changes: number, source: string) => metrics.feedRead(source, changes),
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
-    retention: (floor: bigint, droppedPartitions: number) => {
+    retention: (floor: bigint, droppedPartitions: number, size: LogSizeReport) => {
+      metrics.storageLog(floor, size.partitions, size.bytes, size.notificationQueue);
       if (droppedPartitions > 0) logger.info('dropped old history', { floor, droppedPartitions });
     },
     epoch: (change: EpochReport) => {

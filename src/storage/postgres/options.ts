@@ -1,3 +1,12 @@
+/** How large the log of changes is. */
+export interface LogSize {
+  readonly partitions: number;
+  /** With indexes. */
+  readonly bytes: number;
+  /** Of the share of the server's notification queue in use, from 0 to 1; commits fail when it is full. */
+  readonly notificationQueue: number;
+}
+
 /** What a check of the history of the database found. */
 export interface EpochChange {
   /**
@@ -34,7 +43,7 @@ export interface StorageObserver {
   /** A subscription was ended because it fell behind. */
   slowConsumer(resource: string): void;
   /** A maintenance round ended; `floor` is the oldest version that can be read. */
-  retention(floor: bigint, droppedPartitions: number): void;
+  retention(floor: bigint, droppedPartitions: number, size: LogSize): void;
   /** The history of the database was checked. */
   epoch(change: EpochChange): void;
   /** Something failed that no caller will hear of. */

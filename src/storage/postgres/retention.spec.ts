@@ -4,7 +4,7 @@ import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
-import { resolveOptions } from './options.js';
+import { type LogSize, resolveOptions, silentObserver } from './options.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
 import { Retention } from './retention.js';
 import { SessionPool } from './session-pool.js';
@@ -190,6 +190,36 @@ describe('retention of the log', () => {
     await observer.query('select plinth.add_change_partitions(8)');
     await client.query('commit');
     assert.ok((await dropping) >= 1);
+  });
+
+  it('is not held up by a long transaction that has nothing to do with the log', async () => {
+    resource += 1;
+    await client.query('begin isolation level repeatable read');
+    await client.query('create temp table busy as select pg_current_xact_id() as x');
+    const old = await storage.create(key('a'), 'u', '1');
+    const watch = await storage.watch({ resource: `r${resource}` }, old.resourceVersion);
+    const next = await put(storage, key('a'), '2');
+    assert.equal((await collectUpTo(watch, next.object.resourceVersion)).length, 1);
+    watch.close();
+    const before = await storage.floor();
+    await retention.round(HOUR_MS, 0);
+    assert.ok((await retention.round(0, HOUR_MS)) >= 1);
+    assert.ok((await storage.floor()) > before);
+    await client.query('rollback');
+  });
+
+  it('tells the size of the log', async () => {
+    const sizes: LogSize[] = [];
+    const options = resolveOptions({
+      databaseUrl: server.adminUrl.replace(/[^/]*$/, (await client.query('select current_database() as d')).rows[0].d),
+      observer: { ...silentObserver, retention: (_floor, _dropped, size) => sizes.push(size) },
+    });
+    const own = new SessionPool(options);
+    await new Retention(options, own).round(HOUR_MS, HOUR_MS);
+    await own.stop();
+    assert.equal(sizes[0]?.partitions, (await partitions()).length);
+    assert.ok((sizes[0]?.bytes ?? 0) > 8192);
+    assert.equal(sizes[0]?.notificationQueue, 0);
   });
 
   it('finishes what an interrupted round began', async () => {

@@ -3,7 +3,7 @@ import type { ResolvedOptions } from './options.js';
 import { sqlState } from './postgres-errors.js';
 import { Session } from './session.js';
 import type { SessionPool } from './session-pool.js';
-import { KEEP_CHANGES, LOG_BOUNDS, text } from './statements.js';
+import { KEEP_CHANGES, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';
 
 const PARTITIONS_AHEAD = 3;
 const ROUND_TIMEOUT_MS = 30_000;
@@ -57,13 +57,18 @@ export class Retention {
 
   /** One round; returns how many partitions were dropped. Durations in milliseconds. */
   async round(historyMs: number, closeAfterMs: number): Promise<number> {
-    const [droppable, floor] = await this.#pool.run(async (session) => {
+    const [droppable, floor, size] = await this.#pool.run(async (session) => {
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
-      return [rows.map((row) => text(row, 0)), bounds === undefined ? 0n : BigInt(text(bounds, 0))] as const;
+      const [size] = await session.run(LOG_SIZE, [], ROUND_TIMEOUT_MS);
+      return [
+        rows.map((row) => text(row, 0)),
+        bounds === undefined ? 0n : BigInt(text(bounds, 0)),
+        { partitions: Number(size?.[0]), bytes: Number(size?.[1]), notificationQueue: Number(size?.[2]) },
+      ] as const;
     });
     const dropped = droppable.length === 0 ? 0 : await this.#drop(droppable);
-    this.#options.observer.retention(floor, dropped);
+    this.#options.observer.retention(floor, dropped, size);
     return dropped;
   }
 

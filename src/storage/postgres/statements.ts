@@ -54,6 +54,12 @@ export const KEEP_CHANGES: Statement = {
   text: `select lower from plinth.keep_changes($1::double precision * interval '1 millisecond', $2::double precision * interval '1 millisecond', $3)`,
 };
 
+export const LOG_SIZE: Statement = {
+  name: 'log-size',
+  text: `select count(*), coalesce(sum(pg_total_relation_size(i.inhrelid)), 0), pg_notification_queue_usage()
+    from pg_inherits i where i.inhparent = 'plinth.changes'::regclass`,
+};
+
 export const CHECK_EPOCH: Statement = {
   name: 'check-epoch',
   text: 'select action, epoch, started, head, lost_after, lost_until, system_identifier, timeline, missing from plinth.check_epoch($1, $2, $3)',
