@@ -30,6 +30,8 @@ export interface TestClusterOptions {
   readonly flags?: readonly string[];
   /** Also run the control loops in a process of their own. */
   readonly controllers?: boolean;
+  /** Flags of that process, besides those that let it sign with the authority of the cluster. */
+  readonly controllerFlags?: readonly string[];
   /** Real durability of the database, for tests that crash it. */
   readonly fsync?: boolean;
   /**
@@ -126,7 +128,7 @@ export class TestCluster {
       const made = new TestCluster(directory, postgres, databaseUrl, pki, options.flags ?? [], route);
       cluster = made;
       await Promise.all(Array.from({ length: options.servers ?? 2 }, () => made.addServer()));
-      if (options.controllers === true) made.startControllers();
+      if (options.controllers === true) made.startControllers(options.controllerFlags ?? []);
       return made;
     } catch (error) {
       if (cluster === undefined) await route?.stop();
@@ -221,8 +223,12 @@ export class TestCluster {
     };
   }
 
-  private startControllers(): void {
-    const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'controllers'], {
+  private startControllers(flags: readonly string[]): void {
+    const signing = [
+      `--cluster-signing-cert-file=${this.pki.authorityFile}`,
+      `--cluster-signing-key-file=${this.pki.authorityKeyFile}`,
+    ];
+    const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'controllers', ...signing, ...flags], {
       env: this.environment,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
