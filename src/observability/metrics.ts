@@ -152,31 +152,26 @@ export class Metrics {
     this.epoch = new Gauge({
       name: 'storage_epoch',
       help: 'Counts the histories of the database: raised when versions that were handed out got lost.',
-      aggregator: 'max',
       registers,
     });
     this.logFloor = new Gauge({
       name: 'storage_log_floor_version',
       help: 'Oldest version that can be listed at and watched from.',
-      aggregator: 'max',
       registers,
     });
     this.logPartitions = new Gauge({
       name: 'storage_log_partitions',
       help: 'Partitions of the change log.',
-      aggregator: 'max',
       registers,
     });
     this.logBytes = new Gauge({
       name: 'storage_log_bytes',
       help: 'Size of the change log with its indexes.',
-      aggregator: 'max',
       registers,
     });
     this.notificationQueue = new Gauge({
       name: 'storage_notification_queue_usage',
       help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
-      aggregator: 'max',
       registers,
     });
     this.missingVersions = new Counter({
