@@ -7,6 +7,8 @@ export interface CacheTimers {
   now(): number;
   /** Calls back once after `ms` milliseconds; the answer takes it back. */
   after(ms: number, callback: () => void): () => void;
+  /** Calls back when everything that is due now has run. */
+  soon(callback: () => void): void;
 }
 
 /** Hears what caches do. Calls are synchronous: count and return. */
@@ -52,6 +54,9 @@ export const systemTimers: CacheTimers = {
     const timer = setTimeout(callback, ms);
     timer.unref();
     return () => clearTimeout(timer);
+  },
+  soon: (callback) => {
+    setImmediate(callback);
   },
 };
 

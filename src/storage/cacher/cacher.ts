@@ -2,6 +2,7 @@ import { StorageError } from '../storage.errors.js';
 import type { Change, ChangeSubscription, ListPage, Scope, Storage } from '../storage.interface.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
+import { Delivery } from './delivery.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 
@@ -32,6 +33,7 @@ export class Cacher implements WatcherHome {
   readonly #options: CacheOptions;
   readonly #admits: (bytes: number) => boolean;
   readonly #groups = new WatcherGroups();
+  readonly #delivery: Delivery;
   readonly #waiters = new Set<Waiter>();
   #live: Live | undefined;
   #filling: Promise<void> | undefined;
@@ -50,6 +52,10 @@ export class Cacher implements WatcherHome {
     this.#options = options;
     this.#admits = admits;
     this.#usedAt = options.timers.now();
+    this.#delivery = new Delivery(this.#groups, options.timers, (watcher) => {
+      options.observer.slowConsumer(resource);
+      watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
+    });
   }
 
   /** The cache, when it can be read now. */
@@ -250,6 +256,7 @@ export class Cacher implements WatcherHome {
   #release(live: Live): void {
     if (this.#live !== live) return;
     this.#live = undefined;
+    this.#delivery.flush();
     this.#cancelTell?.();
     this.#cancelTell = undefined;
     for (const waiter of this.#waiters) waiter.settle(false);
@@ -257,12 +264,7 @@ export class Cacher implements WatcherHome {
 
   #deliver(changes: readonly Change[], position: bigint): void {
     if (this.#groups.size === 0) return;
-    if (changes.length > 0) {
-      for (const watcher of this.#groups.offer(changes, position)) {
-        this.#options.observer.slowConsumer(this.resource);
-        watcher.fail(new StorageError('SlowConsumer', `a watch of ${this.resource} fell too far behind`));
-      }
-    }
+    if (changes.length > 0) this.#delivery.deliver(changes, position);
     this.#cancelTell ??= this.#options.timers.after(this.#options.quietMs, () => this.#tell());
   }
 
@@ -271,6 +273,8 @@ export class Cacher implements WatcherHome {
     this.#cancelTell = undefined;
     const position = this.cache?.position;
     if (position === undefined || position === this.#told) return;
+    // Nobody may hear of a position before the changes up to it.
+    this.#delivery.flush();
     this.#told = position;
     for (const watcher of this.#groups.all()) watcher.advance(position);
   }

@@ -1,0 +1,74 @@
+import type { Change } from '../storage.interface.js';
+import type { CacheTimers } from './cache-options.js';
+import type { CacheWatcher } from './cache-watcher.js';
+import type { WatcherGroups } from './watcher-groups.js';
+
+/** A delivery that took less does not hold anything else up, in milliseconds. */
+const UNNOTICED_MS = 2;
+/** The longest pause, whatever the delivery took, in milliseconds. */
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Hands changes to the watchers of a resource. Writing to hundreds of sockets takes longer than anything else this
+ * process does, so a delivery that took time is followed by a pause of the same length: requests get half of the time,
+ * and changes that come in the pause go out together, in one write per watcher. A change that comes alone goes out at
+ * once.
+ */
+export class Delivery {
+  readonly #groups: WatcherGroups;
+  readonly #timers: CacheTimers;
+  readonly #onSlow: (watcher: CacheWatcher) => void;
+  #pending: Change[] = [];
+  #position = 0n;
+  #isBusy = false;
+  #cancelPause: (() => void) | undefined;
+
+  /** `onSlow` is called for each watcher whose buffer is too full. */
+  constructor(groups: WatcherGroups, timers: CacheTimers, onSlow: (watcher: CacheWatcher) => void) {
+    this.#groups = groups;
+    this.#timers = timers;
+    this.#onSlow = onSlow;
+  }
+
+  /** Takes the next changes; `position` is where the log is complete with them. */
+  deliver(changes: readonly Change[], position: bigint): void {
+    this.#position = position;
+    if (this.#isBusy) {
+      for (const change of changes) this.#pending.push(change);
+      return;
+    }
+    this.#offer(changes);
+  }
+
+  /** Everything that waits goes out now: there will be no later. */
+  flush(): void {
+    this.#cancelPause?.();
+    this.#cancelPause = undefined;
+    this.#isBusy = false;
+    if (this.#pending.length > 0) this.#hand(this.#pending.splice(0));
+  }
+
+  #offer(changes: readonly Change[]): void {
+    const { now, soon, after } = this.#timers;
+    const began = now();
+    this.#hand(changes);
+    this.#isBusy = true;
+    // Watchers write once they had their turn.
+    soon(() => {
+      const took = now() - began;
+      if (!this.#isBusy) return;
+      if (took < UNNOTICED_MS) this.#goOn();
+      else this.#cancelPause = after(Math.min(took, LONGEST_PAUSE_MS), () => this.#goOn());
+    });
+  }
+
+  #goOn(): void {
+    this.#cancelPause = undefined;
+    this.#isBusy = false;
+    if (this.#pending.length > 0) this.#offer(this.#pending.splice(0));
+  }
+
+  #hand(changes: readonly Change[]): void {
+    for (const watcher of this.#groups.offer(changes, this.#position)) this.#onSlow(watcher);
+  }
+}
