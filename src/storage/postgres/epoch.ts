@@ -130,7 +130,9 @@ export class EpochKeeper {
     const [epoch, inPlace, timeline] = rows[0] ?? [];
     const current = this.#current;
     if (current === undefined) return true;
-    return epoch === current.epoch.toString() && inPlace === 't' && (timeline ?? undefined) === `${current.timeline}`;
+    return (
+      epoch === current.epoch.toString() && inPlace === 't' && (timeline ?? undefined) === current.timeline?.toString()
+    );
   }
 
   #learn(row: Row, seen: bigint): void {
