@@ -95,14 +95,15 @@ describe('client certificates', () => {
       expired: await root.issue({ subject: [{ CN: ['x'] }], ...past }),
       'not yet valid': await root.issue({ subject: [{ CN: ['x'] }], ...future }),
       'for servers only': await root.issue({ subject: [{ CN: ['x'] }], usages: [serverAuth] }),
+      'for any use, which TLS takes for none': await root.issue({ subject: [{ CN: ['x'] }], usages: ['2.5.29.37.0'] }),
       'of another authority': await user('x', stranger),
       'signed by an end certificate': await leaf.issue({ subject: [{ CN: ['x'] }] }),
       'without a name': await root.issue({ subject: [{ O: ['system:masters'] }] }),
       'with two names': await root.issue({ subject: [{ CN: ['x'] }, { CN: ['y'] }] }),
     };
     for (const [what, identity] of Object.entries(bad)) assert.equal(await whoIs(clientWith(identity)), '401', what);
-    const anyUse = await root.issue({ subject: [{ CN: ['any'] }], usages: [] });
-    assert.equal(await whoIs(clientWith(anyUse)), 'any');
+    const unlimited = await root.issue({ subject: [{ CN: ['unlimited'] }], usages: [] });
+    assert.equal(await whoIs(clientWith(unlimited)), 'unlimited');
   });
 
   it('that are no good do not get in the way of a token', async () => {
@@ -171,10 +172,12 @@ describe('client certificates', () => {
       assert.equal(await ask(first), 401);
       assert.equal(await ask(first), 401);
       replaceFile('ca.pem', `${root.cert}${stranger.cert}${late.cert}`);
-      await eventually(
-        async () => first.closed || ((await ask(first)) as number) === 0,
-        'the old connection is given up',
-      );
+      const isGivenUp = async () => {
+        // It may end between the check and the request.
+        if (!first.closed) await ask(first).catch(() => undefined);
+        return first.closed;
+      };
+      await eventually(isGivenUp, 'the old connection is given up');
       second = connect(server.url, tls);
       assert.equal(await ask(second), 403);
       assert.equal(await ask(second), 403);

@@ -10,7 +10,6 @@ import {
 import { anchorId, type CertificatePool } from './certificate-pool.js';
 
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
-const anyUsage = '2.5.29.37.0';
 
 /** What TLS has proved about the peer of a connection. */
 export interface PeerIdentity {
@@ -95,7 +94,7 @@ function readPeer(socket: TLSSocket): PeerIdentity {
     return { subject, problem, anchorIds: [], validFrom: 0, validUntil: 0 };
   }
   const usages = certificate.ext_key_usage ?? [];
-  if (usages.length > 0 && !usages.includes(clientAuthUsage) && !usages.includes(anyUsage)) {
+  if (usages.length > 0 && !usages.includes(clientAuthUsage)) {
     return { subject, problem: 'it is not for client authentication', anchorIds: [], validFrom: 0, validUntil: 0 };
   }
   const chain = chainOf(certificate);
