@@ -20,7 +20,7 @@ export class ChangeFollower {
   private loop: Promise<void> | undefined;
 
   constructor(
-    private readonly storage: Storage,
+    private readonly storage: Pick<Storage, 'head' | 'watch'>,
     private readonly resource: string,
     private readonly listener: ChangeListener,
     private readonly onFault: (error: unknown) => void,
