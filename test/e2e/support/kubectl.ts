@@ -53,7 +53,7 @@ export class Kubectl {
   }
 
   /** Starts a command that goes on, such as a watch. */
-  start(args: readonly string[]): ChildProcess {
-    return spawn(this.program, args, { env: this.environment, cwd: repository, stdio: ['ignore', 'pipe', 'inherit'] });
+  start(args: readonly string[], errors: 'inherit' | 'pipe' = 'inherit'): ChildProcess {
+    return spawn(this.program, args, { env: this.environment, cwd: repository, stdio: ['ignore', 'pipe', errors] });
   }
 }
