@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ControlLoopOptions, controllerDefaults, selectedControllers } from './controllers.options.js';
+import { OptionsError, parseOptions } from './parse-options.js';
+
+const parse = (...argv: string[]) =>
+  parseOptions({ groups: { controllers: ControlLoopOptions }, argv, environment: {} }).controllers;
+
+function problems(...argv: string[]): readonly string[] {
+  try {
+    parse(...argv);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof OptionsError);
+    return error.problems;
+  }
+}
+
+describe('--controllers', () => {
+  const usual = Object.entries(controllerDefaults)
+    .filter(([, isOn]) => isOn)
+    .map(([name]) => name);
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['*', usual],
+    ['*,tokencleaner', [...usual, 'tokencleaner']],
+    ['*,-csrcleaner', usual.filter((name) => name !== 'csrcleaner')],
+    ['csrsigning,bootstrapsigner', ['csrsigning', 'bootstrapsigner']],
+    ['csrsigning,-csrsigning', []],
+    ['-csrsigning', []],
+  ];
+  for (const [list, expected] of cases) {
+    it(`${list} runs ${expected.length}`, () => {
+      assert.deepEqual([...selectedControllers(parse(`--controllers=${list}`).controllers)], expected);
+    });
+  }
+
+  it('knows all its names', () => {
+    assert.match(problems('--controllers=*,nosuch').join(), /has no control loop nosuch; there are .*csrsigning/);
+  });
+});
+
+describe('--cluster-signing', () => {
+  it('needs both files of a pair', () => {
+    for (const name of ['cluster-signing', 'cluster-signing-nodeagent-serving', 'cluster-signing-legacy-unknown']) {
+      for (const file of ['cert', 'key']) {
+        assert.match(problems(`--${name}-${file}-file=a`).join(), /needs certificate and key file both/);
+      }
+      assert.deepEqual(problems(`--${name}-cert-file=a`, `--${name}-key-file=b`), []);
+    }
+  });
+
+  it('signs for a year unless told otherwise', () => {
+    assert.equal(parse().clusterSigningDurationMs, 365 * 86_400_000);
+    assert.equal(parse('--cluster-signing-duration=2h').clusterSigningDurationMs, 7_200_000);
+    assert.match(problems('--cluster-signing-duration=1m').join(), /must be 10m or more/);
+  });
+});
