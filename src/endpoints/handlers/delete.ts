@@ -96,7 +96,7 @@ async function readOptions(
   context: RequestContext,
   request: FastifyRequest,
 ): Promise<DeleteOptions> {
-  const body = await readBody(request.raw, services.options.maxBodyBytes);
+  const body = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
   return parseDeleteOptions(services, context, body, request.plinthContext?.contentType);
 }
 

@@ -71,7 +71,7 @@ async function performCreate(
   const accepted = services.accept.negotiate(request.headers.accept, false);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const raw = await readBody(request.raw, services.options.maxBodyBytes);
+  const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
   const kinds = [{ kind: expectedKind(scope), type }, ...otherBodies] as const;
   const body = decodeBodyOfAny(context, kinds, raw, format, options.fieldValidation);
   ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
@@ -95,7 +95,7 @@ async function sentBody(
   options: WriteOptions,
 ): Promise<MakeBody> {
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const raw = await readBody(request.raw, services.options.maxBodyBytes);
+  const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
   const body = decodeBody(context, type, expectedKind(scope), raw, format, options.fieldValidation);
   ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
   return () => body;
@@ -110,7 +110,7 @@ async function patchedBody(
   options: WriteOptions,
 ): Promise<MakeBody> {
   const patchType = patchTypeOf(request.plinthContext?.contentType);
-  const raw = await readBody(request.raw, services.options.maxBodyBytes);
+  const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
   const apply = parsePatch(patchType, raw, type);
   return (parent) => {
     const view = scope.subresource?.read?.(parent) as ApiObject;

@@ -1,14 +1,15 @@
-import { Lexer, parseDocument } from 'yaml';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
 import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
-import { DecodeError, decode, findDuplicateKeys, type KindType, maxDepth } from '../../machinery/schema/index.js';
+import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { BodyKind } from '../../registry/resource-definition.js';
 import { acceptedMediaTypes } from './accept.js';
 import { checkIdentity, OtherVersionError, unfitBodyError, unrecognizedError } from './body-errors.js';
+import { decodeUtf8, faultOfBody } from './body-text.js';
+import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
 
 /** How unknown and duplicate fields of a body are treated (specification 4.2, `fieldValidation`). */
@@ -18,8 +19,6 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 export type TextFormat = 'json' | 'yaml';
 
 export type BodyFormat = TextFormat | 'protobuf';
-
-const maxYamlAliases = 100;
 
 /** Format of a body from its Content-Type; a missing header means JSON. 415 for what can't be read. */
 export function bodyFormat(contentType: string | undefined, names: VendorNames): BodyFormat {
@@ -34,22 +33,14 @@ export function bodyFormat(contentType: string | undefined, names: VendorNames):
 
 /** Parses a text body to plain values; throws a SyntaxError whose message suits a client. */
 export function parseBody(body: Buffer, format: TextFormat): unknown {
+  const fault = faultOfBody(body);
+  if (fault !== undefined) throw fault;
   const text = decodeUtf8(body);
   if (format === 'yaml') return parseYaml(text);
   try {
     return parseJson(text);
   } catch (cause) {
     throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });
-  }
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function decodeUtf8(body: Buffer): string {
-  try {
-    return utf8.decode(body);
-  } catch (cause) {
-    throw new SyntaxError('the body is not valid UTF-8', { cause });
   }
 }
 
@@ -60,63 +51,6 @@ function jsonErrorText(error: unknown, length: number): string {
   const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= length;
   if (endsEarly) return 'unexpected end of JSON input';
   return position === undefined ? 'invalid JSON' : `invalid character at position ${position}`;
-}
-
-const longNumber = /\d{16}/;
-
-/** Whole numbers as JSON has them: bigints only where a number would lose digits. */
-function smallIntegers(_key: unknown, value: unknown): unknown {
-  if (typeof value !== 'bigint') return value;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
-}
-
-/** What the lexer says before the text of a scalar. */
-const scalarToken = '\x1f';
-
-/** Whether brackets are nested deeper than any object is. The parser would find out too, but only after many seconds. */
-function isNestedTooDeep(text: string): boolean {
-  // Brackets inside of texts count too: only many of them make it worth looking closer.
-  if (bracketDepth(text) <= maxDepth) return false;
-  let depth = 0;
-  let isScalar = false;
-  for (const token of new Lexer().lex(text)) {
-    if (!isScalar) depth += (token === '[' || token === '{' ? 1 : 0) - (token === ']' || token === '}' ? 1 : 0);
-    if (depth > maxDepth) return true;
-    isScalar = token === scalarToken;
-  }
-  return false;
-}
-
-function bracketDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (const [bracket] of text.matchAll(/[[{}\]]/g)) {
-    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
-    if (depth > deepest) deepest = depth;
-  }
-  return deepest;
-}
-
-function parseYaml(text: string): unknown {
-  if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
-  try {
-    const document = parseDocument(text, {
-      strict: true,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-      intAsBigInt: longNumber.test(text),
-    });
-    const fault = document.errors[0];
-    if (fault !== undefined) throw fault;
-    const value: unknown = document.toJS({ maxAliasCount: maxYamlAliases, reviver: smallIntegers });
-    return value;
-  } catch (cause) {
-    // The parser recurses into what is nested, until it runs out of stack.
-    if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
-    throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
-  }
 }
 
 /**

@@ -1,14 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { badRequestError, requestTooLargeError } from '../../machinery/status-error.js';
+import { prepareBody } from './body-text.js';
 
 const empty = Buffer.alloc(0);
 
 /**
  * Reads a request body to its end. 413 as soon as it is known to be longer than `limitBytes`; nothing of such a body is
- * kept.
+ * kept. Large YAML, as `contentType` says, comes as JSON, see {@link prepareBody}.
  */
-export function readBody(request: IncomingMessage | Http2ServerRequest, limitBytes: number): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage | Http2ServerRequest,
+  limitBytes: number,
+  contentType?: string,
+): Promise<Buffer> {
+  return prepareBody(await readBytes(request, limitBytes), contentType);
+}
+
+function readBytes(request: IncomingMessage | Http2ServerRequest, limitBytes: number): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? '0');
   if (announced > limitBytes) return Promise.reject(requestTooLargeError(limitBytes));
   return new Promise((resolve, reject) => {

@@ -1,0 +1,61 @@
+import { LargeYamlParser } from './large-yaml.js';
+
+/** Documents from this size on are parsed in another thread. */
+const largeYamlBytes = 16 * 1024;
+
+const largeYaml = new LargeYamlParser({
+  maxParseMs: 15_000,
+  idleMs: 30_000,
+  maxWaiting: 50,
+  maxJsonLength: 8 * 2 ** 20,
+});
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Text of a body; throws a SyntaxError that suits a client. */
+export function decodeUtf8(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch (cause) {
+    throw new SyntaxError('the body is not valid UTF-8', { cause });
+  }
+}
+
+const faults = new WeakMap<Buffer, SyntaxError>();
+
+/** What was found wrong with a body when it was read. */
+export function faultOfBody(body: Buffer): SyntaxError | undefined {
+  return faults.get(body);
+}
+
+/**
+ * A body as handlers parse it: large YAML is turned into JSON, which is valid YAML and takes next to no time. What is
+ * wrong with it is kept for the one who parses it, who knows how to answer. Rejects with a 429 when the server has too
+ * much of such work.
+ */
+export async function prepareBody(body: Buffer, contentType: string | undefined): Promise<Buffer> {
+  if (body.length < largeYamlBytes || !isYaml(contentType) || startsAsJson(body)) return body;
+  try {
+    return Buffer.from(await largeYaml.toJson(decodeUtf8(body)));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    faults.set(body, error);
+    return body;
+  }
+}
+
+function isYaml(contentType = ''): boolean {
+  return /^application\/(?:yaml|apply-patch\+yaml)\s*(?:;|$)/i.test(contentType.trim());
+}
+
+/** Most clients send JSON, also where YAML is meant. Whether it really is, the other thread need not find out. */
+function startsAsJson(body: Buffer): boolean {
+  const first = body.subarray(0, 64).toString('latin1').trimStart();
+  if (!first.startsWith('{')) return false;
+  try {
+    JSON.parse(decodeUtf8(body));
+    return true;
+  } catch {
+    return false;
+  }
+}

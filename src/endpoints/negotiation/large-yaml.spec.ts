@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StatusError } from '../../machinery/status-error.js';
+import { LargeYamlParser } from './large-yaml.js';
+
+const options = { maxParseMs: 60_000, idleMs: 60_000, maxWaiting: 10, maxJsonLength: 1_000_000 };
+const lines = (count: number) => `a:\n${'- x\n'.repeat(count)}`;
+
+async function withParser(given: Partial<typeof options>, use: (parser: LargeYamlParser) => Promise<void>) {
+  const parser = new LargeYamlParser({ ...options, ...given });
+  try {
+    await use(parser);
+  } finally {
+    await parser.stop();
+  }
+}
+
+const isSyntaxError = (message: RegExp) => (error: unknown) =>
+  error instanceof SyntaxError && message.test(error.message);
+
+describe('LargeYamlParser', () => {
+  it('answers the same document as JSON, in order', () =>
+    withParser({}, async (parser) => {
+      const texts = ['a: 1.0', '- 123456789012345678901', 'a: "é\\u2028"', ''];
+      const answers = await Promise.all(texts.map((text) => parser.toJson(text)));
+      assert.deepEqual(answers, ['{"a":1.0}', '[123456789012345678901]', '{"a":"é\u2028"}', 'null']);
+    }));
+
+  it('leaves the event loop free', () =>
+    withParser({}, async (parser) => {
+      await parser.toJson('a: b');
+      const before = performance.eventLoopUtilization();
+      await parser.toJson(lines(60_000));
+      assert.ok(performance.eventLoopUtilization(before).utilization < 0.5);
+    }));
+
+  it('says what is wrong with a document, and goes on', () =>
+    withParser({}, async (parser) => {
+      await assert.rejects(parser.toJson('a: b: c'), isSyntaxError(/^yaml: /));
+      await assert.rejects(parser.toJson('a: .inf'), isSyntaxError(/not a number/));
+      assert.equal(await parser.toJson('a: b'), '{"a":"b"}');
+    }));
+
+  it('gives up a document that takes too long, not those behind it', () =>
+    withParser({ maxParseMs: 1500 }, async (parser) => {
+      const slow = parser.toJson(lines(2_000_000));
+      const quick = parser.toJson('a: b');
+      await assert.rejects(slow, isSyntaxError(/takes too long/));
+      assert.equal(await quick, '{"a":"b"}');
+    }));
+
+  it('refuses what aliases make too large', () =>
+    withParser({ maxJsonLength: 1000 }, async (parser) => {
+      const text = `a: &a ${'x'.repeat(100)}\nb: [${Array(50).fill('*a').join()}]`;
+      await assert.rejects(parser.toJson(text), isSyntaxError(/too large/));
+    }));
+
+  it('tells clients to come back when too many wait', () =>
+    withParser({ maxWaiting: 2 }, async (parser) => {
+      const under = [parser.toJson(lines(20_000)), parser.toJson('a: 1'), parser.toJson('a: 2')];
+      await assert.rejects(parser.toJson('a: 3'), (error) => error instanceof StatusError && error.code === 429);
+      assert.equal((await Promise.all(under)).length, 3);
+    }));
+
+  it('ends its thread when idle, and starts another one', () =>
+    withParser({ idleMs: 1 }, async (parser) => {
+      assert.equal(await parser.toJson('a: 1'), '{"a":1}');
+      const deadline = performance.now() + 10_000;
+      while (parser.isRunning) {
+        assert.ok(performance.now() < deadline, 'the thread is still there');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.equal(await parser.toJson('a: 2'), '{"a":2}');
+    }));
+
+  it('refuses what is under way when it stops', async () => {
+    const parser = new LargeYamlParser(options);
+    const under = [parser.toJson(lines(500_000)), parser.toJson('a: b')];
+    const settled = Promise.allSettled(under);
+    await parser.stop();
+    for (const outcome of await settled) assert.equal(outcome.status, 'rejected');
+  });
+});

@@ -1,0 +1,112 @@
+import { Worker } from 'node:worker_threads';
+import { tooManyRequestsError } from '../../machinery/status-error.js';
+import type { YamlAnswer } from './yaml.worker.js';
+
+export interface LargeYamlOptions {
+  /** Longest time that one document may take, in milliseconds. */
+  readonly maxParseMs: number;
+  /** A worker that had nothing to do for so long ends. */
+  readonly idleMs: number;
+  /** More documents than this don't wait: their clients are told to come back. */
+  readonly maxWaiting: number;
+  /** Longest JSON text that a document may become, in characters. */
+  readonly maxJsonLength: number;
+}
+
+interface Job {
+  readonly text: string;
+  readonly resolve: (json: string) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Parses large YAML documents in another thread, one after the other, so that their seconds are not those of all other
+ * requests. The thread starts with the first document and ends when it has been idle for a while; it does not keep the
+ * process alive. A document that takes too much time or memory ends the thread, and the next one gets a new one.
+ */
+export class LargeYamlParser {
+  private worker: Worker | undefined;
+  private current: Job | undefined;
+  private readonly waiting: Job[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: LargeYamlOptions) {}
+
+  /** Whether there is a thread now. */
+  get isRunning(): boolean {
+    return this.worker !== undefined;
+  }
+
+  /** JSON of the document. Rejects with a SyntaxError that suits a client, or a 429 when too many are waiting. */
+  toJson(text: string): Promise<string> {
+    if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyRequestsError(1));
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ text, resolve, reject });
+      this.next();
+    });
+  }
+
+  /** Ends the thread; documents under way are refused. */
+  async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    const { worker } = this;
+    this.finish((job) => job.reject(new SyntaxError('yaml: the server is stopping')));
+    for (const job of this.waiting.splice(0)) job.reject(new SyntaxError('yaml: the server is stopping'));
+    this.worker = undefined;
+    await worker?.terminate();
+  }
+
+  private next(): void {
+    if (this.current !== undefined) return;
+    const job = this.waiting.shift();
+    clearTimeout(this.timer);
+    if (job === undefined) {
+      this.timer = setTimeout(() => void this.stop(), this.options.idleMs).unref();
+      return;
+    }
+    this.current = job;
+    this.worker ??= this.start();
+    this.timer = setTimeout(() => this.abandon('yaml: the document takes too long to read'), this.options.maxParseMs);
+    this.timer.unref();
+    this.worker.postMessage(job.text);
+  }
+
+  private start(): Worker {
+    const worker = new Worker(new URL('./yaml.worker.js', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    });
+    worker.unref();
+    worker.on('message', (answer: YamlAnswer) => {
+      if (worker !== this.worker) return;
+      this.finish((job) => this.settle(job, answer));
+      this.next();
+    });
+    // Out of memory, mostly.
+    worker.on('error', () => {
+      if (worker === this.worker) this.abandon('yaml: the document is too large');
+    });
+    return worker;
+  }
+
+  private settle(job: Job, answer: YamlAnswer): void {
+    if ('fault' in answer) job.reject(new SyntaxError(answer.fault));
+    else if (answer.json.length > this.options.maxJsonLength) {
+      job.reject(new SyntaxError('yaml: the document is too large'));
+    } else job.resolve(answer.json);
+  }
+
+  /** Gives the thread up together with the document that it is at. */
+  private abandon(reason: string): void {
+    void this.worker?.terminate();
+    this.worker = undefined;
+    this.finish((job) => job.reject(new SyntaxError(reason)));
+    this.next();
+  }
+
+  private finish(settle: (job: Job) => void): void {
+    clearTimeout(this.timer);
+    const job = this.current;
+    this.current = undefined;
+    if (job !== undefined) settle(job);
+  }
+}

@@ -1,0 +1,102 @@
+import { Lexer, parseDocument, type ScalarTag, type Tags } from 'yaml';
+import { ExactNumber, parseJson } from '../../machinery/json/exact-numbers.js';
+import { maxDepth } from '../../machinery/schema/index.js';
+
+const maxAliases = 100;
+
+/**
+ * Parses YAML 1.2 to plain values; numbers keep their spelling as in JSON. Text that is JSON is read as that, which is
+ * much faster. Throws a SyntaxError whose message suits a client.
+ */
+export function parseYaml(text: string): unknown {
+  return isJsonObject(text) ? (tryJson(text)?.value ?? parseDocumentText(text)) : parseDocumentText(text);
+}
+
+function isJsonObject(text: string): boolean {
+  return /^\s*\{/.test(text);
+}
+
+function tryJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: parseJson(text) };
+  } catch {
+    // YAML's own braces need no quotes.
+    return undefined;
+  }
+}
+
+function parseDocumentText(text: string): unknown {
+  if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
+  try {
+    const document = parseDocument(text, {
+      strict: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+      intAsBigInt: longNumber.test(text),
+      customTags,
+    });
+    const fault = document.errors[0];
+    if (fault !== undefined) throw fault;
+    const value: unknown = document.toJS({ maxAliasCount: maxAliases, reviver: smallIntegers });
+    return value;
+  } catch (cause) {
+    // The parser recurses into what is nested, until it runs out of stack.
+    if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
+    throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
+  }
+}
+
+const longNumber = /\d{16}/;
+const floatTag = 'tag:yaml.org,2002:float';
+/** How JSON spells a number: only such a spelling can be kept. */
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** The tags of the schema, with numbers that keep their spelling and refuse what JSON has no number for. */
+function customTags(tags: Tags): Tags {
+  return tags.map((tag) => {
+    if (typeof tag === 'string' || tag.tag !== floatTag) return tag;
+    const { resolve } = tag as ScalarTag;
+    const exact: ScalarTag['resolve'] = (text, onError, options) => {
+      if (jsonNumber.test(text)) return String(Number(text)) === text ? Number(text) : new ExactNumber(text);
+      const value = Number(text);
+      if (/nan|inf/i.test(text)) onError(`${text} is not a number that JSON has`);
+      return Number.isFinite(value) ? value : resolve(text, onError, options);
+    };
+    return { ...tag, resolve: exact } as ScalarTag;
+  });
+}
+
+/** Whole numbers as JSON has them: bigints only where a number would lose digits. */
+function smallIntegers(_key: unknown, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+/** What the lexer says before the text of a scalar. */
+const scalarToken = '\x1f';
+
+/** Whether brackets are nested deeper than any object is. The parser would find out too, but only after many seconds. */
+function isNestedTooDeep(text: string): boolean {
+  // Brackets inside of texts count too: only many of them make it worth looking closer.
+  if (bracketDepth(text) <= maxDepth) return false;
+  let depth = 0;
+  let isScalar = false;
+  for (const token of new Lexer().lex(text)) {
+    if (!isScalar) depth += (token === '[' || token === '{' ? 1 : 0) - (token === ']' || token === '}' ? 1 : 0);
+    if (depth > maxDepth) return true;
+    isScalar = token === scalarToken;
+  }
+  return false;
+}
+
+function bracketDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of text.matchAll(/[[{}\]]/g)) {
+    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}
