@@ -50,8 +50,11 @@ export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRang
   }
   const onlyName = name ?? null;
   const toNamespace = namespace === undefined ? LAST : namespace + NEXT;
-  const fromNamespace = after?.namespace ?? namespace ?? '';
-  const fromName = after === undefined ? '' : after.name + NEXT;
+  // A position in an earlier namespace must not let the range begin outside of the scope.
+  const isBefore = after !== undefined && namespace !== undefined && compareBytes(after.namespace, namespace) < 0;
+  const start = isBefore ? undefined : after;
+  const fromNamespace = start?.namespace ?? namespace ?? '';
+  const fromName = start === undefined ? '' : start.name + NEXT;
   if (namespace === undefined || name === undefined) {
     return { resource, fromNamespace, fromName, toNamespace, toName: '', onlyName };
   }

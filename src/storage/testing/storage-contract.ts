@@ -268,6 +268,18 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.deepEqual(names((await storage.list({ resource, namespace: 'a\u0000' })).items), []);
     });
 
+    it('stays in the scope whatever position a page goes on from', async () => {
+      const resource = await seed();
+      const listed = async (namespace: string, after: { namespace: string; name: string }) =>
+        names((await storage.list({ resource, namespace, after })).items);
+      assert.deepEqual(await listed('b', { namespace: 'a', name: 'a' }), ['b/1', 'b/2']);
+      assert.deepEqual(await listed('b', { namespace: 'b', name: '1' }), ['b/2']);
+      assert.deepEqual(await listed('a', { namespace: 'b', name: '1' }), []);
+      const one = { resource, namespace: 'b', name: '2' };
+      assert.deepEqual(names((await storage.list({ ...one, after: { namespace: 'a', name: 'z' } })).items), ['b/2']);
+      assert.deepEqual(names((await storage.list({ ...one, after: { namespace: 'b', name: '2' } })).items), []);
+    });
+
     it('pages without gap or double at one version, whatever is written between', async () => {
       const resource = await seed();
       const whole = await storage.list({ resource });
