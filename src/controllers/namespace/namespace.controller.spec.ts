@@ -415,6 +415,7 @@ describe('startControllers', () => {
         registry: cluster.registry,
         names,
         logger: quiet,
+        enabled: new Set(['namespace']),
         identity,
         leaseTimes,
         settleMs: 1,
