@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TestCluster } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1 });
+});
+after(() => cluster.stop());
+
+const revisions = '/apis/apps/v1/namespaces/default/controllerrevisions';
+const yaml = 'application/yaml';
+const apply = 'application/apply-patch+yaml';
+
+/** A ControllerRevision, whose data may be anything; its list has so many entries. */
+function revision(name: string, entries: number): string {
+  return `apiVersion: apps/v1
+kind: ControllerRevision
+metadata:
+  name: ${name}
+revision: 1
+data:
+  fraction: 1.0
+  exponent: 1e3
+  long: 12345678901234567890
+  list:
+${'  - x\n'.repeat(entries)}`;
+}
+
+describe('YAML bodies', () => {
+  for (const [size, entries] of [
+    ['small', 3],
+    ['large', 30_000],
+  ] as const) {
+    it(`that are ${size} keep the spelling of their numbers`, async () => {
+      const { client } = cluster.first;
+      const raw = revision(`created-${size}`, entries);
+      const made = await client.post(revisions, undefined, { raw, contentType: yaml });
+      assert.equal(made.status, 201, made.text.slice(0, 300));
+      const path = `${revisions}/applied-${size}`;
+      const body = { raw: revision(`applied-${size}`, entries), contentType: apply };
+      const applied = await client.send('PATCH', `${path}?fieldManager=a`, body);
+      assert.equal(applied.status, 201, applied.text.slice(0, 300));
+      for (const name of [`created-${size}`, `applied-${size}`]) {
+        const { text, body: read } = await client.get(`${revisions}/${name}`);
+        assert.match(text, /"data":\{"fraction":1\.0,"exponent":1e3,"long":12345678901234567890,/);
+        assert.equal(read.data.list.length, entries);
+      }
+      const again = await client.send('PATCH', `${path}?fieldManager=a`, body);
+      assert.equal(again.body.metadata.resourceVersion, applied.body.metadata.resourceVersion);
+    });
+  }
+
+  it('that are large and broken are refused as small ones are', async () => {
+    const { client } = cluster.first;
+    for (const rest of ['', `list:\n${'- x\n'.repeat(30_000)}`]) {
+      const raw = `a: b: c\n${rest}`;
+      const refused = await client.post(revisions, undefined, { raw, contentType: yaml });
+      assert.equal(refused.status, 400);
+      assert.match(refused.body.message, /^the object provided is unrecognized .*yaml: .* \(613a20623a2063/);
+      const patched = await client.send('PATCH', `${revisions}/none?fieldManager=a`, { raw, contentType: apply });
+      assert.equal(patched.status, 400);
+      assert.match(patched.body.message, /^error decoding YAML: yaml: /);
+      assert.equal((await client.delete(`${revisions}/none`, undefined, { raw, contentType: yaml })).status, 400);
+    }
+  });
+
+  it('that are large leave other requests their time', async () => {
+    const { client } = cluster.first;
+    const raw = revision('large', 300_000);
+    let isAnswered = false;
+    const posted = client.post(`${revisions}?dryRun=All`, undefined, { raw, contentType: yaml }).finally(() => {
+      isAnswered = true;
+    });
+    let others = 0;
+    while (!isAnswered) {
+      assert.equal((await client.get('/livez')).status, 200);
+      if (!isAnswered) others++;
+    }
+    assert.equal((await posted).status, 201);
+    // Were they kept waiting, only those before the body had arrived would have been answered.
+    assert.ok(others > 20, `${others} other requests were answered`);
+  });
+});
