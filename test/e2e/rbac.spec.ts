@@ -15,7 +15,7 @@ let cluster: TestCluster;
 let admin: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, flags: ['--authorization-mode=RBAC'] });
+  cluster = await TestCluster.start({ servers: 2, controllers: true, flags: ['--authorization-mode=RBAC'] });
   admin = cluster.first.client;
 });
 
@@ -293,6 +293,23 @@ describe('escalation', () => {
     );
     const other = await admin.post(`${base}/rolebindings`, binding('no', 'Role others', 'User bob'), { token });
     assert.match(messageOf(other), /not currently held/);
+  });
+});
+
+describe('aggregation', () => {
+  it('makes rules of labelled roles part of a role that collects them, and of admin', async () => {
+    const ns = await makeNamespace('aggregation');
+    const widgets = { verbs: ['get', 'list'], apiGroups: ['example.dev'], resources: ['widgets'] };
+    const path = `/apis/example.dev/v1/namespaces/${ns}/widgets`;
+    await created(`${rbac}/namespaces/${ns}/rolebindings`, binding('a', 'ClusterRole admin', 'User bob'));
+    await everywhere(`/api/v1/namespaces/${ns}/pods`, tokens.bob, 200);
+    await everywhere(path, tokens.bob, 403);
+    const labels = { [`${group}/aggregate-to-view`]: 'true' };
+    await created(`${rbac}/clusterroles`, { metadata: { name: 'widgets', labels }, rules: [widgets] });
+    // Nothing is served there, which is told to those only who could read it.
+    await everywhere(path, tokens.bob, 404);
+    await admin.delete(`${rbac}/clusterroles/widgets`);
+    await everywhere(path, tokens.bob, 403);
   });
 });
 
