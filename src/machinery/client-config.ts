@@ -1,0 +1,198 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { parse } from 'yaml';
+
+/** How to be sure of the other side, and how to prove who one is oneself. All texts are PEM. */
+export interface ClientTls {
+  /** Authorities of the server's certificate; undefined: those of the host. */
+  readonly ca: string | undefined;
+  /** Certificate chain and key of this side; both or none. */
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** Name to expect in the server's certificate; undefined: the host of the address. */
+  readonly serverName: string | undefined;
+  /** Takes any certificate: the connection is encrypted, but nobody knows to whom. */
+  readonly insecureSkipVerify: boolean;
+}
+
+/** What is sent in the Authorization header. A token file is read again while the process runs, since tokens get renewed. */
+export type ClientAuth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'bearerFile'; readonly path: string }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string };
+
+/** One remote service and this side's credentials for it. */
+export interface ClientConfig {
+  /** Always https. May have a path and a query. */
+  readonly server: string;
+  readonly tls: ClientTls;
+  readonly auth: ClientAuth;
+}
+
+/** What is wrong with a client configuration; names the file and the field, never a value of a secret. */
+export class ClientConfigError extends Error {}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a client configuration (the format of kubectl's own file): the cluster of the current context is the remote
+ * service, its user is this process (specification 5.2). Paths in it are relative to the file.
+ *
+ * Throws {@link ClientConfigError} for what can't be used: no https address, certificates that don't belong together,
+ * and ways to get credentials that a server does not offer (plugins that run commands, proxies, impersonation).
+ */
+export function loadClientConfig(path: string): ClientConfig {
+  const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
+  const root = readRoot(path, problem);
+  const context = current(root, problem);
+  const cluster = named(root, 'clusters', 'cluster', text(context, 'cluster', problem), problem);
+  const userName = text(context, 'user', problem);
+  const user = userName === '' ? {} : named(root, 'users', 'user', userName, problem);
+  const folder = dirname(path);
+  const tls: ClientTls = {
+    ca: material(cluster, 'certificate-authority', folder, problem),
+    cert: material(user, 'client-certificate', folder, problem),
+    key: material(user, 'client-key', folder, problem),
+    serverName: text(cluster, 'tls-server-name', problem) || undefined,
+    insecureSkipVerify: flag(cluster, 'insecure-skip-tls-verify', problem),
+  };
+  checkTls(tls, problem);
+  refuseUnknownWays(cluster, user, problem);
+  return Object.freeze({
+    server: addressOf(text(cluster, 'server', problem), problem),
+    tls: Object.freeze(tls),
+    auth: Object.freeze(authOf(user, folder, problem)),
+  });
+}
+
+type Problem = (text: string) => ClientConfigError;
+
+function readRoot(path: string, problem: Problem): Entry {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ClientConfigError(`the client configuration can't be read: ${(error as Error).message}`);
+  }
+  let root: unknown;
+  try {
+    root = parse(content, { maxAliasCount: 0, logLevel: 'silent' });
+  } catch {
+    // The parser's message would quote the file, which may hold secrets.
+    throw problem('is neither YAML nor JSON');
+  }
+  if (!isEntry(root)) throw problem('is no client configuration');
+  const { kind = 'Config', apiVersion = 'v1' } = root;
+  if (kind !== 'Config' || apiVersion !== 'v1') throw problem('must be of kind Config in apiVersion v1');
+  return root;
+}
+
+function current(root: Entry, problem: Problem): Entry {
+  const name = text(root, 'current-context', problem);
+  if (name === '') throw problem('current-context must be set');
+  return named(root, 'contexts', 'context', name, problem);
+}
+
+function named(root: Entry, list: string, field: string, name: string, problem: Problem): Entry {
+  const entries = root[list] ?? [];
+  if (!Array.isArray(entries)) throw problem(`${list} must be a list`);
+  const found = entries.find((entry) => isEntry(entry) && entry.name === name) as Entry | undefined;
+  if (found === undefined) throw problem(`${list} has no entry ${JSON.stringify(name)}`);
+  const value = found[field] ?? {};
+  if (!isEntry(value)) throw problem(`${list}[${JSON.stringify(name)}].${field} must be an object`);
+  return value;
+}
+
+function addressOf(server: string, problem: Problem): string {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url === undefined || url.protocol !== 'https:') throw problem('the server of the cluster must be an https URL');
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    throw problem('the server of the cluster must be a URL without credentials and fragment');
+  }
+  return url.href;
+}
+
+/** The PEM text of `<field>-data` in base64, or of the file that `<field>` names; the data wins. */
+function material(entry: Entry, field: string, folder: string, problem: Problem): string | undefined {
+  const data = text(entry, `${field}-data`, problem);
+  if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
+  const file = text(entry, field, problem);
+  if (file === '') return undefined;
+  try {
+    return readFileSync(isAbsolute(file) ? file : resolve(folder, file), 'utf8');
+  } catch (error) {
+    throw problem(`${field} can't be read: ${(error as Error).message}`);
+  }
+}
+
+function checkTls({ ca, cert, key, insecureSkipVerify }: ClientTls, problem: Problem): void {
+  if ((cert === undefined) !== (key === undefined)) throw problem('client-certificate and client-key need each other');
+  if (ca !== undefined && insecureSkipVerify) {
+    throw problem('insecure-skip-tls-verify and certificate-authority exclude each other');
+  }
+  if (ca !== undefined) {
+    try {
+      new X509Certificate(ca);
+    } catch {
+      throw problem('certificate-authority has no certificate in PEM');
+    }
+  }
+  if (cert === undefined || key === undefined) return;
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw problem(`client-certificate and client-key can't be used: ${(error as Error).message}`);
+  }
+}
+
+const unknownUserFields = ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'] as const;
+
+function refuseUnknownWays(cluster: Entry, user: Entry, problem: Problem): void {
+  if (text(cluster, 'proxy-url', problem) !== '') throw problem('proxy-url is not supported');
+  for (const field of unknownUserFields) {
+    if (user[field] !== undefined && user[field] !== null)
+      throw problem(`${field} is not supported for calls of a server`);
+  }
+}
+
+function authOf(user: Entry, folder: string, problem: Problem): ClientAuth {
+  const tokenFile = text(user, 'tokenFile', problem);
+  const token = text(user, 'token', problem);
+  const username = text(user, 'username', problem);
+  const password = text(user, 'password', problem);
+  if (username !== '' && (token !== '' || tokenFile !== '')) throw problem('a user has either a token or a password');
+  if (tokenFile !== '') {
+    const path = isAbsolute(tokenFile) ? tokenFile : resolve(folder, tokenFile);
+    readTokenFile(path, problem);
+    return { kind: 'bearerFile', path };
+  }
+  if (token !== '') return { kind: 'bearer', token };
+  return username === '' ? { kind: 'none' } : { kind: 'basic', username, password };
+}
+
+function readTokenFile(path: string, problem: Problem): void {
+  try {
+    readFileSync(path);
+  } catch (error) {
+    throw problem(`tokenFile can't be read: ${(error as Error).message}`);
+  }
+}
+
+function text(entry: Entry, field: string, problem: Problem): string {
+  const value = entry[field] ?? '';
+  if (typeof value !== 'string') throw problem(`${field} must be a string`);
+  return value;
+}
+
+function flag(entry: Entry, field: string, problem: Problem): boolean {
+  const value = entry[field] ?? false;
+  if (typeof value !== 'boolean') throw problem(`${field} must be true or false`);
+  return value;
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

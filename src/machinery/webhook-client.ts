@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises';
+import { Agent, request } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClientAuth, ClientConfig } from './client-config.js';
+import type { Clock } from './clock.js';
+import { systemClock } from './clock.js';
+
+/** How patient a client is. Times are in milliseconds. */
+export interface WebhookPolicy {
+  /** For one attempt, from the connection to the end of the answer. */
+  readonly timeoutMs: number;
+  /** How often a call is tried in all; 1: never again. */
+  readonly attempts: number;
+  /** Wait before the second attempt; each further wait is half as long again, give or take a fifth. */
+  readonly firstRetryMs: number;
+  /** Longer answers are failures. */
+  readonly maxAnswerBytes: number;
+}
+
+/** For reviews: short questions that a waiting request depends on. */
+export const reviewPolicy: WebhookPolicy = Object.freeze({
+  timeoutMs: 30_000,
+  attempts: 5,
+  firstRetryMs: 500,
+  maxAnswerBytes: 1024 * 1024,
+});
+
+/** Surroundings; the default is the process's own. */
+export interface WebhookParts {
+  readonly clock: Clock;
+  /** Rejects as soon as the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** At least 0, less than 1. */
+  readonly random: () => number;
+}
+
+const systemParts: WebhookParts = {
+  clock: systemClock,
+  wait: (ms, signal) => delay(ms, undefined, { signal }),
+  random: Math.random,
+};
+
+/** A call that got no usable answer. The message names the address and never carries what was sent. */
+export class WebhookError extends Error {
+  constructor(
+    message: string,
+    /** The HTTP status when there was one. */
+    readonly status: number | undefined,
+    /** Another attempt could do better. */
+    readonly isTransient: boolean,
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'WebhookError';
+  }
+}
+
+const backOffFactor = 1.5;
+const jitter = 0.2;
+const maxSockets = 64;
+/** Token files are read again after this time. */
+const tokenFileMs = 10_000;
+
+/**
+ * Posts JSON to one remote service over https, on connections that are kept. Connection errors and the answers 429 and
+ * 5xx are tried again with growing waits; redirects are not followed, since they could lead credentials astray.
+ */
+export class WebhookClient {
+  private readonly agent: Agent;
+  private readonly url: URL;
+  private readonly stopping = new AbortController();
+  private tokenOfFile: { readonly header: string; readonly until: number } | undefined;
+
+  constructor(
+    private readonly config: ClientConfig,
+    private readonly policy: WebhookPolicy = reviewPolicy,
+    private readonly parts: WebhookParts = systemParts,
+  ) {
+    const { ca, cert, key, serverName, insecureSkipVerify } = config.tls;
+    this.url = new URL(config.server);
+    this.agent = new Agent({
+      keepAlive: true,
+      maxSockets,
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: !insecureSkipVerify,
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert, key }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+    });
+  }
+
+  /**
+   * Sends a value and gives the JSON value of a 2xx answer. Throws {@link WebhookError} when there is none after all
+   * attempts, and the reason of `signal` when that is aborted.
+   */
+  async post(value: unknown, signal: AbortSignal): Promise<unknown> {
+    const body = Buffer.from(JSON.stringify(value));
+    const either = AbortSignal.any([signal, this.stopping.signal]);
+    let waitMs = this.policy.firstRetryMs;
+    for (let attempt = 1; ; attempt++) {
+      either.throwIfAborted();
+      try {
+        return await this.attempt(body, either);
+      } catch (error) {
+        either.throwIfAborted();
+        if (!(error instanceof WebhookError) || !error.isTransient || attempt >= this.policy.attempts) throw error;
+      }
+      const waited = this.parts.wait(waitMs * (1 - jitter + 2 * jitter * this.parts.random()), either);
+      // An abort ends the wait, and is told with its own reason above.
+      await waited.catch(() => undefined);
+      waitMs *= backOffFactor;
+    }
+  }
+
+  /** Ends calls under way and closes all connections. */
+  stop(): void {
+    this.stopping.abort(new WebhookError(`${this.where}: the client has been stopped`, undefined, false));
+    this.agent.destroy();
+  }
+
+  private get where(): string {
+    return `${this.url.origin}${this.url.pathname}`;
+  }
+
+  private async attempt(body: Buffer, signal: AbortSignal): Promise<unknown> {
+    const authorization = await this.authorization(this.config.auth);
+    const limit = AbortSignal.timeout(this.policy.timeoutMs);
+    const text = await this.send(body, authorization, AbortSignal.any([signal, limit]), true);
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      throw new WebhookError(`${this.where} does not answer with JSON`, undefined, false, error);
+    }
+  }
+
+  private send(
+    body: Buffer,
+    authorization: string | undefined,
+    signal: AbortSignal,
+    mayRepeat: boolean,
+  ): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': body.length,
+        accept: 'application/json',
+        'user-agent': 'plinth',
+        ...(authorization === undefined ? {} : { authorization }),
+      };
+      const sent = request(this.url, { method: 'POST', agent: this.agent, headers, signal }, (response) => {
+        const status = response.statusCode ?? 0;
+        const chunks: Buffer[] = [];
+        let size = 0;
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size <= this.policy.maxAnswerBytes) chunks.push(chunk);
+          else {
+            const limit = this.policy.maxAnswerBytes;
+            reject(new WebhookError(`${this.where} answers with more than ${limit} bytes`, status, false));
+            sent.destroy();
+          }
+        });
+        response.on('error', (error) => reject(this.connectionError(error)));
+        response.on('end', () => {
+          if (status >= 200 && status < 300) resolve(Buffer.concat(chunks).toString('utf8'));
+          else reject(new WebhookError(`${this.where} answers ${status}`, status, status === 429 || status >= 500));
+        });
+      });
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        // The other side closed the kept connection just when it was used: that says nothing about its state.
+        if (mayRepeat && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
+          this.send(body, authorization, signal, false).then(resolve, reject);
+          return;
+        }
+        reject(this.connectionError(error));
+      });
+      sent.end(body);
+    });
+  }
+
+  private connectionError(error: Error): WebhookError {
+    const isLate = error.name === 'AbortError' || error.name === 'TimeoutError';
+    const text = isLate ? `no answer within ${this.policy.timeoutMs} ms` : error.message;
+    return new WebhookError(`${this.where} can't be reached: ${text}`, undefined, true, error);
+  }
+
+  private async authorization(auth: ClientAuth): Promise<string | undefined> {
+    switch (auth.kind) {
+      case 'none':
+        return undefined;
+      case 'bearer':
+        return `Bearer ${auth.token}`;
+      case 'basic':
+        return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
+      case 'bearerFile':
+        return this.tokenFrom(auth.path);
+    }
+  }
+
+  private async tokenFrom(path: string): Promise<string> {
+    const now = this.parts.clock.now();
+    const known = this.tokenOfFile;
+    if (known !== undefined && now < known.until) return known.header;
+    try {
+      const header = `Bearer ${(await readFile(path, 'utf8')).trim()}`;
+      this.tokenOfFile = { header, until: now + tokenFileMs };
+      return header;
+    } catch (error) {
+      // The last token that could be read goes on for as long as it is accepted.
+      if (known !== undefined) return known.header;
+      throw new WebhookError(`the token for ${this.where} can't be read`, undefined, true, error);
+    }
+  }
+}
