@@ -418,8 +418,6 @@ describe('startControllers', () => {
         enabled: new Set(['namespace']),
         identity,
         leaseTimes,
-        // The registry has only what these need.
-        enabled: new Set(['eventttl', 'namespace']),
         settleMs: 1,
       });
     const holder = async (identity: string): Promise<void> => {
