@@ -1,4 +1,3 @@
-import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
@@ -6,6 +5,7 @@ import type {
 import { type Clock, formatTime } from '../../../machinery/clock.js';
 import type { UserInfo } from '../../../machinery/request-context.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
+import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
 
 /** Records who asks: what the client says about itself in the body does not count. Changes `spec`. */
 export function recordRequester(spec: CertificateSigningRequestSpec, user: UserInfo | undefined): void {

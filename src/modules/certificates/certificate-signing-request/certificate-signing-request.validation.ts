@@ -1,4 +1,3 @@
-import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
 import {
   type CertificateSigningRequest,
   type CertificateSigningRequestSpec,
@@ -12,6 +11,7 @@ import {
   notSupported,
   required,
 } from '../../../machinery/field-error.js';
+import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
 import { validateSignerName } from './signer-name.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -3,7 +3,6 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from '../../../apis/certificates/v1/certificate-signing-request.types.js';
-import { readPem } from '../../../machinery/x509/pem.js';
 import {
   duplicate,
   type FieldError,
@@ -13,6 +12,7 @@ import {
   notSupported,
   required,
 } from '../../../machinery/field-error.js';
+import { readPem } from '../../../machinery/x509/pem.js';
 
 const conditionsPath = FieldPath.of('status', 'conditions');
 const certificatePath = FieldPath.of('status', 'certificate');
