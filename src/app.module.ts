@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AdmissionChain } from './admission/chain.js';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
 import type { Authentication } from './authentication/build-authentication.js';
+import { ImpersonationGuard } from './authentication/impersonation/impersonation.guard.js';
 import { AuthorizationGuard } from './authorization/authorization.guard.js';
 import { DiscoveryController, VERSION_INFO, type VersionInfo } from './endpoints/discovery/discovery.controller.js';
 import { HEALTH_CHECKS, HealthController } from './endpoints/health/health.controller.js';
@@ -56,7 +57,7 @@ class SharedModule {
 }
 
 /**
- * The way of a request: the hooks of `endpoints/request-info` (registered on Fastify before routing), then the two
+ * The way of a request: the hooks of `endpoints/request-info` (registered on Fastify before routing), then the three
  * guards in this order, then for writes the admission interceptor of the controllers, then the handler of the verb; any
  * error ends in the filter.
  */
@@ -84,6 +85,7 @@ export class AppModule {
           provide: APP_GUARD,
           useValue: new AuthenticationGuard(authenticator, parts.allowAnonymous, metrics, parts.logger),
         },
+        { provide: APP_GUARD, useValue: new ImpersonationGuard(parts.authorizer, names) },
         { provide: APP_GUARD, useValue: new AuthorizationGuard(parts.authorizer) },
         { provide: APP_FILTER, useValue: parts.filter },
       ],

@@ -68,6 +68,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Set by the authentication guard; before that the request has no user. */
   user: UserInfo | undefined;
+  /** Who sent the request, when that is somebody else than `user`: set when it goes on as an impersonated user. */
+  impersonator?: UserInfo | undefined;
   /** Set by the admission interceptor on requests that write. */
   admission: AdmissionFunctions | undefined;
   /** Texts for `Warning` headers, in order, without duplicates. */

@@ -22,6 +22,7 @@ export class HttpRequestContext implements RequestContext {
   /** Monotonic milliseconds of the arrival, for measuring. */
   readonly startedAt: number;
   user: UserInfo | undefined;
+  impersonator: UserInfo | undefined;
   admission: AdmissionFunctions | undefined;
   timer: NodeJS.Timeout | undefined;
   requestKind: 'readOnly' | 'mutating' | undefined;
@@ -40,6 +41,7 @@ export class HttpRequestContext implements RequestContext {
     this.receivedAt = Date.now();
     this.startedAt = performance.now();
     this.user = undefined;
+    this.impersonator = undefined;
     this.admission = undefined;
     this.timer = undefined;
     this.requestKind = undefined;

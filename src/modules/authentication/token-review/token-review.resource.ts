@@ -1,0 +1,35 @@
+import { type TokenReview, tokenReview } from '../../../apis/authentication/v1/token-review.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { badRequestError } from '../../../machinery/status-error.js';
+import { groupName } from '../../../machinery/vendor.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { userInfoBody } from '../user-info.js';
+
+/**
+ * `tokenreviews`: other servers ask whose bearer token they were sent (specification 4.11 has the other side of it). A
+ * token that is worth nothing is no failure of the review: the answer says so.
+ */
+export function tokenReviewResource({ names, security }: GroupContext): ResourceDefinition {
+  return defineResource<TokenReview & ApiObject>({
+    group: groupName('authentication', names),
+    resource: 'tokenreviews',
+    singular: 'tokenreview',
+    kind: 'TokenReview',
+    namespaced: false,
+    versions: [{ version: 'v1', type: tokenReview }],
+    verbs: ['create'],
+    strategy: {},
+    answer: async (context, review) => {
+      const { token = '', audiences = [] } = review.spec;
+      if (token === '') throw badRequestError('token is required for TokenReview in authentication');
+      const result = await security.tokens.review(token, audiences, context.signal);
+      return {
+        ...review,
+        status: result.authenticated
+          ? { authenticated: true, user: userInfoBody(result.user), audiences: [...result.audiences] }
+          : { user: {}, error: result.error },
+      };
+    },
+  });
+}
