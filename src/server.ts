@@ -11,6 +11,8 @@ import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/name
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
 import { buildAuthentication } from './authentication/build-authentication.js';
+import { authorityData } from './authentication/request-header/authority-data.js';
+import { publishClientAuthorities } from './authentication/request-header/publish-client-authorities.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
 import { buildAuthorization } from './authorization/build-authorization.js';
 import type { ServerOptions } from './config/options.js';
@@ -96,7 +98,10 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       {
         certificate: tlsCertFile,
         privateKey: tlsPrivateKeyFile,
-        clientAuthorities: { client: options.authentication.clientCaFile },
+        clientAuthorities: {
+          client: options.authentication.clientCaFile,
+          proxy: options.authentication.requestheaderClientCaFile,
+        },
       },
       logger,
     );
@@ -195,6 +200,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     stopAuthentication = () => authentication.stop();
     await authentication.start();
     await ensureSystemObjects(context, options.secureServing.securePort);
+    await publishClientAuthorities(context, authorityData(options.authentication));
     const listener = fastify.server as unknown as Http2SecureServer;
     connections.watch(listener);
     tls.start(listener, shutdown.signal);

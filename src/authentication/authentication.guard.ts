@@ -8,6 +8,7 @@ import type { Logger } from '../observability/logger.js';
 import { anonymousUser } from './anonymous/anonymous.authenticator.js';
 import type { AuthenticationMetrics } from './authentication-metrics.js';
 import type { AuthenticationRequest, AuthenticationResult, Authenticator } from './authenticator.js';
+import type { RequestHead } from './header-fields.js';
 
 /** First guard: binds every request to a user or refuses it with a 401 (specification 5.1). */
 export class AuthenticationGuard implements CanActivate {
@@ -26,7 +27,7 @@ export class AuthenticationGuard implements CanActivate {
       authorization: request.headers.authorization,
       socket: connectionOf(request),
       signal: context.signal,
-      headers: request.headers,
+      head: request.raw as unknown as RequestHead,
     };
     const result = await this.ask(asked);
     if (result.kind === 'user') {

@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { UserInfo } from '../machinery/request-context.js';
+import type { RequestHead } from './header-fields.js';
 
 /** What authenticators look at. */
 export interface AuthenticationRequest {
@@ -8,7 +9,8 @@ export interface AuthenticationRequest {
   readonly socket: TLSSocket;
   /** Aborted when the request is over. */
   readonly signal: AbortSignal;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The whole head. Methods take out of it what is for them alone. */
+  readonly head: RequestHead;
 }
 
 /**

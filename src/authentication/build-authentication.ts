@@ -8,7 +8,9 @@ import { AuthenticationMetrics } from './authentication-metrics.js';
 import type { Authenticator } from './authenticator.js';
 import { BearerTokenAuthenticator } from './bearer-token/bearer-token.authenticator.js';
 import { TokenFileAuthenticator } from './bearer-token/token-file.authenticator.js';
+import { BootstrapTokenAuthenticator } from './bootstrap-token/bootstrap-token.authenticator.js';
 import { buildOidc } from './oidc/build-oidc.js';
+import { buildRequestHeader } from './request-header/build-request-header.js';
 import { tokenResources } from './service-account/account-objects.js';
 import { buildServiceAccounts } from './service-account/build-service-accounts.js';
 import type { IssuerDocuments } from './service-account/issuer-documents.js';
@@ -17,6 +19,7 @@ import { TokenCache } from './token-cache.js';
 import { TokenReviews } from './token-review.js';
 import { TokenUnion } from './token-union.js';
 import { UnionAuthenticator } from './union.js';
+import { buildTokenWebhook } from './webhook/build-token-webhook.js';
 import { ClientCertificateAuthenticator } from './x509/client-certificate.authenticator.js';
 import type { TlsFiles } from './x509/tls-files.js';
 
@@ -67,13 +70,24 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const oidc = buildOidc(options, { clock, logger, apiAudiences, credentialPrefix: names.credentialPrefix });
   if (oidc !== undefined) tokenMethods.push(oidc.method);
 
+  if (options.enableBootstrapTokenAuth) {
+    const { storage } = parts;
+    tokenMethods.push(new BootstrapTokenAuthenticator({ names, clock, storage, logger }, apiAudiences));
+  }
+  const webhook = buildTokenWebhook(options, { names, clock, logger, apiAudiences });
+  // The last one: it is the only one that sends what it doesn't know to somebody else.
+  if (webhook !== undefined) tokenMethods.push(webhook.method);
+
   const failed = (error: unknown) => logger.error('a bearer token can not be checked', { error });
   const tokens = new TokenCache(new TokenUnion(tokenMethods, failed), clock, tokenCacheLimits, (hit) =>
     metrics.cacheLookup(hit),
   );
   const methods: Authenticator[] = [];
   const clientPool = tls.pool('client');
+  const proxyPool = tls.pool('proxy');
   const now = () => clock.now();
+  // Before the certificates of users: a proxy's certificate is never meant as itself where it can be both.
+  if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now));
   if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now));
   methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
 
@@ -102,6 +116,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
     },
     stop: async () => {
       running.abort();
+      webhook?.stop();
       await oidc?.stopped();
       await Promise.all(followers.map((follower) => follower.stopped()));
     },

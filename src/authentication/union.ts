@@ -19,7 +19,8 @@ export class UnionAuthenticator implements Authenticator {
       const tried = method.authenticate(request);
       const result = tried instanceof Promise ? await tried : tried;
       if (result.kind === 'user') return { ...result, user: withAuthenticatedGroup(result.user) };
-      if (result.kind === 'rejected') rejected ??= result;
+      // A hint that a new connection may help must not get lost behind another method's refusal.
+      if (result.kind === 'rejected' && (rejected === undefined || result.reconnect === true)) rejected = result;
     }
     return rejected ?? noCredentials;
   }

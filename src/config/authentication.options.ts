@@ -1,5 +1,5 @@
 import { Flag } from './flag.js';
-import { Check } from './validators.js';
+import { Check, IsIn, Min } from './validators.js';
 
 const hourMs = 3_600_000;
 /** What agents ask for when they mount a token into a pod. */
@@ -56,6 +56,31 @@ function algorithmsProblem(algorithms: readonly string[]): string | undefined {
   if (bad !== undefined) return `has no algorithm ${bad}; there are ${signingAlgorithms.join(', ')}`;
   return algorithms.length === 0 ? `needs at least one of ${signingAlgorithms.join(', ')}` : undefined;
 }
+
+const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+function fieldNamesProblem(fields: readonly string[], all: Siblings): string | undefined {
+  const bad = fields.find((field) => !fieldName.test(field));
+  if (bad !== undefined) return `has ${JSON.stringify(bad)}, which is no name of a header`;
+  if (new Set(fields.map((field) => field.toLowerCase())).size < fields.length) return 'names a header twice';
+  const isUser = fields.some((field) => /^(authorization|host|content-|impersonate-)/i.test(field));
+  if (isUser) return 'names a header that has a meaning of its own';
+  return needsProxyAuthority(fields, all);
+}
+
+function needsProxyAuthority(list: readonly string[], all: Siblings): string | undefined {
+  return list.length > 0 && all.requestheaderClientCaFile === undefined
+    ? 'needs --requestheader-client-ca-file as well'
+    : undefined;
+}
+
+function proxyAuthorityProblem(_file: string, all: Siblings): string | undefined {
+  const names = all.requestheaderUsernameHeaders as readonly string[];
+  return names.length === 0 ? 'needs --requestheader-username-headers as well' : undefined;
+}
+
+/** Versions of the review that a token webhook may be asked in. */
+export type TokenWebhookVersion = 'v1' | 'v1beta1';
 
 /** Who a request is from. */
 export class AuthenticationOptions {
@@ -215,4 +240,91 @@ export class AuthenticationOptions {
   })
   @Check('algorithms', algorithmsProblem)
   readonly oidcSigningAlgs: readonly OidcSigningAlgorithm[] = ['RS256'];
+
+  @Flag({
+    name: 'enable-bootstrap-token-auth',
+    type: 'bool',
+    usage: 'Accepts tokens of bootstrap secrets in the system namespace, with which new nodes join.',
+  })
+  readonly enableBootstrapTokenAuth: boolean = false;
+
+  @Flag({
+    name: 'authentication-token-webhook-config-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Client configuration of a server that is asked whose bearer token it is (TokenReview).',
+  })
+  readonly authenticationTokenWebhookConfigFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'authentication-token-webhook-version',
+    type: 'string',
+    usage: 'Version of the TokenReview that the webhook is sent: v1 or v1beta1.',
+  })
+  @IsIn(['v1', 'v1beta1'])
+  readonly authenticationTokenWebhookVersion: TokenWebhookVersion = 'v1beta1';
+
+  @Flag({
+    name: 'authentication-token-webhook-cache-ttl',
+    type: 'duration',
+    usage: "How long the webhook's answers are kept.",
+  })
+  @Min(0)
+  readonly authenticationTokenWebhookCacheTtl: number = 120_000;
+
+  @Flag({
+    name: 'requestheader-client-ca-file',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'CA certificates in PEM: proxies with a client certificate signed by one of them are believed who a request is ' +
+      'from. Has to be another CA than that of --client-ca-file. Read again when it changes.',
+  })
+  @Check('proxyAuthority', proxyAuthorityProblem)
+  readonly requestheaderClientCaFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'requestheader-allowed-names',
+    type: 'list',
+    unit: 'names',
+    usage: 'Common names of proxies. Default: every certificate of their CA.',
+  })
+  @Check('needsProxyAuthority', needsProxyAuthority)
+  readonly requestheaderAllowedNames: readonly string[] = [];
+
+  @Flag({
+    name: 'requestheader-username-headers',
+    type: 'list',
+    unit: 'names',
+    usage: 'Headers in which a proxy sends the user name, such as X-Remote-User; the first with a value counts.',
+  })
+  @Check('fieldNames', fieldNamesProblem)
+  readonly requestheaderUsernameHeaders: readonly string[] = [];
+
+  @Flag({
+    name: 'requestheader-uid-headers',
+    type: 'list',
+    unit: 'names',
+    usage: "Headers in which a proxy sends the user's uid, such as X-Remote-Uid.",
+  })
+  @Check('fieldNames', fieldNamesProblem)
+  readonly requestheaderUidHeaders: readonly string[] = [];
+
+  @Flag({
+    name: 'requestheader-group-headers',
+    type: 'list',
+    unit: 'names',
+    usage: 'Headers in which a proxy sends groups, such as X-Remote-Group; repeated for each group.',
+  })
+  @Check('fieldNames', fieldNamesProblem)
+  readonly requestheaderGroupHeaders: readonly string[] = [];
+
+  @Flag({
+    name: 'requestheader-extra-headers-prefix',
+    type: 'list',
+    unit: 'names',
+    usage: 'Beginnings of headers in which a proxy sends extra fields of the user, such as X-Remote-Extra-.',
+  })
+  @Check('fieldNames', fieldNamesProblem)
+  readonly requestheaderExtraHeadersPrefix: readonly string[] = [];
 }

@@ -1,0 +1,89 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { AuthenticationOptions } from '../../config/authentication.options.js';
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+const keys = {
+  clientAuthorities: 'client-ca-file',
+  proxyAuthorities: 'requestheader-client-ca-file',
+  allowedNames: 'requestheader-allowed-names',
+  username: 'requestheader-username-headers',
+  uid: 'requestheader-uid-headers',
+  groups: 'requestheader-group-headers',
+  extraPrefixes: 'requestheader-extra-headers-prefix',
+} as const;
+
+const headerKeys = [keys.username, keys.uid, keys.groups, keys.extraPrefixes] as const;
+
+/** What other servers of the cluster need to know to authenticate as this one does; keys of a ConfigMap. */
+export type AuthorityData = Readonly<Record<string, string>>;
+
+/** The data of one process; empty when it knows no authorities of clients. Throws when a file can't be read. */
+export function authorityData(options: AuthenticationOptions): AuthorityData {
+  const { clientCaFile, requestheaderClientCaFile } = options;
+  const proxy = requestheaderClientCaFile !== undefined && {
+    [keys.proxyAuthorities]: readFileSync(requestheaderClientCaFile, 'utf8'),
+    [keys.allowedNames]: JSON.stringify(options.requestheaderAllowedNames),
+    [keys.username]: JSON.stringify(options.requestheaderUsernameHeaders),
+    [keys.uid]: JSON.stringify(options.requestheaderUidHeaders),
+    [keys.groups]: JSON.stringify(options.requestheaderGroupHeaders),
+    [keys.extraPrefixes]: JSON.stringify(options.requestheaderExtraHeadersPrefix),
+  };
+  return {
+    ...(clientCaFile === undefined ? {} : { [keys.clientAuthorities]: readFileSync(clientCaFile, 'utf8') }),
+    ...(proxy === false ? {} : proxy),
+  };
+}
+
+/**
+ * What all processes of a cluster know together, when `stored` is what others wrote and `own` is new. Processes with
+ * different files run side by side while certificates are exchanged, so authorities and headers are added and only
+ * expired certificates go. Keys of others stay.
+ *
+ * @param now milliseconds since the epoch.
+ */
+export function mergeAuthorities(stored: AuthorityData, own: AuthorityData, now: number): AuthorityData {
+  const merged: Record<string, string> = { ...stored, ...own };
+  for (const key of [keys.clientAuthorities, keys.proxyAuthorities]) {
+    if (own[key] !== undefined) merged[key] = mergeCertificates([stored[key] ?? '', own[key]], now);
+  }
+  for (const key of headerKeys) {
+    if (own[key] !== undefined) merged[key] = JSON.stringify(union(listOf(stored[key]), listOf(own[key])));
+  }
+  const ownNames = own[keys.allowedNames];
+  if (ownNames !== undefined && stored[keys.allowedNames] !== undefined) {
+    const [before, after] = [listOf(stored[keys.allowedNames]), listOf(ownNames)];
+    // Empty means all of them, which more names would narrow.
+    const isEvery = before.length === 0 || after.length === 0;
+    merged[keys.allowedNames] = JSON.stringify(isEvery ? [] : union(before, after));
+  }
+  return merged;
+}
+
+function mergeCertificates(texts: readonly string[], now: number): string {
+  const kept = new Map<string, string>();
+  for (const block of texts.join('\n').match(pemBlock) ?? []) {
+    try {
+      const certificate = new X509Certificate(block);
+      if (Date.parse(certificate.validTo) > now) kept.set(certificate.fingerprint256, block);
+    } catch {
+      // What can't be read helps nobody who reads it again.
+    }
+  }
+  return [...kept.values()].map((block) => `${block}\n`).join('');
+}
+
+function union(a: readonly string[], b: readonly string[]): string[] {
+  return [...new Set([...a, ...b])];
+}
+
+/** Empty for a text that is no list of strings. */
+function listOf(text: string | undefined): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,84 @@
+import type { ConfigMap } from '../../apis/core/v1/config-map.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { privilegedGroup } from '../../machinery/authorizer.js';
+import { deepEqual } from '../../machinery/patch/json-value.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { decode } from '../../machinery/schema/index.js';
+import { StatusError } from '../../machinery/status-error.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import { Store } from '../../registry/store.js';
+import { type AuthorityData, mergeAuthorities } from './authority-data.js';
+
+const mapName = 'extension-apiserver-authentication';
+const admitted = () => Promise.resolve();
+/** The map may be made or deleted by others between two looks. */
+const maxAttempts = 5;
+
+/**
+ * Brings what this process knows about authorities of clients into the ConfigMap `extension-apiserver-authentication` of
+ * the system namespace, from which extension servers read how to authenticate. Does nothing when it is all there. Safe
+ * for many processes at once. Throws when the store can't be used.
+ */
+export async function publishClientAuthorities(context: GroupContext, own: AuthorityData): Promise<void> {
+  if (Object.keys(own).length === 0) return;
+  const { clock, names, registry, storage } = context;
+  const resource = registry.find('', 'v1', 'configmaps');
+  if (resource === undefined) throw new Error('the resource configmaps is not registered');
+  const store = new Store(resource, storage, clock);
+  const request = serverRequest(clock.now());
+  const namespace = names.systemNamespace;
+  const now = clock.now();
+  const fresh = () => {
+    const body = { metadata: { name: mapName, namespace }, data: mergeAuthorities({}, own, now) };
+    return decode(resource.served.type, body).value as ApiObject;
+  };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if ((await storage.get({ resource: resource.storageResource, namespace, name: mapName })) === undefined) {
+        await store.create(request, fresh(), { dryRun: false, validate: admitted });
+        return;
+      }
+      await store.update(request, namespace, mapName, {
+        dryRun: false,
+        validate: admitted,
+        transform: (live) => {
+          if (live === undefined) return fresh();
+          const data = (live as ApiObject & Pick<ConfigMap, 'data'>).data ?? {};
+          const merged = mergeAuthorities(data as AuthorityData, own, now);
+          return deepEqual(data, merged) ? live : ({ ...live, data: merged } as ApiObject);
+        },
+      });
+      return;
+    } catch (error) {
+      const isRace = error instanceof StatusError && ['AlreadyExists', 'NotFound', 'Conflict'].includes(error.reason);
+      if (!isRace || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+/** The server's own request, which no client sent. */
+function serverRequest(now: number): RequestContext {
+  return {
+    requestInfo: Object.freeze({
+      isResourceRequest: false,
+      path: '',
+      verb: '',
+      apiPrefix: '',
+      apiGroup: '',
+      apiVersion: '',
+      namespace: '',
+      resource: '',
+      subresource: '',
+      name: '',
+      parts: [],
+    }),
+    query: new URLSearchParams(),
+    userAgent: '',
+    receivedAt: now,
+    signal: new AbortController().signal,
+    user: { name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} },
+    admission: undefined,
+    warnings: [],
+    auditAnnotations: new Map(),
+  };
+}

@@ -1,0 +1,128 @@
+import type { UserInfo } from '../../machinery/request-context.js';
+import {
+  type AuthenticationRequest,
+  type AuthenticationResult,
+  type Authenticator,
+  noCredentials,
+} from '../authenticator.js';
+import {
+  fieldsWithPrefix,
+  fieldValues,
+  HeaderFieldError,
+  type RequestHead,
+  removeFields,
+  unescapeKey,
+} from '../header-fields.js';
+import type { CertificatePool } from '../x509/certificate-pool.js';
+import { chainProblem, type PeerIdentity, peerIdentity } from '../x509/client-certificate.authenticator.js';
+
+/** What a proxy says in which fields. Names in any case. */
+export interface RequestHeaderNames {
+  /** The first of them with a value has the user name. */
+  readonly username: readonly string[];
+  readonly uid: readonly string[];
+  /** All values of all of them are groups. */
+  readonly groups: readonly string[];
+  /** Field names start with one of them; the rest of the name, percent-decoded, is the key. */
+  readonly extraPrefixes: readonly string[];
+}
+
+/**
+ * An authenticating proxy in front of the server (specification 5.2): it says in header fields who sent a request, and
+ * is believed because its own client certificate is from an authority for proxies, which is another one than that of
+ * users. Everybody can send such fields, so nobody else's are looked at, and they are taken out of every request.
+ */
+export class RequestHeaderAuthenticator implements Authenticator {
+  private readonly names: RequestHeaderNames;
+  private readonly isOwnField: (name: string) => boolean;
+  private readonly firstSeen = new WeakMap<PeerIdentity, number>();
+
+  /** @param allowedNames common names of proxies; empty: every certificate of the authority. */
+  constructor(
+    names: RequestHeaderNames,
+    private readonly allowedNames: readonly string[],
+    private readonly pool: CertificatePool,
+    private readonly now: () => number,
+  ) {
+    const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
+    const { username, uid, groups, extraPrefixes } = names;
+    this.names = {
+      username: lower(username),
+      uid: lower(uid),
+      groups: lower(groups),
+      extraPrefixes: lower(extraPrefixes),
+    };
+    const fields = new Set([...this.names.username, ...this.names.uid, ...this.names.groups]);
+    const prefixes = this.names.extraPrefixes;
+    this.isOwnField = (name) => fields.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+  }
+
+  authenticate({ socket, head }: AuthenticationRequest): AuthenticationResult {
+    try {
+      return this.proxied(peerIdentity(socket), head);
+    } finally {
+      removeFields(head, this.isOwnField);
+    }
+  }
+
+  private proxied(peer: PeerIdentity, head: RequestHead): AuthenticationResult {
+    if (peer.subject === undefined) return noCredentials;
+    const { generation } = this.pool;
+    if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
+    const problem = chainProblem(peer, this.pool, this.now());
+    // TLS has judged by the authorities of its time; a new connection is judged by those of now.
+    if (problem !== undefined) return rejected(problem, this.firstSeen.get(peer) !== generation);
+    const name: unknown = peer.subject.CN;
+    if (this.allowedNames.length > 0 && !(typeof name === 'string' && this.allowedNames.includes(name))) {
+      return rejected('the client certificate is not that of an allowed proxy');
+    }
+    try {
+      return this.userOf(head);
+    } catch (error) {
+      if (error instanceof HeaderFieldError) return rejected(error.message);
+      throw error;
+    }
+  }
+
+  private userOf(head: RequestHead): AuthenticationResult {
+    const { username, uid, groups, extraPrefixes } = this.names;
+    const name = single(head, username);
+    if (name === '') return noCredentials;
+    const extra = new Map<string, string[]>();
+    for (const prefix of extraPrefixes) {
+      for (const [escaped, value] of fieldsWithPrefix(head, prefix)) {
+        const key = unescapeKey(escaped).toLowerCase();
+        if (key === '') continue;
+        const values = extra.get(key);
+        if (values === undefined) extra.set(key, [value]);
+        else values.push(value);
+      }
+    }
+    const user: UserInfo = Object.freeze({
+      name,
+      uid: single(head, uid),
+      groups: Object.freeze([
+        ...new Set(groups.flatMap((field) => fieldValues(head, field)).filter((group) => group !== '')),
+      ]),
+      extra: Object.freeze(Object.fromEntries(extra)),
+    });
+    return { kind: 'user', user };
+  }
+}
+
+/**
+ * The value of the first field that has one. A field that is there twice is refused: one of the two may be from a client
+ * of the proxy that doesn't take out what clients send.
+ */
+function single(head: RequestHead, fields: readonly string[]): string {
+  for (const field of fields) {
+    const values = fieldValues(head, field);
+    if (values.length > 1) throw new HeaderFieldError(`the header ${field} is there more than once`);
+    if (values[0] !== undefined && values[0] !== '') return values[0];
+  }
+  return '';
+}
+
+function rejected(reason: string, reconnect = false): AuthenticationResult {
+  return { kind: 'rejected', reason, reconnect };
+}

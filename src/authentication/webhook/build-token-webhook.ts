@@ -1,0 +1,30 @@
+import type { AuthenticationOptions } from '../../config/authentication.options.js';
+import { loadClientConfig } from '../../machinery/client-config.js';
+import { WebhookClient } from '../../machinery/webhook-client.js';
+import { WebhookTokenAuthenticator, type WebhookTokenParts } from './webhook-token.authenticator.js';
+
+/** Of each sort; an answer takes a few hundred bytes. */
+const maxCachedAnswers = 10_000;
+
+/** The webhook as a method, with the connections it holds. */
+export interface TokenWebhook {
+  readonly method: WebhookTokenAuthenticator;
+  stop(): void;
+}
+
+/** Sets up the webhook when the options name its file; throws when the file is unusable. */
+export function buildTokenWebhook(
+  options: AuthenticationOptions,
+  parts: Omit<WebhookTokenParts, 'client'> & { readonly apiAudiences: readonly string[] },
+): TokenWebhook | undefined {
+  const file = options.authenticationTokenWebhookConfigFile;
+  if (file === undefined) return undefined;
+  const client = new WebhookClient(loadClientConfig(file));
+  const settings = {
+    version: options.authenticationTokenWebhookVersion,
+    cacheTtlMs: options.authenticationTokenWebhookCacheTtl,
+    maxCachedAnswers,
+    apiAudiences: parts.apiAudiences,
+  };
+  return { method: new WebhookTokenAuthenticator(settings, { ...parts, client }), stop: () => client.stop() };
+}
