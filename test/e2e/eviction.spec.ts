@@ -79,7 +79,7 @@ describe('eviction', () => {
     assert.equal(status.conditions[0].reason, 'InsufficientPods');
     const refused = await evict('q');
     assert.equal(refused.status, 429);
-    assert.equal(refused.headers['retry-after'], '10');
+    assert.equal(refused.headers['retry-after'], undefined);
     assert.equal(refused.body.reason, 'TooManyRequests');
     assert.deepEqual(refused.body.details.causes, [
       { reason: 'DisruptionBudget', message: 'The disruption budget b needs 1 healthy pods and has 2 currently' },
@@ -193,9 +193,17 @@ describe('eviction', () => {
     await addPod('p', { nodeName: node });
     await client.patch(`${podsPath()}/p/status`, 'merge', { status: { phase: 'Succeeded' } });
     const kubectl = new Kubectl(cluster.first.kubeconfig);
+    await addPod('q', { nodeName: node });
+    await addBudget('b', {});
+    const drained = kubectl.run(['drain', node, '--force', '--timeout=1s']);
+    assert.notEqual(drained.code, 0);
+    assert.match(drained.stderr, /Cannot evict pod as it would violate the pod's disruption budget/);
+    assert.equal(await exists('q'), true);
+    await cluster.first.client.patch(`${budgetsPath()}/b/status`, 'merge', { status: { disruptionsAllowed: 1 } });
     const output = kubectl.ok(['drain', node, '--force', '--timeout=30s', '--grace-period=0']);
     assert.match(output, /drained/);
     assert.equal(await exists('p'), false);
+    assert.equal(await exists('q'), false);
     assert.equal((await client.get(`/api/v1/nodes/${node}`)).body.spec.unschedulable, true);
   });
 });

@@ -6,14 +6,14 @@ import { forbiddenError, type StatusCause, StatusError } from '../../../../machi
 
 /** Most evictions that the budget's controller may owe an answer for. */
 const maxDisruptedPods = 2000;
-/** When a refused eviction may be tried again. */
-const retryAfterSeconds = 10;
-
-/** 429 that says which budget stands in the way. */
+/**
+ * 429 that says which budget stands in the way. Without a Retry-After: clients' libraries obey it by themselves, ten
+ * times over, and `kubectl drain` would neither show the reason nor keep to its own time-out meanwhile.
+ */
 export function budgetError(name: string, detail: string): StatusError {
   const causes: StatusCause[] = [{ reason: 'DisruptionBudget', message: `The disruption budget ${name} ${detail}` }];
   return new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
-    details: { causes, retryAfterSeconds },
+    details: { causes },
   });
 }
 
