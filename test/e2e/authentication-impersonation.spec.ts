@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from './support/api-client.js';
+import { Kubectl } from './support/kubectl.js';
+import { type FieldLines, type FieldsAnswer, sendFields } from './support/send-fields.js';
+import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+
+const rbacGroup = 'rbac.authorization.k8s.io';
+const rbac = `/apis/${rbacGroup}/v1`;
+const group = 'authentication.k8s.io';
+const selfReviews = `/apis/${group}/v1/selfsubjectreviews`;
+const missing = '/api/v1/namespaces/default/configmaps/none';
+
+let cluster: TestCluster;
+let admin: ApiClient;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  admin = cluster.first.client;
+});
+after(() => cluster?.stop());
+
+/** A role of its own and its binding. */
+async function grant(name: string, rules: readonly object[], subject: object): Promise<void> {
+  const role = await admin.post(`${rbac}/clusterroles`, { metadata: { name }, rules });
+  assert.equal(role.status, 201, role.text);
+  const binding = await admin.post(`${rbac}/clusterrolebindings`, {
+    metadata: { name },
+    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
+    subjects: [subject],
+  });
+  assert.equal(binding.status, 201, binding.text);
+}
+
+for (const http of [1, 2] as const) {
+  describe(`impersonation over HTTP/${http === 1 ? '1.1' : '2'}`, () => {
+    const send = (token: string, lines: FieldLines, path = missing, body?: unknown): Promise<FieldsAnswer> =>
+      sendFields(http, `${cluster.first.url}${path}`, { ca: cluster.pki.authority, token }, lines, body);
+    /** Who the administrator becomes. The privileged group makes the question itself allowed. */
+    const become = async (...lines: FieldLines) => {
+      const all: FieldLines = [...lines, ['Impersonate-Group', 'system:masters']];
+      const { status, body } = await send(tokens.admin, all, selfReviews, {});
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.status.userInfo;
+    };
+    const refusal = async (token: string, ...lines: FieldLines): Promise<string> => {
+      const { status, body } = await send(token, lines);
+      assert.equal(status, 403, JSON.stringify(body));
+      return body.message as string;
+    };
+
+    it('gives a request the rights of the other user, and no others', async () => {
+      assert.equal((await send(tokens.admin, [])).status, 404);
+      assert.equal(
+        await refusal(tokens.admin, ['Impersonate-User', 'carol']),
+        'configmaps "none" is forbidden: User "carol" cannot get resource "configmaps" in API group "" in the namespace "default"',
+      );
+      assert.equal((await send(tokens.admin, [['Impersonate-User', '']])).status, 404);
+    });
+
+    it('makes the whole user', async () => {
+      const user = await become(
+        ['Impersonate-User', 'jürgen, the "first"'],
+        ['Impersonate-Group', 'devs, tests'],
+        ['impersonate-group', 'ops'],
+        ['IMPERSONATE-UID', 'u-1'],
+        ['Impersonate-Extra-Scopes', 'view'],
+        ['Impersonate-Extra-scopes', 'edit'],
+        ['Impersonate-Extra-acme.com%2FProject', 'some-project'],
+      );
+      assert.deepEqual(user, {
+        username: 'jürgen, the "first"',
+        uid: 'u-1',
+        groups: ['devs, tests', 'ops', 'system:masters', 'system:authenticated'],
+        extra: { scopes: ['view', 'edit'], 'acme.com/project': ['some-project'] },
+      });
+    });
+
+    it('puts special users into their groups', async () => {
+      const answer = await refusal(tokens.admin, ['Impersonate-User', 'system:serviceaccount:ns:robot']);
+      assert.match(answer, /User "system:serviceaccount:ns:robot" cannot get/);
+      const anonymous = await become(['Impersonate-User', 'system:anonymous']);
+      assert.deepEqual(anonymous.groups, ['system:masters', 'system:unauthenticated']);
+      const declared = await become(['Impersonate-User', 'x'], ['Impersonate-Group', 'system:unauthenticated']);
+      assert.deepEqual(declared.groups, ['system:unauthenticated', 'system:masters']);
+    });
+
+    it('needs the right to each part', async () => {
+      const suffix = ' at the cluster scope';
+      const cannot = (resource: string, apiGroup = '') =>
+        `User "alice" cannot impersonate resource "${resource}" in API group "${apiGroup}"`;
+      assert.equal(
+        await refusal(tokens.alice, ['Impersonate-User', 'bob']),
+        `users "bob" is forbidden: ${cannot('users')}${suffix}`,
+      );
+      assert.equal(
+        await refusal(tokens.alice, ['Impersonate-User', 'system:serviceaccount:ns1:sa1']),
+        `serviceaccounts "sa1" is forbidden: ${cannot('serviceaccounts')} in the namespace "ns1"`,
+      );
+      // What is no name of an account is an ordinary user.
+      assert.match(
+        await refusal(tokens.alice, ['Impersonate-User', 'system:serviceaccount:BAD:sa1']),
+        /cannot impersonate resource "users"/,
+      );
+
+      const name = `impersonator-${http}`;
+      await grant(
+        name,
+        [{ apiGroups: [''], resources: ['users'], resourceNames: ['carol', 'alice'], verbs: ['impersonate'] }],
+        { kind: 'User', apiGroup: rbacGroup, name: 'bob' },
+      );
+      const asBob = (text: string) => text.replaceAll('"alice"', '"bob"');
+      await eventually(
+        async () => (await refusal(tokens.bob, ['Impersonate-User', 'carol'])).startsWith('configmaps'),
+        'the right to be carol',
+      );
+      assert.match(await refusal(tokens.bob, ['Impersonate-User', 'admin']), /^users "admin" is forbidden/);
+      assert.equal(
+        await refusal(tokens.bob, ['Impersonate-User', 'carol'], ['Impersonate-Group', 'system:masters']),
+        asBob(`groups "system:masters" is forbidden: ${cannot('groups')}${suffix}`),
+      );
+      assert.equal(
+        await refusal(tokens.bob, ['Impersonate-User', 'carol'], ['Impersonate-Uid', '7']),
+        asBob(`uids.${group} "7" is forbidden: ${cannot('uids', group)}${suffix}`),
+      );
+      assert.equal(
+        await refusal(tokens.bob, ['Impersonate-User', 'carol'], ['Impersonate-Extra-sco%2FPes', 'a']),
+        asBob(`userextras.${group} "a" is forbidden: ${cannot('userextras/sco/pes', group)}${suffix}`),
+      );
+    });
+
+    it('is refused when the fields do not name one user', async () => {
+      const cases: readonly FieldLines[] = [
+        [['Impersonate-Group', 'devs']],
+        [['Impersonate-Uid', '1']],
+        [['Impersonate-Extra-a', 'b']],
+        [
+          ['Impersonate-User', ''],
+          ['Impersonate-Group', 'devs'],
+        ],
+        [
+          ['Impersonate-User', 'carol'],
+          ['Impersonate-User', 'admin'],
+        ],
+        [
+          ['Impersonate-User', 'carol'],
+          ['impersonate-user', 'carol'],
+        ],
+        [
+          ['Impersonate-User', 'carol'],
+          ['Impersonate-Uid', '1'],
+          ['Impersonate-Uid', '2'],
+        ],
+        [
+          ['Impersonate-User', 'carol'],
+          ['Impersonate-Extra-', '1'],
+        ],
+      ];
+      for (const lines of cases) {
+        const { status, body } = await send(tokens.admin, lines);
+        assert.equal(status, 400, JSON.stringify(lines));
+        assert.equal(body.reason, 'BadRequest');
+      }
+    });
+
+    it('is not smuggled in by fields that only look alike', async () => {
+      for (const name of ['Impersonate_User', 'X-Impersonate-User', 'Impersonate.User']) {
+        assert.equal((await send(tokens.admin, [[name, 'carol']])).status, 404, name);
+      }
+      assert.equal((await send(tokens.admin, [['Impersonate-Users', 'carol']])).status, 404);
+    });
+
+    it('comes after authentication', async () => {
+      const { status } = await send('wrong', [['Impersonate-User', 'carol']]);
+      assert.equal(status, 401);
+    });
+
+    it('bounds what can be sent', async () => {
+      const many: FieldLines = [
+        ['Impersonate-User', 'carol'],
+        ...Array.from({ length: 3000 }, (_, i) => ['Impersonate-Group', `group-${i}`] as const),
+      ];
+      const { status } = await send(tokens.admin, many).catch(() => ({ status: 431 }));
+      assert.equal(status, 431);
+      assert.equal((await send(tokens.admin, [])).status, 404);
+    });
+  });
+}
+
+describe('impersonation', () => {
+  it('is what admission and objects see', async () => {
+    const csr = await admin.post(
+      '/apis/certificates.k8s.io/v1/certificatesigningrequests?dryRun=All',
+      { metadata: { name: 'x' }, spec: {} },
+      { headers: { 'Impersonate-User': 'carol' } },
+    );
+    assert.equal(csr.status, 403);
+    assert.match(csr.body.message, /User "carol" cannot create/);
+  });
+
+  it('is for kubectl too', () => {
+    const kubectl = new Kubectl(cluster.first.kubeconfig);
+    const refused = kubectl.run(['get', 'configmaps', '--as=carol', '--as-group=devs']);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /User "carol" cannot list resource "configmaps"/);
+    assert.match(kubectl.ok(['get', 'namespaces', '--as=carol', '--as-group=system:masters', '-o', 'name']), /default/);
+  });
+});
