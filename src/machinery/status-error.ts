@@ -147,7 +147,7 @@ export function invalidError(gk: GroupKind, name: string, errors: readonly Field
     details: {
       ...(name === '' ? {} : { name }),
       ...(gk.group === '' ? {} : { group: gk.group }),
-      kind: gk.kind,
+      ...(gk.kind === '' ? {} : { kind: gk.kind }),
       causes: shown.map((e) => ({ reason: e.type, message: e.message, field: e.field })),
     },
   });

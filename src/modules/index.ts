@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { AdmissionRegistrationModule } from './admissionregistration/admissionregistration.module.js';
 import { AppsModule } from './apps/apps.module.js';
 import { AuthenticationModule } from './authentication/authentication.module.js';
+import { AuthorizationModule } from './authorization/authorization.module.js';
 import { AutoscalingModule } from './autoscaling/autoscaling.module.js';
 import { BatchModule } from './batch/batch.module.js';
 import { CertificatesModule } from './certificates/certificates.module.js';
@@ -29,6 +30,7 @@ export const groupModules: readonly GroupModule[] = [
   { group: 'admissionregistration', module: AdmissionRegistrationModule },
   { group: 'apps', module: AppsModule },
   { group: 'authentication', module: AuthenticationModule },
+  { group: 'authorization', module: AuthorizationModule },
   { group: 'autoscaling', module: AutoscalingModule },
   { group: 'batch', module: BatchModule },
   { group: 'certificates', module: CertificatesModule },

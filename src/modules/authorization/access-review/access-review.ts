@@ -1,0 +1,58 @@
+import type {
+  NonResourceAttributes,
+  ResourceAttributes,
+  SubjectAccessReviewStatus,
+} from '../../../apis/authorization/v1/subject-access-review.types.js';
+import type { Authorizer, AuthorizerAttributes } from '../../../machinery/authorizer.js';
+import type { FieldError } from '../../../machinery/field-error.js';
+import type { UserInfo } from '../../../machinery/request-context.js';
+import { invalidError } from '../../../machinery/status-error.js';
+
+/** What a review asks about; exactly one of the two in a valid one. */
+export interface AskedAttributes {
+  readonly resourceAttributes?: ResourceAttributes | null | undefined;
+  readonly nonResourceAttributes?: NonResourceAttributes | null | undefined;
+}
+
+/** Throws the 422 of broken rules. Reviews are no objects: the message names their group, but no kind and no name. */
+export function refuseBroken(group: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidError({ group, kind: '' }, '', errors);
+}
+
+/**
+ * Asks the configured modules as if the user had sent the request (specification 2.11). A module that fails makes no
+ * failed review: the answer is that the request is not allowed, and why that could not be said for sure.
+ */
+export async function reviewAccess(
+  authorizer: Authorizer,
+  user: UserInfo,
+  asked: AskedAttributes,
+): Promise<SubjectAccessReviewStatus> {
+  try {
+    const { decision, reason } = await authorizer.authorize(attributesFor(user, asked));
+    return {
+      allowed: decision === 'allow',
+      ...(decision === 'deny' ? { denied: true } : {}),
+      ...(reason === '' ? {} : { reason }),
+    };
+  } catch (error) {
+    return { allowed: false, evaluationError: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function attributesFor(user: UserInfo, asked: AskedAttributes): AuthorizerAttributes {
+  const { resourceAttributes: resource, nonResourceAttributes: other } = asked;
+  return {
+    user,
+    isResourceRequest: Boolean(resource),
+    verb: (resource ?? other)?.verb ?? '',
+    namespace: resource?.namespace ?? '',
+    apiGroup: resource?.group ?? '',
+    // Left open, the question is about every version.
+    apiVersion: resource ? resource.version || '*' : '',
+    resource: resource?.resource ?? '',
+    subresource: resource?.subresource ?? '',
+    name: resource?.name ?? '',
+    path: resource ? '' : (other?.path ?? ''),
+  };
+}

@@ -1,0 +1,99 @@
+import type {
+  FieldSelectorAttributes,
+  LabelSelectorAttributes,
+  SubjectAccessReviewSpec,
+} from '../../../apis/authorization/v1/subject-access-review.types.js';
+import type { ObjectMeta } from '../../../machinery/api-object.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../machinery/field-error.js';
+import type { AskedAttributes } from './access-review.js';
+
+const spec = FieldPath.of('spec');
+const operators = ['DoesNotExist', 'Exists', 'In', 'NotIn'];
+
+/** Broken rules of what is asked about: one of both forms, and selectors that can be understood. */
+export function attributesErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
+  const errors: FieldError[] = [];
+  if (resourceAttributes && nonResourceAttributes) {
+    const detail = 'cannot be specified in combination with resourceAttributes';
+    errors.push(invalid(spec.child('nonResourceAttributes'), nonResourceAttributes, detail));
+  }
+  if (!resourceAttributes && !nonResourceAttributes) {
+    const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    errors.push(invalid(spec.child('resourceAttributes'), resourceAttributes, detail));
+  }
+  const path = spec.child('resourceAttributes');
+  const { fieldSelector, labelSelector } = resourceAttributes ?? {};
+  if (fieldSelector) errors.push(...selectorErrors(fieldSelector, path.child('fieldSelector'), 'fieldSelector'));
+  if (labelSelector) errors.push(...selectorErrors(labelSelector, path.child('labelSelector'), 'labelSelector'));
+  return errors;
+}
+
+/** Broken rules of a question about somebody else. */
+export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
+  const errors = attributesErrors(review);
+  if (!review.user && (review.groups ?? []).length === 0) {
+    errors.push(invalid(spec.child('user'), '', 'at least one of user or group must be specified'));
+  }
+  return errors;
+}
+
+/** A review is a question, not an object: it has no metadata but, for some, its namespace. */
+export function metadataErrors(metadata: ObjectMeta, isNamespaced: boolean): FieldError[] {
+  const { managedFields: _owners, namespace, ...rest } = metadata;
+  const own = isNamespaced ? rest : { ...rest, namespace };
+  const isEmpty = Object.values(own).every((value) => value === undefined || value === null || value === '');
+  if (isEmpty) return [];
+  const shown = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined && value !== null));
+  return [
+    invalid(FieldPath.of('metadata'), shown, isNamespaced ? 'must be empty except for namespace' : 'must be empty'),
+  ];
+}
+
+function selectorErrors(
+  { rawSelector, requirements = [] }: FieldSelectorAttributes | LabelSelectorAttributes,
+  path: FieldPath,
+  name: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const requirementsPath = path.child('requirements');
+  if (rawSelector && requirements.length > 0) {
+    errors.push(invalid(path.child('rawSelector'), rawSelector, 'may not specified at the same time as requirements'));
+  }
+  if (!rawSelector && requirements.length === 0) {
+    const detail = `when ${name} is specified, requirements or rawSelector is required`;
+    errors.push(required(requirementsPath, detail));
+  }
+  for (const [i, requirement] of requirements.entries()) {
+    errors.push(...requirementErrors(requirement, requirementsPath.index(i)));
+  }
+  return errors;
+}
+
+function requirementErrors(
+  { key, operator, values }: { readonly key: string; readonly operator: string; readonly values?: readonly string[] },
+  path: FieldPath,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const count = values?.length ?? 0;
+  if (key === '') errors.push(required(path.child('key'), 'must be specified'));
+  if (operator === 'In' || operator === 'NotIn') {
+    if (count === 0) {
+      errors.push(required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'"));
+    }
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (count > 0) {
+      const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+      errors.push(forbidden(path.child('values'), detail));
+    }
+  } else {
+    errors.push(notSupported(path.child('operator'), operator, operators));
+  }
+  return errors;
+}

@@ -1,0 +1,53 @@
+import {
+  type LocalSubjectAccessReview,
+  localSubjectAccessReview,
+} from '../../../apis/authorization/v1/subject-access-review.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
+import { groupName } from '../../../machinery/vendor.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { refuseBroken, reviewAccess } from './access-review.js';
+import { metadataErrors, subjectErrors } from './access-review.validation.js';
+import { subjectOf } from './subject-access-review.resource.js';
+
+/**
+ * `localsubjectaccessreviews`: whether somebody may do something in one namespace; the right to ask it can be given for
+ * that namespace alone.
+ */
+export function localSubjectAccessReviewResource({
+  names,
+  security,
+}: Pick<GroupContext, 'names' | 'security'>): ResourceDefinition {
+  const group = groupName('authorization', names);
+  return defineResource<LocalSubjectAccessReview & ApiObject>({
+    group,
+    resource: 'localsubjectaccessreviews',
+    singular: 'localsubjectaccessreview',
+    kind: 'LocalSubjectAccessReview',
+    namespaced: true,
+    versions: [{ version: 'v1', type: localSubjectAccessReview }],
+    verbs: ['create'],
+    strategy: {},
+    answer: async (_context, review) => {
+      refuseBroken(group, localErrors(review));
+      const { spec } = review;
+      return { ...review, status: await reviewAccess(security.authorizer, subjectOf(spec), spec) };
+    },
+  });
+}
+
+function localErrors({ metadata, spec }: LocalSubjectAccessReview & ApiObject): FieldError[] {
+  const errors = [...subjectErrors(spec), ...metadataErrors(metadata, true)];
+  const path = FieldPath.of('spec');
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  const asked = resourceAttributes?.namespace ?? '';
+  if (resourceAttributes && asked !== (metadata.namespace ?? '')) {
+    errors.push(invalid(path.child('resourceAttributes').child('namespace'), asked, 'must match metadata.namespace'));
+  }
+  if (nonResourceAttributes) {
+    const detail = 'disallowed on this kind of request';
+    errors.push(invalid(path.child('nonResourceAttributes'), nonResourceAttributes, detail));
+  }
+  return errors;
+}

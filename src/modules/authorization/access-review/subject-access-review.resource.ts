@@ -1,0 +1,40 @@
+import {
+  type SubjectAccessReview,
+  type SubjectAccessReviewSpec,
+  subjectAccessReview,
+} from '../../../apis/authorization/v1/subject-access-review.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import type { UserInfo } from '../../../machinery/request-context.js';
+import { groupName } from '../../../machinery/vendor.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { refuseBroken, reviewAccess } from './access-review.js';
+import { metadataErrors, subjectErrors } from './access-review.validation.js';
+
+/** `subjectaccessreviews`: whether somebody may do something. Who may ask this, may ask it about everybody. */
+export function subjectAccessReviewResource({
+  names,
+  security,
+}: Pick<GroupContext, 'names' | 'security'>): ResourceDefinition {
+  const group = groupName('authorization', names);
+  return defineResource<SubjectAccessReview & ApiObject>({
+    group,
+    resource: 'subjectaccessreviews',
+    singular: 'subjectaccessreview',
+    kind: 'SubjectAccessReview',
+    namespaced: false,
+    versions: [{ version: 'v1', type: subjectAccessReview }],
+    verbs: ['create'],
+    strategy: {},
+    answer: async (_context, review) => {
+      const { metadata, spec } = review;
+      refuseBroken(group, [...subjectErrors(spec), ...metadataErrors(metadata, false)]);
+      return { ...review, status: await reviewAccess(security.authorizer, subjectOf(spec), spec) };
+    },
+  });
+}
+
+/** The user that a review is about, with just the groups it names. */
+export function subjectOf({ user = '', uid = '', groups = [], extra = {} }: SubjectAccessReviewSpec): UserInfo {
+  return { name: user, uid, groups, extra };
+}

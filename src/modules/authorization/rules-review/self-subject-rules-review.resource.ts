@@ -1,0 +1,60 @@
+import {
+  type SelfSubjectRulesReview,
+  type SubjectRulesReviewStatus,
+  selfSubjectRulesReview,
+} from '../../../apis/authorization/v1/subject-rules-review.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import type { RuleList } from '../../../machinery/authorizer.js';
+import { badRequestError, unauthorizedError } from '../../../machinery/status-error.js';
+import { groupName } from '../../../machinery/vendor.js';
+import type { GroupContext } from '../../../registry/group-context.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+
+/**
+ * `selfsubjectrulesreviews`: what the sender may do in a namespace, for user interfaces. It is no decision: modules that
+ * can't enumerate their rules leave it incomplete.
+ */
+export function selfSubjectRulesReviewResource({
+  names,
+  security,
+}: Pick<GroupContext, 'names' | 'security'>): ResourceDefinition {
+  return defineResource<SelfSubjectRulesReview & ApiObject>({
+    group: groupName('authorization', names),
+    resource: 'selfsubjectrulesreviews',
+    singular: 'selfsubjectrulesreview',
+    kind: 'SelfSubjectRulesReview',
+    namespaced: false,
+    versions: [{ version: 'v1', type: selfSubjectRulesReview }],
+    verbs: ['create'],
+    strategy: {},
+    answer: async ({ user }, review) => {
+      const namespace = review.spec.namespace ?? '';
+      if (namespace === '') throw badRequestError('no namespace on request');
+      if (user === undefined) throw unauthorizedError();
+      const rules = await security.rules.rulesFor(user, namespace);
+      return { ...review, spec: {}, status: statusOf(rules) };
+    },
+  });
+}
+
+function statusOf({
+  resourceRules,
+  nonResourceRules,
+  incomplete,
+  evaluationError,
+}: RuleList): SubjectRulesReviewStatus {
+  return {
+    resourceRules: resourceRules.map(({ verbs, apiGroups, resources, resourceNames }) => ({
+      verbs: [...verbs],
+      apiGroups: [...apiGroups],
+      resources: [...resources],
+      ...(resourceNames.length === 0 ? {} : { resourceNames: [...resourceNames] }),
+    })),
+    nonResourceRules: nonResourceRules.map(({ verbs, nonResourceURLs }) => ({
+      verbs: [...verbs],
+      nonResourceURLs: [...nonResourceURLs],
+    })),
+    incomplete,
+    ...(evaluationError === '' ? {} : { evaluationError }),
+  };
+}
