@@ -90,7 +90,10 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
     },
     {
       name: 'system:basic-user',
-      rules: [allow('create', 'authorization', 'selfsubjectaccessreviews selfsubjectrulesreviews')],
+      rules: [
+        allow('create', 'authorization', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
+        allow('create', 'authentication', 'selfsubjectreviews'),
+      ],
     },
     {
       name: `system:${certificates}:certificatesigningrequests:nodeclient`,
