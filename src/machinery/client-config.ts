@@ -79,7 +79,7 @@ function readRoot(path: string, problem: Problem): Entry {
   }
   let root: unknown;
   try {
-    root = parse(content, { maxAliasCount: 0, logLevel: 'silent' });
+    root = parse(content, { maxAliasCount: 0, logLevel: 'error' });
   } catch {
     // The parser's message would quote the file, which may hold secrets.
     throw problem('is neither YAML nor JSON');
