@@ -1,8 +1,59 @@
-import { after, before, describe } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Random, testSeeds } from '../../../test/support/random.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { createPostgresStorage } from '../postgres/postgres-storage.js';
-import { storageContract } from '../testing/storage-contract.js';
+import { parseFieldSelector } from '../../machinery/field-selector.js';
+import { parseLabelSelector } from '../../machinery/label-selector.js';
+import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
+import type { AttributeSource } from '../selection-predicate.js';
+import type { Change, ListQuery, StorageKey } from '../storage.interface.js';
+import { collectUpTo, failsWith, put, remove, storageContract } from '../testing/storage-contract.js';
 import { CachedStorage } from './cache-delegator.js';
+import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from './cache-options.js';
+
+/** Waits for caches as long as it takes: what is tested is the cache. */
+const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
+
+/** Time that passes when the test says so. */
+class ManualTimers implements CacheTimers {
+  private time = 0;
+  private readonly due = new Map<() => void, number>();
+
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const entry = () => callback();
+    this.due.set(entry, this.time + ms);
+    return () => this.due.delete(entry);
+  }
+
+  soon(callback: () => void): void {
+    setImmediate(callback);
+  }
+
+  pass(ms: number): void {
+    this.time += ms;
+    for (const [callback, at] of [...this.due]) {
+      if (at <= this.time && this.due.delete(callback)) callback();
+    }
+  }
+}
+
+/** Labels and fields of the small objects that the tests write. */
+const source: AttributeSource = {
+  extract: (json) => {
+    const { labels, node } = JSON.parse(json) as { labels?: Record<string, string>; node?: string };
+    return { source, labels, fields: { 'spec.node': node ?? '' } };
+  },
+};
+
+const select = (labels: string, fields = '') => ({
+  source,
+  labels: parseLabelSelector(labels),
+  fields: parseFieldSelector(fields),
+});
 
 describe('CachedStorage', () => {
   let server: TestPostgres;
@@ -11,17 +62,294 @@ describe('CachedStorage', () => {
   });
   after(async () => server.stop());
 
+  /** A cached store, and another process on the same database that has no cache. */
+  const open = async (options: Partial<CacheOptions> = {}) => {
+    const databaseUrl = await server.createTestDatabase();
+    const inner = await createPostgresStorage({ databaseUrl });
+    const other = await createPostgresStorage({ databaseUrl });
+    const drops: string[] = [];
+    const reads = { hit: 0, miss: 0 };
+    const cached = new CachedStorage(inner, {
+      ...patient,
+      ...options,
+      observer: {
+        ...silentCacheObserver,
+        dropped: (resource: string, reason: DropReason) => drops.push(`${resource} ${reason}`),
+        read: (_resource: string, fromCache: boolean) => {
+          reads[fromCache ? 'hit' : 'miss'] += 1;
+        },
+      },
+    });
+    const stop = async () => {
+      await cached.stop();
+      await Promise.all([inner.stop(), other.stop()]);
+    };
+    return { cached, inner, other, drops, reads, stop };
+  };
+
   describe('contract', () => {
     storageContract(async () => {
-      const inner = await createPostgresStorage({ databaseUrl: await server.createTestDatabase() });
-      const storage = new CachedStorage(inner, { partFillWaitMs: 10_000, fillWaitMs: 10_000, quietMs: 20 });
-      return {
-        storage,
-        stop: async () => {
-          await storage.stop();
-          await inner.stop();
-        },
-      };
+      const { cached, stop } = await open();
+      return { storage: cached, stop };
     });
   });
+
+  describe('beside a store without a cache', () => {
+    for (const seed of testSeeds('cache and database')) {
+      it(`gives the same answers while both write (seed ${seed})`, async () => {
+        const { cached, other, reads, stop } = await open({ window: { changes: 60, bytes: 1 << 20 } });
+        try {
+          const random = new Random(seed);
+          const resource = 'things';
+          const versions: bigint[] = [(await cached.list({ resource })).resourceVersion];
+          const missesBefore = reads.miss;
+          for (let step = 0; step < 150; step++) {
+            await writeSomething(random, random.pick([cached, other]), other, resource);
+            const query = randomQuery(random, resource);
+            // What the other process committed before the call has to be in the answer.
+            const [mine, theirs] = [await cached.list(query), await other.list(query)];
+            assert.deepEqual(mine.items, theirs.items, JSON.stringify(query));
+            assert.equal(mine.remaining, theirs.remaining);
+            assert.ok(mine.more || !theirs.more || query.select !== undefined);
+            versions.push(mine.resourceVersion);
+            const at = random.pick(versions.slice(-40));
+            const [past, expected] = [await cached.list({ ...query, at }), await other.list({ ...query, at })];
+            assert.deepEqual(past.items, expected.items, `at ${at} ${JSON.stringify(query)}`);
+            assert.equal(past.remaining, expected.remaining);
+            assert.equal(past.resourceVersion, at);
+          }
+          // Only versions that the window had lost may have gone to the database.
+          assert.ok(reads.hit > 200, `${reads.hit} of ${reads.hit + reads.miss - missesBefore} from memory`);
+        } finally {
+          await stop();
+        }
+      });
+
+      it(`resumes watches at any version with the same changes (seed ${seed})`, async () => {
+        const { cached, other, stop } = await open({ window: { changes: 30, bytes: 1 << 20 } });
+        try {
+          const random = new Random(seed);
+          const resource = 'things';
+          const versions = [(await cached.list({ resource })).resourceVersion];
+          for (let i = 0; i < 80; i++) {
+            await writeSomething(random, random.pick([cached, other]), other, resource);
+            versions.push(await other.head());
+          }
+          for (const from of [versions[0] as bigint, ...Array.from({ length: 12 }, () => random.pick(versions))]) {
+            const scope = { resource, namespace: random.chance(0.5) ? random.pick(['a', 'b']) : undefined };
+            const watches = [await cached.watch(scope, from), await other.watch(scope, from)];
+            await writeSomething(random, other, other, resource);
+            const head = await other.head();
+            const seen: string[][] = [];
+            for (const watch of watches) {
+              seen.push((await collectUpTo(watch, head)).map(describeChange));
+              watch.close();
+            }
+            assert.deepEqual(seen[0], seen[1], `from ${from}`);
+          }
+        } finally {
+          await stop();
+        }
+      });
+    }
+
+    it('answers any version with what it has, and waits for one that is not there yet', async () => {
+      const { cached, other, stop } = await open({ futureWaitMs: 300 });
+      try {
+        const resource = 'things';
+        const key = { resource, namespace: 'a', name: 'x' };
+        await cached.list({ resource });
+        const { resourceVersion } = await other.create(key, 'u', '{}');
+        const page = await cached.list({ resource, notOlderThan: resourceVersion });
+        assert.deepEqual([page.items.length, page.resourceVersion >= resourceVersion], [1, true]);
+        assert.equal((await cached.get(key, resourceVersion))?.uid, 'u');
+        assert.equal((await cached.list({ resource, notOlderThan: 0n })).items.length, 1);
+        const future = (await other.head()) + 1_000n;
+        await assert.rejects(cached.list({ resource, notOlderThan: future }), failsWith('TooLargeVersion'));
+        await assert.rejects(cached.get(key, future), failsWith('TooLargeVersion'));
+      } finally {
+        await stop();
+      }
+    });
+  });
+
+  describe('watches', () => {
+    it('share one batch among watchers of a scope', async () => {
+      const { cached, stop } = await open();
+      try {
+        const resource = 'things';
+        const from = (await cached.list({ resource })).resourceVersion;
+        const watches = [await cached.watch({ resource }, from), await cached.watch({ resource }, from)];
+        const pending = watches.map((watch) => watch.next());
+        await cached.create({ resource, namespace: 'a', name: 'x' }, 'u', '{}');
+        const [one, two] = await Promise.all(pending);
+        assert.equal(one?.changes.length, 1);
+        assert.equal(one?.changes, two?.changes);
+        for (const watch of watches) watch.close();
+      } finally {
+        await stop();
+      }
+    });
+
+    it('end when the client is too slow, and never skip', async () => {
+      const { cached, stop } = await open({ buffer: { changes: 5, characters: 1_000_000 } });
+      try {
+        const resource = 'things';
+        const from = (await cached.list({ resource })).resourceVersion;
+        const slow = await cached.watch({ resource }, from);
+        const failed = new Promise<void>((resolve) => {
+          slow.onFailure(resolve);
+        });
+        for (let i = 0; i < 20; i++) await cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', '{}');
+        await failed;
+        await assert.rejects(slow.next(), failsWith('SlowConsumer'));
+        // One that reads goes on.
+        const watch = await cached.watch({ resource }, from);
+        assert.equal((await collectUpTo(watch, await cached.head())).length, 20);
+        watch.close();
+      } finally {
+        await stop();
+      }
+    });
+
+    it('go on without gap or double when the cache is dropped under them, and filled again', async () => {
+      const timers = new ManualTimers();
+      const { cached, drops, stop } = await open({ timers, maxBytes: 30_000, idleMs: 1_000 });
+      try {
+        const resource = 'things';
+        const key = (i: number) => ({ resource, namespace: 'a', name: `n${i}` });
+        const watch = await cached.watch({ resource }, (await cached.list({ resource })).resourceVersion);
+        const seen: Change[] = [];
+        const readOn = async () => seen.push(...(await collectUpTo(watch, await cached.head())));
+        const watchers = () => [...cached.statistics()].map((cache) => cache.watchers);
+        const json = JSON.stringify({ filling: 'x'.repeat(1_000) });
+        for (let i = 0; i < 40; i++) await cached.create(key(i), 'u', json);
+        await readOn();
+        assert.deepEqual(watchers(), [1]);
+        for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
+        // The next look at the memory finds too much of it used: what waits for the watch must not get lost.
+        timers.pass(5_000);
+        assert.deepEqual([drops, watchers()], [['things budget'], []]);
+        for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
+        await readOn();
+        for (let i = 0; i < 45; i++) await remove(cached, key(i));
+        timers.pass(2_000);
+        await cached.list({ resource });
+        await readOn();
+        await cached.create(key(50), 'u', json);
+        await readOn();
+        assert.deepEqual(watchers(), [1], 'the watch is served from memory again');
+        await cached.create(key(51), 'u', json);
+        await readOn();
+        watch.close();
+        const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `n${from + i}`);
+        const named = (type: string) => seen.filter((change) => change.type === type).map((change) => change.key.name);
+        assert.deepEqual(named('create'), numbers(0, 52));
+        assert.deepEqual(named('delete'), numbers(0, 45));
+      } finally {
+        await stop();
+      }
+    });
+  });
+
+  describe('memory', () => {
+    it('is given back when nobody reads a resource for a while', async () => {
+      const timers = new ManualTimers();
+      const { cached, drops, stop } = await open({ timers, idleMs: 600_000 });
+      try {
+        const watched = (await cached.list({ resource: 'watched' })).resourceVersion;
+        await cached.list({ resource: 'things' });
+        const watch = await cached.watch({ resource: 'watched' }, watched);
+        assert.deepEqual([...cached.statistics()].map(({ resource }) => resource).sort(), ['things', 'watched']);
+        timers.pass(599_000);
+        await cached.list({ resource: 'things' });
+        timers.pass(10_000);
+        assert.deepEqual(drops, []);
+        timers.pass(600_000);
+        assert.deepEqual(drops, ['things idle']);
+        watch.close();
+        timers.pass(600_000);
+        assert.deepEqual(drops, ['things idle', 'watched idle']);
+        assert.deepEqual([...cached.statistics()], []);
+      } finally {
+        await stop();
+      }
+    });
+
+    it('stays in its bounds: what does not fit is read from the database', async () => {
+      const timers = new ManualTimers();
+      const { cached, reads, drops, stop } = await open({ timers, maxBytes: 60_000 });
+      try {
+        const json = JSON.stringify({ filling: 'x'.repeat(1_000) });
+        const fill = (resource: string, count: number) =>
+          Promise.all(
+            Array.from({ length: count }, (_, i) =>
+              cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', json),
+            ),
+          );
+        await fill('small', 20);
+        await fill('second', 20);
+        await fill('large', 100);
+        assert.equal((await cached.list({ resource: 'large' })).items.length, 100);
+        assert.deepEqual(drops, ['large budget']);
+        assert.deepEqual(reads, { hit: 0, miss: 1 });
+        await cached.list({ resource: 'small' });
+        timers.pass(1_000);
+        await cached.list({ resource: 'second' });
+        assert.equal(reads.hit, 2);
+        // The two together grow beyond the bound: the one that was used last stays.
+        await fill('third', 20);
+        timers.pass(1_000);
+        await cached.list({ resource: 'third' });
+        assert.deepEqual(drops, ['large budget', 'small budget']);
+        const held = [...cached.statistics()];
+        assert.deepEqual(held.map(({ resource }) => resource).sort(), ['second', 'third']);
+        assert.ok(held.reduce((sum, { bytes }) => sum + bytes, 0) <= 60_000);
+      } finally {
+        await stop();
+      }
+    });
+  });
+
+  async function writeSomething(
+    random: Random,
+    writer: CachedStorage | PostgresStorage,
+    reader: PostgresStorage,
+    resource: string,
+  ): Promise<void> {
+    const key: StorageKey = { resource, namespace: random.pick(['a', 'b', 'é']), name: `n${random.below(12)}` };
+    const json = JSON.stringify({
+      labels: random.chance(0.8) ? { app: `app-${random.below(4)}`, tier: random.pick(['x', 'y']) } : undefined,
+      node: random.chance(0.5) ? `node-${random.below(3)}` : undefined,
+      n: random.below(1_000_000),
+    });
+    if ((await reader.get(key)) === undefined) await writer.create(key, `uid-${random.below(1_000_000)}`, json);
+    else if (random.chance(0.3)) await remove(writer, key);
+    else await put(writer, key, json);
+  }
+
+  function randomQuery(random: Random, resource: string): ListQuery {
+    const selector = random.pick([
+      undefined,
+      undefined,
+      select('app=app-1'),
+      select('app in (app-1,app-2),tier=x'),
+      select('app!=app-1'),
+      select('!app'),
+      select('', 'spec.node=node-1'),
+      select('tier', 'spec.node!=node-1'),
+    ]);
+    return {
+      resource,
+      namespace: random.chance(0.4) ? random.pick(['a', 'b', 'none']) : undefined,
+      name: random.chance(0.1) ? 'n3' : undefined,
+      after: random.chance(0.3) ? { namespace: random.pick(['a', 'b']), name: 'n4' } : undefined,
+      limit: random.chance(0.5) ? 1 + random.below(8) : undefined,
+      select: selector,
+      countRemaining: selector === undefined && random.chance(0.5),
+    };
+  }
+
+  const describeChange = ({ type, key, resourceVersion, json, previousJson }: Change): string =>
+    `${resourceVersion} ${type} ${key.namespace}/${key.name} ${json} ${previousJson}`;
 });

@@ -20,9 +20,9 @@ export interface WatcherHome {
   openLog(scope: Scope, from: bigint): Promise<ChangeSubscription>;
   /**
    * Registers the watcher for live changes if the cache holds everything behind `position`, and answers with what it
-   * missed; undefined when the cache doesn't go back that far, or there is none.
+   * missed until now; undefined when the cache doesn't go back that far, or there is none.
    */
-  join(watcher: CacheWatcher, position: bigint): readonly Change[] | undefined;
+  join(watcher: CacheWatcher, position: bigint): ChangeBatch | undefined;
   leave(watcher: CacheWatcher): void;
 }
 
@@ -71,8 +71,11 @@ export class CacheWatcher implements ChangeSubscription {
     const missed = this.#home.join(this, this.#position);
     if (missed === undefined) return false;
     this.#isLive = true;
-    const last = missed.at(-1);
-    if (last !== undefined) this.#enqueue(sizedBatch(missed, last.resourceVersion));
+    // The cache may be behind the position for a moment.
+    if (missed.position > this.#position) {
+      if (missed.changes.length > 0) this.#enqueue(sizedBatch(missed.changes, missed.position));
+      else this.#position = missed.position;
+    }
     return true;
   }
 

@@ -1,5 +1,5 @@
 import { StorageError } from '../storage.errors.js';
-import type { Change, ChangeSubscription, ListPage, Scope, Storage } from '../storage.interface.js';
+import type { Change, ChangeBatch, ChangeSubscription, ListPage, Scope, Storage } from '../storage.interface.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
 import { Delivery } from './delivery.js';
@@ -168,11 +168,12 @@ export class Cacher implements WatcherHome {
     return this.#inner.watch(scope, from);
   }
 
-  join(watcher: CacheWatcher, position: bigint): readonly Change[] | undefined {
-    const missed = this.cache?.changesAfter(position, watcher.scope);
-    if (missed === undefined) return undefined;
+  join(watcher: CacheWatcher, position: bigint): ChangeBatch | undefined {
+    const { cache } = this;
+    const changes = cache?.changesAfter(position, watcher.scope);
+    if (cache === undefined || changes === undefined) return undefined;
     this.#groups.add(watcher);
-    return missed;
+    return { changes, position: cache.position };
   }
 
   leave(watcher: CacheWatcher): void {
@@ -236,8 +237,12 @@ export class Cacher implements WatcherHome {
         this.#deliver(changes, cache.position);
       }
     } catch (error) {
-      failure = error instanceof StorageError ? error : undefined;
-      if (failure === undefined) this.#options.observer.backgroundError(`the cache of ${this.resource}`, error);
+      if (error instanceof StorageError) failure = error;
+      else {
+        // A fault of the program: what the watchers got is not known, so they have to start anew.
+        this.#options.observer.backgroundError(`the cache of ${this.resource}`, error);
+        failure = new StorageError('Expired', `the cache of ${this.resource} lost its place`, { cause: error });
+      }
     } finally {
       subscription.close();
     }

@@ -49,16 +49,16 @@ export class Delivery {
   }
 
   #offer(changes: readonly Change[]): void {
-    const { now, soon, after } = this.#timers;
-    const began = now();
+    const timers = this.#timers;
+    const began = timers.now();
     this.#hand(changes);
     this.#isBusy = true;
     // Watchers write once they had their turn.
-    soon(() => {
-      const took = now() - began;
+    timers.soon(() => {
+      const took = timers.now() - began;
       if (!this.#isBusy) return;
       if (took < UNNOTICED_MS) this.#goOn();
-      else this.#cancelPause = after(Math.min(took, LONGEST_PAUSE_MS), () => this.#goOn());
+      else this.#cancelPause = timers.after(Math.min(took, LONGEST_PAUSE_MS), () => this.#goOn());
     });
   }
 
