@@ -66,6 +66,17 @@ describe('bindings', () => {
   });
 });
 
+describe('virtual kinds', () => {
+  it('have no other form than their own', async () => {
+    const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+    const body = { metadata: { name: 'none' }, target: { name: 'n1' } };
+    const refused = await cluster.first.client.post(bindings, body, { headers });
+    assert.equal(refused.status, 406, refused.text);
+    const plain = { accept: `${headers.accept},application/json` };
+    assert.equal((await cluster.first.client.post(bindings, body, { headers: plain })).status, 404);
+  });
+});
+
 describe('componentstatuses', () => {
   it('say how storage is', async () => {
     const { client } = cluster.first;

@@ -22,7 +22,8 @@ export async function handleCreate(
   reply: FastifyReply,
 ): Promise<void> {
   const { resource } = scope;
-  const accepted = services.accept.negotiate(request.headers.accept, true);
+  // Answers to questions have one form.
+  const accepted = services.accept.negotiate(request.headers.accept, resource.definition.answer === undefined);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const body = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
