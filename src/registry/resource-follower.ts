@@ -7,6 +7,11 @@ const pageSize = 500;
 
 /** Gets all objects of a resource and then every change, in order. Called by one follower, never concurrently. */
 export interface ObjectSink {
+  /**
+   * What `replace` and `set` get instead of the object; default: the object. Called as soon as an object is read, so
+   * that a sink that needs little of each never costs the memory of them all.
+   */
+  reduce?(object: ApiObject): ApiObject;
   /** Everything there is, at the start and whenever changes may have been missed. */
   replace(objects: readonly ApiObject[]): void;
   set(object: ApiObject): void;
@@ -75,7 +80,7 @@ export class ResourceFollower {
     let page = await this.storage.list({ resource: this.resource, limit: pageSize });
     const at = page.resourceVersion;
     for (;;) {
-      for (const { json } of page.items) objects.push(JSON.parse(json) as ApiObject);
+      for (const { json } of page.items) objects.push(this.read(json));
       const last = page.items.at(-1);
       if (!page.more || last === undefined) break;
       const after = { namespace: last.key.namespace, name: last.key.name };
@@ -88,6 +93,11 @@ export class ResourceFollower {
     this.lostAt = undefined;
     this.position = at;
     this.wake();
+  }
+
+  private read(json: string): ApiObject {
+    const object = JSON.parse(json) as ApiObject;
+    return this.sink.reduce === undefined ? object : this.sink.reduce(object);
   }
 
   private async run(signal: AbortSignal): Promise<void> {
@@ -114,7 +124,7 @@ export class ResourceFollower {
       if (batch === undefined) return;
       for (const { type, key, json } of batch.changes) {
         if (type === 'delete') this.sink.delete(key.namespace, key.name);
-        else this.sink.set(JSON.parse(json) as ApiObject);
+        else this.sink.set(this.read(json));
       }
       this.position = batch.position;
       this.wake();
