@@ -2,11 +2,14 @@ import type { AuthorizationMode, AuthorizationOptions } from '../config/authoriz
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
 import type { Logger } from '../observability/logger.js';
 import type { GroupContext } from '../registry/group-context.js';
+import { abacModule } from './abac/abac-module.js';
 import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
 import type { AuthorizationModule, ModuleHealthCheck } from './authorization-module.js';
+import { nodeModule } from './node/node-module.js';
 import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
 import { rbacModule } from './rbac/rbac-module.js';
 import { UnionAuthorizer, UnionRuleResolver } from './union.js';
+import { webhookModule } from './webhook/webhook-module.js';
 
 /** What modules decide with. */
 export interface AuthorizationParts extends Pick<GroupContext, 'storage' | 'registry' | 'names' | 'clock'> {
@@ -31,8 +34,25 @@ type ModuleFactory = (options: AuthorizationOptions, parts: AuthorizationParts) 
 const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
   AlwaysAllow: () => fixed(new AlwaysAllowAuthorizer()),
   AlwaysDeny: () => fixed(new AlwaysDenyAuthorizer()),
+  ABAC: (options, parts) => abacModule(settled(options.authorizationPolicyFile), parts),
+  Webhook: (options, parts) => {
+    const settings = {
+      configFile: settled(options.authorizationWebhookConfigFile),
+      version: options.authorizationWebhookVersion,
+      authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
+      unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
+    };
+    return webhookModule(settings, parts);
+  },
   RBAC: (_options, parts) => rbacModule(parts),
+  Node: (_options, parts) => nodeModule(parts),
 };
+
+/** The options were checked: a mode has what it needs. */
+function settled(value: string | undefined): string {
+  if (value === undefined) throw new Error('an authorization mode lacks its option');
+  return value;
+}
 
 function fixed(module: Authorizer & RuleResolver): AuthorizationModule {
   return { authorizer: module, rules: module };

@@ -1,16 +1,37 @@
 import { Flag } from './flag.js';
-import { Check } from './validators.js';
+import { Check, IsIn, Min } from './validators.js';
 
 /** The ways to decide whether a request may go on. */
-export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'RBAC'] as const;
+export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
-function modesProblem(values: readonly string[]): string | undefined {
+const webhookVersions = ['v1beta1', 'v1'] as const;
+
+type Siblings = Readonly<Record<string, unknown>>;
+
+/** The option that a mode can't do without. */
+const neededBy: readonly (readonly [AuthorizationMode, string, string])[] = [
+  ['ABAC', 'authorizationPolicyFile', 'authorization-policy-file'],
+  ['Webhook', 'authorizationWebhookConfigFile', 'authorization-webhook-config-file'],
+];
+
+function modesProblem(values: readonly string[], all: Siblings): string | undefined {
   if (values.length === 0) return `needs at least one of ${authorizationModes.join(', ')}`;
   const unknown = values.filter((value) => !authorizationModes.some((mode) => mode === value));
   if (unknown.length > 0) return `has no mode ${unknown.join(', ')}; there are ${authorizationModes.join(', ')}`;
-  return new Set(values).size === values.length ? undefined : 'names a mode twice';
+  if (new Set(values).size !== values.length) return 'names a mode twice';
+  const [mode, , flag] =
+    neededBy.find(([needing, property]) => values.includes(needing) && all[property] === undefined) ?? [];
+  return mode === undefined ? undefined : `has the mode ${mode}, which needs --${flag} as well`;
+}
+
+/** A file that no mode reads would make an administrator believe that it is in force. */
+function onlyWith(mode: AuthorizationMode): (value: string, all: Siblings) => string | undefined {
+  return (_value, all) =>
+    (all.authorizationMode as readonly string[]).includes(mode)
+      ? undefined
+      : `is read by the mode ${mode} only, which --authorization-mode does not name`;
 }
 
 /** What a request may do. */
@@ -23,4 +44,46 @@ export class AuthorizationOptions {
   })
   @Check('modes', modesProblem)
   readonly authorizationMode: readonly AuthorizationMode[] = ['AlwaysAllow'];
+
+  @Flag({
+    name: 'authorization-policy-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Policies of the mode ABAC, one JSON object per line. Changes need a restart.',
+  })
+  @Check('policyFile', onlyWith('ABAC'))
+  readonly authorizationPolicyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'authorization-webhook-config-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Client configuration (as of kubectl) for the mode Webhook: its address and the credentials for it.',
+  })
+  @Check('webhookConfigFile', onlyWith('Webhook'))
+  readonly authorizationWebhookConfigFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'authorization-webhook-version',
+    type: 'string',
+    usage: `Version of the SubjectAccessReview sent to the webhook: ${webhookVersions.join(' or ')}.`,
+  })
+  @IsIn(webhookVersions, { message: `must be one of ${webhookVersions.join(', ')}` })
+  readonly authorizationWebhookVersion: (typeof webhookVersions)[number] = 'v1beta1';
+
+  @Flag({
+    name: 'authorization-webhook-cache-authorized-ttl',
+    type: 'duration',
+    usage: 'How long an answer of the webhook that allows is kept. 0: not at all.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly authorizationWebhookCacheAuthorizedTtl: number = 300_000;
+
+  @Flag({
+    name: 'authorization-webhook-cache-unauthorized-ttl',
+    type: 'duration',
+    usage: 'How long any other answer of the webhook is kept. 0: not at all.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly authorizationWebhookCacheUnauthorizedTtl: number = 30_000;
 }

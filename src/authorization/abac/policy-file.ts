@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+
+/**
+ * One line of a policy file (specification 5.4): who may do what. An empty field matches only what is empty there: a
+ * policy without a namespace is about cluster-scoped resources.
+ */
+export interface AbacPolicy {
+  /** Empty: any user, when there is a group. */
+  readonly user: string;
+  /** Empty: any group, when there is a user. */
+  readonly group: string;
+  /** Only get, list and watch. */
+  readonly readonly: boolean;
+  /** `*` in this and the next two: all. */
+  readonly apiGroup: string;
+  readonly namespace: string;
+  readonly resource: string;
+  /** May end in `*`. */
+  readonly nonResourcePath: string;
+}
+
+/** The policies of a file in its order. */
+export interface AbacPolicies {
+  readonly policies: readonly AbacPolicy[];
+  /** How many lines are in the old form that names no version. */
+  readonly unversionedLines: number;
+}
+
+/** A policy file that can't be used; the message names the file and the line. */
+export class PolicyFileError extends Error {}
+
+const everything = '*';
+const allAuthenticated = 'system:authenticated';
+const texts = ['user', 'group', 'apiGroup', 'namespace', 'resource', 'nonResourcePath'] as const;
+const unversionedTexts: readonly string[] = ['user', 'group', 'namespace', 'resource'];
+
+/** Reads a policy file: one JSON object per line; empty lines and those that start with `#` say nothing. */
+export function readPolicyFile(path: string, names: VendorNames): AbacPolicies {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new PolicyFileError(`the authorization policy can't be read: ${(error as Error).message}`);
+  }
+  return parsePolicies(text, path, names);
+}
+
+/** @param path of the file, for messages. Throws {@link PolicyFileError} for the first line that is not usable. */
+export function parsePolicies(text: string, path: string, names: VendorNames): AbacPolicies {
+  const policies: AbacPolicy[] = [];
+  let unversionedLines = 0;
+  for (const [i, raw] of text.split('\n').entries()) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const problem = (detail: string) => new PolicyFileError(`${path}, line ${i + 1}: ${detail}`);
+    const value = parseLine(line, problem);
+    if (value.apiVersion === undefined && value.kind === undefined) {
+      unversionedLines++;
+      policies.push(unversionedPolicy(value, problem));
+    } else {
+      policies.push(versionedPolicy(value, names, problem));
+    }
+  }
+  return { policies, unversionedLines };
+}
+
+type Problem = (detail: string) => PolicyFileError;
+type Entry = Readonly<Record<string, unknown>>;
+
+function parseLine(line: string, problem: Problem): Entry {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw problem(`is no JSON: ${(error as Error).message}`);
+  }
+  if (!isEntry(value)) throw problem('is no JSON object');
+  return value;
+}
+
+function versionedPolicy(value: Entry, names: VendorNames, problem: Problem): AbacPolicy {
+  const expected = `${groupName('abac.authorization', names)}/v1beta1`;
+  if (value.apiVersion !== expected || value.kind !== 'Policy') {
+    throw problem(`must be of kind Policy in apiVersion ${expected}`);
+  }
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, spec = {}, ...others } = value;
+  refuseOthers(Object.keys(others), problem);
+  if (!isEntry(spec)) throw problem('spec must be an object');
+  const policy = fieldsOf(spec, texts, problem);
+  return Object.freeze({ ...policy, ...subjectOf(policy) });
+}
+
+/** Lines of the old form mean more by an empty field: nobody is everybody who is known, nothing is everything. */
+function unversionedPolicy(value: Entry, problem: Problem): AbacPolicy {
+  const policy = fieldsOf(value, unversionedTexts, problem);
+  const { user, group, namespace, resource } = policy;
+  return Object.freeze({
+    ...policy,
+    ...subjectOf({ user, group: user === '' && group === '' ? everything : group }),
+    apiGroup: everything,
+    namespace: namespace || everything,
+    resource: resource || everything,
+    nonResourcePath: namespace === '' && resource === '' ? everything : '',
+  });
+}
+
+/** The wildcard stands for all users that are known; beside a user or a group it widens nothing. */
+function subjectOf({ user, group }: Pick<AbacPolicy, 'user' | 'group'>): Pick<AbacPolicy, 'user' | 'group'> {
+  if (user !== everything && group !== everything) return { user, group };
+  const named = group === everything ? '' : group;
+  return { user: user === everything ? '' : user, group: named || allAuthenticated };
+}
+
+function fieldsOf(value: Entry, known: readonly string[], problem: Problem): AbacPolicy {
+  // A misspelled field would silently make the policy another one than was meant.
+  refuseOthers(
+    Object.keys(value).filter((key) => key !== 'readonly' && !known.includes(key)),
+    problem,
+  );
+  const readonly = value.readonly ?? false;
+  if (typeof readonly !== 'boolean') throw problem('readonly must be true or false');
+  const text = (key: (typeof texts)[number]): string => {
+    const field = value[key] ?? '';
+    if (typeof field !== 'string') throw problem(`${key} must be a string`);
+    return field;
+  };
+  const [user = '', group = '', apiGroup = '', namespace = '', resource = '', nonResourcePath = ''] = texts.map(text);
+  return { user, group, readonly, apiGroup, namespace, resource, nonResourcePath };
+}
+
+function refuseOthers(keys: readonly string[], problem: Problem): void {
+  if (keys.length > 0) throw problem(`has unknown fields: ${keys.join(', ')}`);
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

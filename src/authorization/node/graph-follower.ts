@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PersistentVolume } from '../../apis/core/v1/persistent-volume.types.js';
+import type { Pod } from '../../apis/core/v1/pod.types.js';
+import type { VolumeAttachment } from '../../apis/storage/v1/volume-attachment.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { formatGroupResource } from '../../machinery/group-version.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import { type ObjectSink, ResourceFollower } from '../../registry/resource-follower.js';
+import type { NodeGraph } from './node-graph.js';
+import { mirrorAnnotation, podReferences } from './pod-references.js';
+import { volumeReferences } from './volume-references.js';
+
+export interface GraphFollowerOptions {
+  readonly storage: GroupContext['storage'];
+  readonly names: VendorNames;
+  /** Called when the place in the change log of a resource was lost; that part of the graph is filled anew then. */
+  readonly onFault: (resource: string, error: unknown) => void;
+  /** Longest wait for the log to be read up to its end. */
+  readonly maxCatchUpMs: number;
+}
+
+/** Keeps a {@link NodeGraph} up to date with the store. */
+export class GraphFollower {
+  private readonly followers: readonly ResourceFollower[];
+  private underWay: Promise<void> | undefined;
+  private next: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: GraphFollowerOptions,
+    graph: NodeGraph,
+  ) {
+    const { storage, names, onFault } = options;
+    const follow = (resource: string, sink: ObjectSink) =>
+      new ResourceFollower(storage, resource, sink, (error) => onFault(resource, error));
+    this.followers = [
+      follow('pods', podSink(graph, mirrorAnnotation(names))),
+      follow('persistentvolumes', volumeSink(graph)),
+      follow(
+        formatGroupResource({ group: groupName('storage', names), resource: 'volumeattachments' }),
+        attachmentSink(graph),
+      ),
+    ];
+  }
+
+  /** Resolves when the graph has been filled; it is followed until the abort. */
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.followers.map((follower) => follower.start(signal)));
+  }
+
+  async stopped(): Promise<void> {
+    await Promise.all(this.followers.map((follower) => follower.stopped()));
+  }
+
+  /** Milliseconds for which changes may have been missed. */
+  get lostForMs(): number {
+    return Math.max(...this.followers.map(({ lostForMs }) => lostForMs));
+  }
+
+  /**
+   * Resolves when the graph shows everything that was committed before the call, or when that takes too long. Calls that
+   * come together share one look at the head of the log, so that questions in vain never load the store.
+   */
+  async catchUp(): Promise<void> {
+    // One under way may have looked at the head before this call.
+    if (this.underWay !== undefined) {
+      this.next ??= this.underWay.then(() => {
+        this.next = undefined;
+        return this.begin();
+      });
+      return this.next;
+    }
+    return this.begin();
+  }
+
+  private begin(): Promise<void> {
+    const done = new AbortController();
+    const limit = delay(this.options.maxCatchUpMs, undefined, { signal: done.signal, ref: false });
+    const work = Promise.race([this.readToHead(), limit])
+      // A store that can't be asked leaves the graph as it is: nothing is allowed by that.
+      .catch(() => undefined)
+      .finally(() => {
+        this.underWay = undefined;
+        done.abort();
+      });
+    limit.catch(() => undefined);
+    this.underWay = work;
+    return work;
+  }
+
+  private async readToHead(): Promise<void> {
+    const head = await this.options.storage.head();
+    await Promise.all(this.followers.map((follower) => follower.reached(head)));
+  }
+}
+
+/** An object reduced to its names and what the graph keeps of it. */
+interface Reduced<V> extends ApiObject {
+  readonly kept: V;
+}
+
+function sinkOf<V>(
+  read: (object: ApiObject) => V,
+  to: {
+    replace(values: ReadonlyMap<string, V>): void;
+    set(key: string, value: V): void;
+    delete(key: string): void;
+  },
+): ObjectSink {
+  const keyOf = ({ metadata }: ApiObject) => keyText(metadata.namespace ?? '', metadata.name ?? '');
+  return {
+    reduce: (object): Reduced<V> => {
+      const { namespace, name } = object.metadata;
+      const metadata = { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
+      return { metadata, kept: read(object) };
+    },
+    replace: (objects) => to.replace(new Map((objects as readonly Reduced<V>[]).map((o) => [keyOf(o), o.kept]))),
+    set: (object) => to.set(keyOf(object), (object as Reduced<V>).kept),
+    delete: (namespace, name) => to.delete(keyText(namespace, name)),
+  };
+}
+
+function keyText(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+function podSink(graph: NodeGraph, mirror: string): ObjectSink {
+  return sinkOf((object) => podReferences(object as Pod & ApiObject, mirror), {
+    replace: (pods) => graph.replacePods(pods),
+    set: (key, pod) => graph.setPod(key, pod),
+    delete: (key) => graph.deletePod(key),
+  });
+}
+
+function volumeSink(graph: NodeGraph): ObjectSink {
+  return sinkOf((object) => volumeReferences(object as ApiObject as PersistentVolume & ApiObject), {
+    replace: (volumes) => graph.replaceVolumes(volumes),
+    set: (name, volume) => graph.setVolume(name, volume),
+    delete: (name) => graph.deleteVolume(name),
+  });
+}
+
+function attachmentSink(graph: NodeGraph): ObjectSink {
+  return sinkOf((object) => (object as VolumeAttachment & ApiObject).spec.nodeName, {
+    replace: (attachments) => graph.replaceAttachments(attachments),
+    set: (name, node) => graph.setAttachment(name, node),
+    delete: (name) => graph.deleteAttachment(name),
+  });
+}

@@ -1,0 +1,158 @@
+import type { PodReferences } from './pod-references.js';
+import type { VolumeReferences } from './volume-references.js';
+
+/** A thing that pods or volumes refer to; one instance for all of them, there as long as somebody does. */
+class Target {
+  uses = 0;
+  /** Of a claim: the volumes that it has. */
+  volumes: Set<VolumeEntry> | undefined;
+
+  constructor(readonly key: string) {}
+}
+
+interface PodEntry {
+  readonly node: string;
+  readonly targets: readonly Target[];
+}
+
+interface VolumeEntry {
+  readonly claim: Target;
+  readonly secrets: readonly Target[];
+}
+
+/**
+ * Which node needs what: pods on nodes and what they refer to, claims and their volumes, attachments. It keeps names
+ * only. A change costs in proportion to the object that changed, a question in proportion to the pods of the node.
+ */
+export class NodeGraph {
+  private readonly targets = new Map<string, Target>();
+  private readonly pods = new Map<string, PodEntry>();
+  private readonly podsByNode = new Map<string, Set<PodEntry>>();
+  private readonly volumes = new Map<string, VolumeEntry>();
+  private readonly attachments = new Map<string, string>();
+
+  /** @param key namespace and name */
+  setPod(key: string, { node, keys }: PodReferences): void {
+    const before = this.pods.get(key);
+    if (before !== undefined && isSame(before, node, keys)) return;
+    const entry = node === '' ? undefined : { node, targets: keys.map((target) => this.use(target)) };
+    if (before !== undefined) this.dropPod(key, before);
+    if (entry === undefined) return;
+    this.pods.set(key, entry);
+    const pods = this.podsByNode.get(node);
+    if (pods === undefined) this.podsByNode.set(node, new Set([entry]));
+    else pods.add(entry);
+  }
+
+  deletePod(key: string): void {
+    const entry = this.pods.get(key);
+    if (entry !== undefined) this.dropPod(key, entry);
+  }
+
+  /** Every pod there is: those that are not named are gone. */
+  replacePods(pods: ReadonlyMap<string, PodReferences>): void {
+    for (const key of [...this.pods.keys()]) if (!pods.has(key)) this.deletePod(key);
+    for (const [key, references] of pods) this.setPod(key, references);
+  }
+
+  setVolume(name: string, { claim, secrets }: VolumeReferences): void {
+    const before = this.volumes.get(name);
+    let entry: VolumeEntry | undefined;
+    if (claim !== '') entry = { claim: this.use(claim), secrets: secrets.map((target) => this.use(target)) };
+    if (before !== undefined) this.dropVolume(name, before);
+    if (entry === undefined) return;
+    this.volumes.set(name, entry);
+    entry.claim.volumes ??= new Set();
+    entry.claim.volumes.add(entry);
+  }
+
+  deleteVolume(name: string): void {
+    const entry = this.volumes.get(name);
+    if (entry !== undefined) this.dropVolume(name, entry);
+  }
+
+  replaceVolumes(volumes: ReadonlyMap<string, VolumeReferences>): void {
+    for (const name of [...this.volumes.keys()]) if (!volumes.has(name)) this.deleteVolume(name);
+    for (const [name, references] of volumes) this.setVolume(name, references);
+  }
+
+  setAttachment(name: string, node: string): void {
+    this.attachments.set(name, node);
+  }
+
+  deleteAttachment(name: string): void {
+    this.attachments.delete(name);
+  }
+
+  replaceAttachments(attachments: ReadonlyMap<string, string>): void {
+    this.attachments.clear();
+    for (const [name, node] of attachments) this.attachments.set(name, node);
+  }
+
+  /** Whether a pod of the node refers to the thing itself, or to a claim with a volume that does. */
+  refersTo(node: string, key: string): boolean {
+    const target = this.targets.get(key);
+    if (target === undefined) return false;
+    for (const { targets } of this.podsByNode.get(node) ?? []) {
+      for (const own of targets) {
+        if (own === target) return true;
+        if (own.volumes === undefined) continue;
+        for (const { secrets } of own.volumes) if (secrets.includes(target)) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether a pod of the node has a claim to the persistent volume. */
+  usesVolume(node: string, name: string): boolean {
+    const claim = this.volumes.get(name)?.claim;
+    return claim !== undefined && this.refersTo(node, claim.key);
+  }
+
+  /** Whether the attachment is to the node. */
+  isAttachedTo(node: string, attachment: string): boolean {
+    return this.attachments.get(attachment) === node;
+  }
+
+  /** How many things are kept, for tests of what is given back. */
+  get sizes(): { readonly pods: number; readonly nodes: number; readonly targets: number; readonly volumes: number } {
+    const { pods, podsByNode, targets, volumes } = this;
+    return { pods: pods.size, nodes: podsByNode.size, targets: targets.size, volumes: volumes.size };
+  }
+
+  private dropPod(key: string, entry: PodEntry): void {
+    this.pods.delete(key);
+    const pods = this.podsByNode.get(entry.node);
+    pods?.delete(entry);
+    if (pods?.size === 0) this.podsByNode.delete(entry.node);
+    for (const target of entry.targets) this.release(target);
+  }
+
+  private dropVolume(name: string, entry: VolumeEntry): void {
+    this.volumes.delete(name);
+    const { claim, secrets } = entry;
+    claim.volumes?.delete(entry);
+    if (claim.volumes?.size === 0) claim.volumes = undefined;
+    this.release(claim);
+    for (const target of secrets) this.release(target);
+  }
+
+  private use(key: string): Target {
+    let target = this.targets.get(key);
+    if (target === undefined) {
+      target = new Target(key);
+      this.targets.set(key, target);
+    }
+    target.uses++;
+    return target;
+  }
+
+  private release(target: Target): void {
+    if (--target.uses === 0) this.targets.delete(target.key);
+  }
+}
+
+/** Most changes of a pod are about its status. */
+function isSame({ node, targets }: PodEntry, newNode: string, keys: readonly string[]): boolean {
+  return node === newNode && targets.length === keys.length && targets.every(({ key }, i) => key === keys[i]);
+}

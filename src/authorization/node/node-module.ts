@@ -1,0 +1,56 @@
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import type { AuthorizationModule } from '../authorization-module.js';
+import { bootstrapPolicy } from '../rbac/bootstrap/bootstrap-policy.js';
+import { CompiledRole } from '../rbac/compiled-role.js';
+import { maxLostMs } from '../rbac/rbac-module.js';
+import { GraphFollower } from './graph-follower.js';
+import { NodeAuthorizer } from './node.authorizer.js';
+import { NodeGraph } from './node-graph.js';
+
+/** Longest that a request of a node waits for the graph before it is denied. */
+const maxCatchUpMs = 2000;
+/** The role whose rules all nodes have, without a binding to it. */
+const nodeRole = 'system:node';
+
+export interface NodeModuleOptions {
+  readonly storage: GroupContext['storage'];
+  readonly names: VendorNames;
+  readonly logger: Logger;
+}
+
+/** Mode `Node`: the graph of what nodes need, in memory, and what follows the store. */
+export function nodeModule({ storage, names, logger }: NodeModuleOptions): AuthorizationModule {
+  const graph = new NodeGraph();
+  const follower = new GraphFollower(
+    {
+      storage,
+      names,
+      onFault: (resource, error) =>
+        logger.warn('what nodes need lost its place in the change log', { resource, error }),
+      maxCatchUpMs,
+    },
+    graph,
+  );
+  const authorizer = new NodeAuthorizer({
+    graph,
+    state: follower,
+    commonRules: nodeRules(names),
+    names,
+    maxLostMs,
+  });
+  return {
+    authorizer,
+    rules: authorizer,
+    start: (signal) => follower.start(signal),
+    stopped: () => follower.stopped(),
+  };
+}
+
+/** The rules of the default role for nodes, as it is shipped: nobody's change of the object reaches them. */
+export function nodeRules(names: VendorNames): CompiledRole {
+  const role = bootstrapPolicy(names).clusterRoles.find(({ metadata }) => metadata.name === nodeRole);
+  if (role === undefined) throw new Error(`the default policy has no role ${nodeRole}`);
+  return new CompiledRole(role.rules ?? []);
+}

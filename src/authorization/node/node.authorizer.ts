@@ -1,0 +1,191 @@
+import type {
+  AuthorizationDecision,
+  Authorizer,
+  AuthorizerAttributes,
+  RuleList,
+  RuleResolver,
+} from '../../machinery/authorizer.js';
+import { formatGroupResource } from '../../machinery/group-version.js';
+import { nodeNameOf } from '../../machinery/node-identity.js';
+import type { UserInfo } from '../../machinery/request-context.js';
+import { serviceUnavailableError } from '../../machinery/status-error.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { CompiledRole } from '../rbac/compiled-role.js';
+import type { NodeGraph } from './node-graph.js';
+import { type ReferenceKind, referenceKey } from './pod-references.js';
+
+/** What the graph is known by. */
+export interface GraphState {
+  /** Milliseconds for which changes may have been missed. */
+  readonly lostForMs: number;
+  /** Resolves when the graph shows everything committed before the call, or when that takes too long. */
+  catchUp(): Promise<void>;
+}
+
+/** What decisions are made by. */
+export interface NodeAuthorizerParts {
+  readonly graph: NodeGraph;
+  readonly state: GraphState;
+  /** What every node may do with whatever is not decided by the graph. */
+  readonly commonRules: CompiledRole;
+  readonly names: VendorNames;
+  /** A graph that lost its place in the log for longer is not gone by any more. */
+  readonly maxLostMs: number;
+}
+
+const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: '' });
+const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
+const noRules: RuleList = Object.freeze({
+  resourceRules: [],
+  nonResourceRules: [],
+  incomplete: false,
+  evaluationError: '',
+});
+const unknownRules: RuleList = Object.freeze({
+  ...noRules,
+  incomplete: true,
+  evaluationError: 'node authorizer does not support user rule resolution',
+});
+
+type Decision = AuthorizationDecision | Promise<AuthorizationDecision>;
+type Rule = (node: string, attributes: AuthorizerAttributes) => Decision;
+
+/**
+ * Mode `Node` (specification 5.4): agents of nodes read what pods on their node refer to, and nothing else of that kind;
+ * for other resources they have the rules of the role `system:node`, whoever is bound to it. A denial says the same
+ * whether the object exists or not.
+ *
+ * The graph trails the store a little. An agent hears of a new pod by a watch, maybe of another process, and at once asks
+ * for what the pod needs: so when the graph knows no connection, it is read up to the head of the log once before the
+ * answer is no.
+ */
+export class NodeAuthorizer implements Authorizer, RuleResolver {
+  private readonly rules: ReadonlyMap<string, Rule>;
+
+  constructor(private readonly parts: NodeAuthorizerParts) {
+    const { graph, names } = parts;
+    const refers = (kind: ReferenceKind) => (node: string, namespace: string, name: string) =>
+      graph.refersTo(node, referenceKey(kind, namespace, name));
+    const [storage, coordination] = ['storage', 'coordination'].map((group) => groupName(group, names));
+    const resource = (name: string, group = '') => formatGroupResource({ group, resource: name });
+    this.rules = new Map<string, Rule>([
+      ['secrets', this.reading(refers('secret'))],
+      ['configmaps', this.reading(refers('configmap'))],
+      ['persistentvolumeclaims', this.claims(refers('claim'))],
+      ['persistentvolumes', this.getting((node, _namespace, name) => graph.usesVolume(node, name))],
+      ['serviceaccounts', this.tokens(refers('account'))],
+      [
+        resource('volumeattachments', storage),
+        this.getting((node, _namespace, name) => graph.isAttachedTo(node, name)),
+      ],
+      [resource('csinodes', storage), ownCsiNode],
+      [resource('leases', coordination), (node, attributes) => this.ownLease(node, attributes)],
+    ]);
+  }
+
+  authorize(attributes: AuthorizerAttributes): Decision {
+    const node = nodeNameOf(attributes.user);
+    if (node === undefined) return noOpinion;
+    const { user, isResourceRequest, resource, subresource, apiGroup, verb, name, path } = attributes;
+    if (node === '') return no(`unknown node for user ${JSON.stringify(user.name)}`);
+    const { commonRules } = this.parts;
+    if (!isResourceRequest) return commonRules.allowsPath(verb, path) ? allow : noOpinion;
+    const rule = this.rules.get(apiGroup === '' ? resource : `${resource}.${apiGroup}`);
+    if (rule !== undefined) return rule(node, attributes);
+    const full = subresource === '' ? resource : `${resource}/${subresource}`;
+    const wildcard = subresource === '' ? '' : `*/${subresource}`;
+    return commonRules.allowsResource(verb, apiGroup, full, wildcard, name) ? allow : noOpinion;
+  }
+
+  /** What the graph allows can't be written as rules. */
+  rulesFor(user: UserInfo): RuleList {
+    return nodeNameOf(user) === undefined ? noRules : unknownRules;
+  }
+
+  /** Reads of one object, lists and watches of that one included. */
+  private reading(isConnected: Connection): Rule {
+    return (node, attributes) => {
+      const { verb, subresource, namespace } = attributes;
+      if (!['get', 'list', 'watch'].includes(verb)) return no('can only read resources of this type');
+      if (subresource !== '') return no('cannot read subresource');
+      if (namespace === '') return no('can only read namespaced object of this type');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  private getting(isConnected: Connection): Rule {
+    return (node, attributes) => {
+      if (attributes.verb !== 'get') return no('can only get individual resources of this type');
+      if (attributes.subresource !== '') return no('cannot get subresource');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  private claims(isConnected: Connection): Rule {
+    const get = this.getting(isConnected);
+    return (node, attributes) => {
+      if (attributes.subresource !== 'status') return get(node, attributes);
+      if (!['get', 'update', 'patch'].includes(attributes.verb)) return no('can only get/update/patch this type');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  private tokens(isConnected: Connection): Rule {
+    return (node, attributes) => {
+      if (attributes.verb !== 'create' || attributes.name === '') {
+        return no('can only create tokens for individual service accounts');
+      }
+      if (attributes.subresource !== 'token') return no('can only create token subresource of service account');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  private ownLease(node: string, { verb, namespace, name, subresource }: AuthorizerAttributes): AuthorizationDecision {
+    if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a node lease');
+    if (subresource !== '') return no('cannot authorize lease subresources');
+    const { nodeLeaseNamespace } = this.parts.names;
+    if (namespace !== nodeLeaseNamespace) {
+      return no(`can only access leases in the ${JSON.stringify(nodeLeaseNamespace)} system namespace`);
+    }
+    // The name of a new one is in the body; admission looks at it.
+    if (verb !== 'create' && name !== node) {
+      return no('can only access node lease with the same name as the requesting node');
+    }
+    return allow;
+  }
+
+  private connected(node: string, attributes: AuthorizerAttributes, isConnected: Connection): Decision {
+    const { namespace, name } = attributes;
+    if (name === '') return no('No Object name found');
+    this.refuseWhenLost();
+    if (isConnected(node, namespace, name)) return allow;
+    return this.parts.state.catchUp().then(() => {
+      this.refuseWhenLost();
+      if (isConnected(node, namespace, name)) return allow;
+      return no(`no relationship found between node '${node}' and this object`);
+    });
+  }
+
+  /** A pod that moved away or was deleted might have been missed. */
+  private refuseWhenLost(): void {
+    if (this.parts.state.lostForMs <= this.parts.maxLostMs) return;
+    throw serviceUnavailableError('what nodes may read can not be told, since the change log can not be followed');
+  }
+}
+
+type Connection = (node: string, namespace: string, name: string) => boolean;
+
+const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete'];
+
+function ownCsiNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
+  if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a CSINode');
+  if (subresource !== '') return no('cannot authorize CSINode subresources');
+  if (verb !== 'create' && name !== node) {
+    return no('can only access CSINode with the same name as the requesting node');
+  }
+  return allow;
+}
+
+function no(reason: string): AuthorizationDecision {
+  return { decision: 'noOpinion', reason };
+}

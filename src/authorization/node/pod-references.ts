@@ -1,0 +1,83 @@
+import type { Container, EphemeralContainer } from '../../apis/core/v1/container.types.js';
+import type { Pod } from '../../apis/core/v1/pod.types.js';
+import type { Volume } from '../../apis/core/v1/volume.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+
+/** What a pod may refer to in its own namespace. */
+export type ReferenceKind = 'secret' | 'configmap' | 'claim' | 'account';
+
+/** One reference; kind and name in one text, which is unique because kinds have no slash. */
+export function referenceKey(kind: ReferenceKind, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** Set on the copy of a static pod, which its node makes itself. */
+export function mirrorAnnotation({ labelPrefix }: VendorNames): string {
+  return `${labelPrefix}/config.mirror`;
+}
+
+/** What is known of a pod: its node and what that node needs for it. */
+export interface PodReferences {
+  /** Empty: nowhere yet. */
+  readonly node: string;
+  readonly keys: readonly string[];
+}
+
+/**
+ * The keys of everything a pod refers to, each once. A mirror pod refers to nothing: its node made it, and could read
+ * whatever it named there.
+ *
+ * @param mirror the annotation of such pods
+ */
+export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferences {
+  const { metadata, spec } = pod;
+  const node = spec.nodeName ?? '';
+  if (node === '' || metadata.annotations?.[mirror] !== undefined) return { node: '', keys: [] };
+  const namespace = metadata.namespace ?? '';
+  const keys = new Set<string>();
+  const refer = (kind: ReferenceKind, name: string | undefined | null) => {
+    if (name) keys.add(referenceKey(kind, namespace, name));
+  };
+  refer('account', spec.serviceAccountName);
+  for (const { name } of spec.imagePullSecrets ?? []) refer('secret', name);
+  for (const container of spec.initContainers ?? []) visitContainer(container, refer);
+  for (const container of spec.containers ?? []) visitContainer(container, refer);
+  for (const container of spec.ephemeralContainers ?? []) visitContainer(container, refer);
+  for (const volume of spec.volumes ?? []) visitVolume(volume, metadata.name ?? '', refer);
+  return { node, keys: [...keys] };
+}
+
+type Refer = (kind: ReferenceKind, name: string | undefined | null) => void;
+
+function visitContainer({ env, envFrom }: Container | EphemeralContainer, refer: Refer): void {
+  for (const { configMapRef, secretRef } of envFrom ?? []) {
+    refer('configmap', configMapRef?.name);
+    refer('secret', secretRef?.name);
+  }
+  for (const { valueFrom } of env ?? []) {
+    refer('configmap', valueFrom?.configMapKeyRef?.name);
+    refer('secret', valueFrom?.secretKeyRef?.name);
+  }
+}
+
+function visitVolume(volume: Volume, podName: string, refer: Refer): void {
+  refer('secret', volume.secret?.secretName);
+  refer('configmap', volume.configMap?.name);
+  refer('claim', volume.persistentVolumeClaim?.claimName);
+  // The claim of an ephemeral volume is named after its pod and itself.
+  if (volume.ephemeral) refer('claim', `${podName}-${volume.name}`);
+  for (const { secret, configMap } of volume.projected?.sources ?? []) {
+    refer('secret', secret?.name);
+    refer('configmap', configMap?.name);
+  }
+  refer('secret', volume.azureFile?.secretName);
+  refer('secret', volume.cephfs?.secretRef?.name);
+  refer('secret', volume.cinder?.secretRef?.name);
+  refer('secret', volume.csi?.nodePublishSecretRef?.name);
+  refer('secret', volume.flexVolume?.secretRef?.name);
+  refer('secret', volume.iscsi?.secretRef?.name);
+  refer('secret', volume.rbd?.secretRef?.name);
+  refer('secret', volume.scaleIO?.secretRef?.name);
+  refer('secret', volume.storageos?.secretRef?.name);
+}
