@@ -1,0 +1,115 @@
+-- A batch of one write, which is what a single client at a time makes, takes a way of its own: the same steps as plain
+-- statements. Starting up the plan that serves any number of writes costs more than one write needs (measured for creates
+-- of 2 KB: 185 us of the backend's CPU instead of 225).
+create or replace function plinth.write_batch(
+  p_epoch bigint,
+  p_batch bigint,
+  p_op smallint[],
+  p_resource text[],
+  p_namespace text[],
+  p_name text[],
+  p_uid text[],
+  p_expected bigint[],
+  p_data text[]
+) returns table (index bigint, version bigint, current_uid text, current_version bigint, current_data json)
+language plpgsql
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  given_up boolean;
+  same_history boolean;
+  known_timeline integer;
+  live record;
+  drawn bigint;
+begin
+  if pg_is_in_recovery() then
+    raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
+  end if;
+  perform pg_advisory_xact_lock(7811071, 1);
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'writes need the isolation level read committed' using errcode = 'PL002';
+  end if;
+  select exists (select from plinth.fenced_batches f where f.batch = p_batch),
+      p_epoch is null or (e.epoch = p_epoch and e.relation is not distinct from e.tableoid), e.timeline
+    into given_up, same_history, known_timeline
+    from plinth.epoch e where e.singleton;
+  if same_history and known_timeline is not null then
+    same_history := known_timeline =
+      ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::integer;
+  end if;
+  if same_history is not true then
+    raise exception 'the history of the database goes on elsewhere' using errcode = 'PL003';
+  end if;
+  if given_up then
+    raise exception 'batch % was given up by its sender', p_batch using errcode = 'PL001';
+  end if;
+  if cardinality(p_op) = 1 then
+    select o.uid, o.resource_version, o.data into live from plinth.objects o
+      where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
+    if (case when p_op[1] = 0 then live.resource_version is not null
+        else live.resource_version is distinct from p_expected[1] or live.resource_version is null end) then
+      return query select 1::bigint, null::bigint, live.uid, live.resource_version, live.data;
+      return;
+    end if;
+    drawn := nextval('plinth.resource_version');
+    if p_op[1] = 0 then
+      insert into plinth.objects (resource, namespace, name, uid, resource_version, data)
+        values (p_resource[1], p_namespace[1], p_name[1], p_uid[1], drawn, p_data[1]::json);
+    elsif p_op[1] = 1 then
+      update plinth.objects o set uid = p_uid[1], resource_version = drawn, data = p_data[1]::json
+        where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
+    else
+      delete from plinth.objects o
+        where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
+    end if;
+    insert into plinth.changes
+        (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
+      values (drawn, p_op[1], p_resource[1], p_namespace[1], p_name[1], p_uid[1], p_data[1]::json, live.data,
+        live.resource_version, p_batch, clock_timestamp());
+    perform pg_notify('plinth_changes', drawn::text);
+    return query select 1::bigint, drawn, null::text, null::bigint, null::json;
+    return;
+  end if;
+  return query
+    with decided as materialized (
+      select i.index, i.op, i.resource, i.namespace, i.name, i.uid, i.data::json as data,
+        o.uid as current_uid, o.resource_version as current_version, o.data as current_data,
+        case when i.op = 0 then o.resource_version is null else coalesce(o.resource_version = i.expected, false) end as holds
+      from rows from (
+        unnest(p_op), unnest(p_resource), unnest(p_namespace), unnest(p_name), unnest(p_uid), unnest(p_expected),
+        unnest(p_data)
+      ) with ordinality as i (op, resource, namespace, name, uid, expected, data, index)
+      left join plinth.objects o on o.resource = i.resource and o.namespace = i.namespace and o.name = i.name
+    ), versioned as materialized (
+      select d.*, case when d.holds then nextval('plinth.resource_version') end as version from decided d
+    ), created as (
+      insert into plinth.objects (resource, namespace, name, uid, resource_version, data)
+      select v.resource, v.namespace, v.name, v.uid, v.version, v.data from versioned v where v.holds and v.op = 0
+    ), updated as (
+      update plinth.objects o set uid = v.uid, resource_version = v.version, data = v.data
+      from versioned v
+      where v.holds and v.op = 1 and o.resource = v.resource and o.namespace = v.namespace and o.name = v.name
+    ), deleted as (
+      delete from plinth.objects o using versioned v
+      where v.holds and v.op = 2 and o.resource = v.resource and o.namespace = v.namespace and o.name = v.name
+    ), logged as (
+      insert into plinth.changes
+        (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
+      select v.version, v.op, v.resource, v.namespace, v.name, v.uid, v.data, v.current_data, v.current_version,
+        p_batch, clock_timestamp()
+      from versioned v where v.holds
+    ), notified as materialized (
+      select pg_notify('plinth_changes', max(v.version)::text) from versioned v having count(v.version) > 0
+    )
+    select v.index, v.version,
+      case when not v.holds then v.current_uid end,
+      case when not v.holds then v.current_version end,
+      case when not v.holds then v.current_data end
+    from versioned v
+    where (select count(*) from notified) >= 0;
+end
+$$;
