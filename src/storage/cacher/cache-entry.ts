@@ -2,7 +2,7 @@ import type { AttributeSource, ObjectAttributes } from '../selection-predicate.j
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 
 /** Bytes of an entry beside its text: objects, key strings, its place in order. Measured by bench/watch-cache.ts. */
-const OVERHEAD_BYTES = 300;
+const OVERHEAD_BYTES = 700;
 
 /** One state of an object in a cache. Never changed, so that lists and history hold it by reference. */
 export class CacheEntry {
