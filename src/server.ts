@@ -3,11 +3,13 @@ import { createRequire } from 'node:module';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import type { AdmissionPlugin } from './admission/admission-plugin.js';
 import { AdmissionChain } from './admission/chain.js';
 import { CertificateApproval } from './admission/plugins/certificate-approval/certificate-approval.js';
 import { CertificateSigning } from './admission/plugins/certificate-signing/certificate-signing.js';
 import { CertificateSubjectRestriction } from './admission/plugins/certificate-subject-restriction/certificate-subject-restriction.js';
 import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.js';
+import { NodeRestriction } from './admission/plugins/node-restriction/node-restriction.js';
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
 import { buildAuthentication } from './authentication/build-authentication.js';
@@ -15,6 +17,7 @@ import { authorityData } from './authentication/request-header/authority-data.js
 import { publishClientAuthorities } from './authentication/request-header/publish-client-authorities.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
 import { buildAuthorization } from './authorization/build-authorization.js';
+import { type AdmissionPluginName, selectedAdmissionPlugins } from './config/admission.options.js';
 import type { ServerOptions } from './config/options.js';
 import { OptionsError } from './config/parse-options.js';
 import { RuntimeConfig } from './config/runtime-config.js';
@@ -35,6 +38,7 @@ import { storageObserver } from './observability/storage-observer.js';
 import { watchCacheObserver } from './observability/watch-cache-observer.js';
 import type { GroupContext } from './registry/group-context.js';
 import { NamespaceIndex } from './registry/namespace-index.js';
+import { StorageReader } from './registry/object-reader.js';
 import { ResourceRegistry } from './registry/resource-registry.js';
 import { CachedStorage } from './storage/cacher/cache-delegator.js';
 import { withArmedFault } from './storage/faulty-storage.js';
@@ -143,6 +147,13 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     };
     const services = new EndpointServices(registry, storage, systemClock, names, metrics, endpointOptions, metaKinds);
     const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
+    const admissionPlugins: Readonly<Record<AdmissionPluginName, () => AdmissionPlugin>> = {
+      NamespaceLifecycle: () => new NamespaceLifecycle(namespaces, names),
+      NodeRestriction: () => new NodeRestriction(names, new StorageReader(storage)),
+      CertificateApproval: () => new CertificateApproval(authorizer, names),
+      CertificateSigning: () => new CertificateSigning(authorizer, names),
+      CertificateSubjectRestriction: () => new CertificateSubjectRestriction(names),
+    };
     const filter = new StatusFilter(logger, services);
     const adapter = new FastifyAdapter(
       listenerOptions(
@@ -158,12 +169,9 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
         authentication,
         allowAnonymous: options.authentication.anonymousAuth,
         authorizer,
-        admission: new AdmissionChain([
-          new NamespaceLifecycle(namespaces, names),
-          new CertificateApproval(authorizer, names),
-          new CertificateSigning(authorizer, names),
-          new CertificateSubjectRestriction(names),
-        ]),
+        admission: new AdmissionChain(
+          selectedAdmissionPlugins(options.admission).map((name) => admissionPlugins[name]()),
+        ),
         healthChecks: [
           ...serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
           ...authorization.healthChecks,
@@ -200,7 +208,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     stopAuthentication = () => authentication.stop();
     await authentication.start();
     await ensureSystemObjects(context, options.secureServing.securePort);
-    await publishClientAuthorities(context, authorityData(options.authentication));
+    await publishClientAuthorities(context, authorityData(options.authentication), logger);
     const listener = fastify.server as unknown as Http2SecureServer;
     connections.watch(listener);
     tls.start(listener, shutdown.signal);

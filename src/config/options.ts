@@ -1,3 +1,4 @@
+import { AdmissionOptions } from './admission.options.js';
 import { ApiOptions } from './api.options.js';
 import { AuthenticationOptions } from './authentication.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
@@ -13,6 +14,7 @@ export const serverOptionGroups = {
   storage: StorageOptions,
   authentication: AuthenticationOptions,
   authorization: AuthorizationOptions,
+  admission: AdmissionOptions,
   api: ApiOptions,
   cluster: ClusterOptions,
   logging: LoggingOptions,

@@ -34,6 +34,11 @@ export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferenc
   const { metadata, spec } = pod;
   const node = spec.nodeName ?? '';
   if (node === '' || metadata.annotations?.[mirror] !== undefined) return { node: '', keys: [] };
+  return { node, keys: referencedKeys(pod) };
+}
+
+/** The keys of everything a pod refers to, whatever pod it is; each once. */
+export function referencedKeys({ metadata, spec }: Pod & ApiObject): readonly string[] {
   const namespace = metadata.namespace ?? '';
   const keys = new Set<string>();
   const refer = (kind: ReferenceKind, name: string | undefined | null) => {
@@ -45,7 +50,7 @@ export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferenc
   for (const container of spec.containers ?? []) visitContainer(container, refer);
   for (const container of spec.ephemeralContainers ?? []) visitContainer(container, refer);
   for (const volume of spec.volumes ?? []) visitVolume(volume, metadata.name ?? '', refer);
-  return { node, keys: [...keys] };
+  return [...keys];
 }
 
 type Refer = (kind: ReferenceKind, name: string | undefined | null) => void;

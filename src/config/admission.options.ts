@@ -1,0 +1,58 @@
+import { Flag } from './flag.js';
+import { Check } from './validators.js';
+
+/** The admission plugins in the order they run in, and whether they do when no flag says otherwise (specification 5.5). */
+export const admissionPlugins = [
+  { name: 'NamespaceLifecycle', isDefault: true },
+  { name: 'NodeRestriction', isDefault: false },
+  { name: 'CertificateApproval', isDefault: true },
+  { name: 'CertificateSigning', isDefault: true },
+  { name: 'CertificateSubjectRestriction', isDefault: true },
+] as const;
+
+export type AdmissionPluginName = (typeof admissionPlugins)[number]['name'];
+
+const all = admissionPlugins.map(({ name }) => name).join(', ');
+const defaults = admissionPlugins
+  .filter(({ isDefault }) => isDefault)
+  .map(({ name }) => name)
+  .join(', ');
+
+function namesProblem(values: readonly string[], siblings: Readonly<Record<string, unknown>>): string | undefined {
+  const unknown = values.filter((value) => !admissionPlugins.some(({ name }) => name === value));
+  if (unknown.length > 0) return `has no plugin ${unknown.join(', ')}; there are ${all}`;
+  if (new Set(values).size !== values.length) return 'names a plugin twice';
+  const { enableAdmissionPlugins, disableAdmissionPlugins } = siblings as unknown as AdmissionOptions;
+  const both = enableAdmissionPlugins.filter((name) => disableAdmissionPlugins.includes(name));
+  return both.length === 0 ? undefined : `has ${both.join(', ')}, which the other of the two flags names as well`;
+}
+
+/** What is checked and completed before an object is written. */
+export class AdmissionOptions {
+  @Flag({
+    name: 'enable-admission-plugins',
+    type: 'list',
+    unit: 'names',
+    usage: `Admission plugins besides the default ones (${defaults}), of ${all}. Their order is fixed.`,
+  })
+  @Check('plugins', namesProblem)
+  readonly enableAdmissionPlugins: readonly AdmissionPluginName[] = [];
+
+  @Flag({
+    name: 'disable-admission-plugins',
+    type: 'list',
+    unit: 'names',
+    usage: 'Admission plugins that do not run although they are default ones.',
+  })
+  @Check('plugins', namesProblem)
+  readonly disableAdmissionPlugins: readonly AdmissionPluginName[] = [];
+}
+
+/** The plugins that run, in their order. */
+export function selectedAdmissionPlugins(options: Readonly<AdmissionOptions>): readonly AdmissionPluginName[] {
+  const { enableAdmissionPlugins, disableAdmissionPlugins } = options;
+  return admissionPlugins
+    .filter(({ name, isDefault }) => isDefault || enableAdmissionPlugins.includes(name))
+    .map(({ name }) => name)
+    .filter((name) => !disableAdmissionPlugins.includes(name));
+}
