@@ -19,6 +19,8 @@ function problemsOf(...argv: string[]): readonly string[] {
 
 const oidc = ['--oidc-issuer-url=https://id.example.com', '--oidc-client-id=plinth'];
 
+const proxy = ['--requestheader-client-ca-file=p.pem', '--requestheader-username-headers=X-Remote-User'];
+
 describe('AuthenticationOptions', () => {
   it('has the defaults of the specification', () => {
     const options = parse();
@@ -44,7 +46,30 @@ describe('AuthenticationOptions', () => {
     assert.deepEqual(options.oidcRequiredClaim, ['a=1', 'b=x=y']);
   });
 
+  it('asks the webhook in the version and for as long as the specification says', () => {
+    const options = parse(...proxy, '--requestheader-group-headers=X-Remote-Group,X-Team');
+    assert.equal(options.authenticationTokenWebhookVersion, 'v1beta1');
+    assert.equal(options.authenticationTokenWebhookCacheTtl, 120_000);
+    assert.equal(options.enableBootstrapTokenAuth, false);
+    assert.deepEqual(options.requestheaderGroupHeaders, ['X-Remote-Group', 'X-Team']);
+  });
+
   for (const [what, argv, problem] of [
+    ['a review of another version', ['--authentication-token-webhook-version=v2'], /v1beta1/],
+    ['answers from the past', ['--authentication-token-webhook-cache-ttl=-1s'], /webhook-cache-ttl/],
+    ['a proxy without headers', proxy.slice(0, 1), /needs --requestheader-username-headers/],
+    ['headers without a proxy', proxy.slice(1), /needs --requestheader-client-ca-file/],
+    ['names without a proxy', ['--requestheader-allowed-names=a'], /needs --requestheader-client-ca-file/],
+    ['a header of HTTP/2', [...proxy, '--requestheader-group-headers=:path'], /is no name of a header/],
+    ['a header twice', [...proxy, '--requestheader-group-headers=X-A,x-a'], /names a header twice/],
+    ['a header for something else', [...proxy, '--requestheader-uid-headers=Authorization'], /a meaning of its own/],
+    ['impersonation by a proxy', [...proxy, '--requestheader-uid-headers=Impersonate-Uid'], /a meaning of its own/],
+    [
+      'a prefix of too much',
+      [...proxy, '--requestheader-extra-headers-prefix=A'],
+      /headers with a meaning of their own/,
+    ],
+    ['users that are proxies', [...proxy, '--client-ca-file=p.pem'], /needs --requestheader-allowed-names/],
     ['an issuer over http', ['--oidc-issuer-url=http://id.example.com', '--oidc-client-id=c'], /must be an https URL/],
     ['an issuer that is no URL', ['--oidc-issuer-url=id', '--oidc-client-id=c'], /must be a URL/],
     ['an issuer with a query', ['--oidc-issuer-url=https://a?b', '--oidc-client-id=c'], /without credentials, query/],

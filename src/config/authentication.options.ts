@@ -57,15 +57,36 @@ function algorithmsProblem(algorithms: readonly string[]): string | undefined {
   return algorithms.length === 0 ? `needs at least one of ${signingAlgorithms.join(', ')}` : undefined;
 }
 
+/** Fields of every request, which no proxy may use for users. */
+const reservedFields: readonly string[] = [
+  'accept',
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'host',
+  'impersonate-user',
+  'transfer-encoding',
+  'user-agent',
+];
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function fieldNamesProblem(fields: readonly string[], all: Siblings): string | undefined {
   const bad = fields.find((field) => !fieldName.test(field));
   if (bad !== undefined) return `has ${JSON.stringify(bad)}, which is no name of a header`;
   if (new Set(fields.map((field) => field.toLowerCase())).size < fields.length) return 'names a header twice';
-  const isUser = fields.some((field) => /^(authorization|host|content-|impersonate-)/i.test(field));
-  if (isUser) return 'names a header that has a meaning of its own';
+  if (fields.some((field) => /^impersonate-/i.test(field) || reservedFields.includes(field.toLowerCase()))) {
+    return 'names a header that has a meaning of its own';
+  }
   return needsProxyAuthority(fields, all);
+}
+
+function fieldPrefixesProblem(prefixes: readonly string[], all: Siblings): string | undefined {
+  const taken = prefixes.find((prefix) => reservedFields.some((field) => field.startsWith(prefix.toLowerCase())));
+  if (taken !== undefined) return `has ${JSON.stringify(taken)}, with which headers with a meaning of their own begin`;
+  return fieldNamesProblem(prefixes, all);
 }
 
 function needsProxyAuthority(list: readonly string[], all: Siblings): string | undefined {
@@ -74,9 +95,13 @@ function needsProxyAuthority(list: readonly string[], all: Siblings): string | u
     : undefined;
 }
 
-function proxyAuthorityProblem(_file: string, all: Siblings): string | undefined {
-  const names = all.requestheaderUsernameHeaders as readonly string[];
-  return names.length === 0 ? 'needs --requestheader-username-headers as well' : undefined;
+function proxyAuthorityProblem(file: string, all: Siblings): string | undefined {
+  const isEmpty = (list: unknown) => (list as readonly string[]).length === 0;
+  if (isEmpty(all.requestheaderUsernameHeaders)) return 'needs --requestheader-username-headers as well';
+  // Every user's certificate would be a proxy's, and every user anybody.
+  return file === all.clientCaFile && isEmpty(all.requestheaderAllowedNames)
+    ? 'is the file of --client-ca-file and needs --requestheader-allowed-names as well'
+    : undefined;
 }
 
 /** Versions of the review that a token webhook may be asked in. */
@@ -325,6 +350,6 @@ export class AuthenticationOptions {
     unit: 'names',
     usage: 'Beginnings of headers in which a proxy sends extra fields of the user, such as X-Remote-Extra-.',
   })
-  @Check('fieldNames', fieldNamesProblem)
+  @Check('fieldPrefixes', fieldPrefixesProblem)
   readonly requestheaderExtraHeadersPrefix: readonly string[] = [];
 }

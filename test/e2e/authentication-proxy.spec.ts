@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { TestIdentity } from '../support/test-authority.js';
 import { type FieldLines, type FieldsAnswer, sendFields } from './support/send-fields.js';
-import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const mapPath = '/api/v1/namespaces/control-system/configmaps/extension-apiserver-authentication';
@@ -203,6 +203,32 @@ describe('authorities of clients', () => {
 });
 
 describe('a server that knows proxies', () => {
+  it('takes a new authority of them while it runs', async () => {
+    const next = await TestIdentity.root('next proxies');
+    const { chain, key } = await next.issue({ subject: [{ CN: ['front-proxy'] }] });
+    const client = cluster.clientFor(server, { cert: chain, key });
+    try {
+      const ask = () => client.post(selfReviews, {}, { headers: { 'X-Remote-User': 'eve' } });
+      assert.equal((await ask()).status, 401);
+      writeFileSync(file('proxies.pem'), proxies.cert + next.cert);
+      const body = await eventually(async () => {
+        const answer = await ask();
+        return answer.status === 201 && answer.body;
+      }, 'the new authority');
+      assert.equal(body.status.userInfo.username, 'eve');
+    } finally {
+      writeFileSync(file('proxies.pem'), proxies.cert);
+      client.close();
+    }
+  });
+
+  it('starts although it can not tell others', async () => {
+    const frozen = { immutable: true, data: null };
+    assert.equal((await server.client.patch(mapPath, 'merge', frozen)).status, 200);
+    const started = await cluster.addServer();
+    assert.match(started.log, /extension servers are not told the authorities of clients/);
+  });
+
   it('needs to know their headers', async () => {
     const flags = [`--requestheader-client-ca-file=${file('proxies.pem')}`];
     await assert.rejects(

@@ -17,10 +17,24 @@ const maxAttempts = 5;
 /**
  * Brings what this process knows about authorities of clients into the ConfigMap `extension-apiserver-authentication` of
  * the system namespace, from which extension servers read how to authenticate. Does nothing when it is all there. Safe
- * for many processes at once. Throws when the store can't be used.
+ * for many processes at once. A map that can't be written (somebody made it immutable) is logged: that is no reason for
+ * this server not to start.
  */
-export async function publishClientAuthorities(context: GroupContext, own: AuthorityData): Promise<void> {
+export async function publishClientAuthorities(
+  context: GroupContext,
+  own: AuthorityData,
+  logger: { warn(text: string, fields?: object): void },
+): Promise<void> {
   if (Object.keys(own).length === 0) return;
+  try {
+    await publish(context, own);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    logger.warn('extension servers are not told the authorities of clients', { problem: error.message });
+  }
+}
+
+async function publish(context: GroupContext, own: AuthorityData): Promise<void> {
   const { clock, names, registry, storage } = context;
   const resource = registry.find('', 'v1', 'configmaps');
   if (resource === undefined) throw new Error('the resource configmaps is not registered');
