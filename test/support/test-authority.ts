@@ -45,8 +45,17 @@ export class TestIdentity {
     return TestIdentity.make(request, this);
   }
 
-  private static async make(request: TestCertificate, issuer: TestIdentity | undefined): Promise<TestIdentity> {
-    const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  /** Signs one more certificate for the key of another identity. */
+  issueFor(owner: TestIdentity, request: TestCertificate): Promise<TestIdentity> {
+    return TestIdentity.make(request, this, owner.keys);
+  }
+
+  private static async make(
+    request: TestCertificate,
+    issuer: TestIdentity | undefined,
+    owned?: TestIdentity['keys'],
+  ): Promise<TestIdentity> {
+    const keys = owned ?? (await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']));
     const isAuthority = request.authority === true;
     const usages = request.usages ?? (isAuthority ? [] : [x509.ExtendedKeyUsage.clientAuth]);
     const flags = x509.KeyUsageFlags;

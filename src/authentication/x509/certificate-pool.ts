@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
@@ -7,8 +7,9 @@ const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
  * whether it was. An authority is its name and its key, so renewing its certificate changes nothing for clients.
  */
 export class CertificatePool {
-  private anchors: ReadonlySet<string>;
+  private anchors: Anchors;
   private current = 0;
+  private verdicts = new WeakMap<readonly X509Certificate[], boolean>();
 
   /** @param pem one or more certificates; throws when there is none or one can't be read. */
   constructor(pem: string | Buffer) {
@@ -23,23 +24,64 @@ export class CertificatePool {
   /** Throws and stays as it is when the certificates can't be used. */
   replace(pem: string | Buffer): void {
     this.anchors = readAnchors(pem);
+    this.verdicts = new WeakMap();
     this.current++;
   }
 
-  /** Whether one of the certificates is an authority of the pool; `ids` are from {@link anchorId}. */
-  hasAny(ids: readonly string[]): boolean {
-    return ids.some((id) => this.anchors.has(id));
+  /**
+   * Whether one of the certificates is an authority of the pool or signed by one. The answer is remembered by the array.
+   *
+   * @param chain each signed by the one behind it, as {@link signedChain} makes sure.
+   */
+  trusts(chain: readonly X509Certificate[]): boolean {
+    let verdict = this.verdicts.get(chain);
+    if (verdict === undefined) {
+      verdict = chain.some((certificate) => this.vouchesFor(certificate));
+      this.verdicts.set(chain, verdict);
+    }
+    return verdict;
+  }
+
+  private vouchesFor(certificate: X509Certificate): boolean {
+    const { anchors } = this;
+    if (anchors.get(certificate.subject)?.some((anchor) => isSameKey(anchor, certificate))) return true;
+    return anchors.get(certificate.issuer)?.some((anchor) => isSigned(certificate, anchor)) ?? false;
   }
 }
 
-/** What an authority is known by: its subject and its public key. */
-export function anchorId(certificate: X509Certificate): string {
-  const key = certificate.publicKey.export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(key).update(certificate.subject).digest('base64');
+/** Authorities by their names, of which several may have the same. */
+type Anchors = ReadonlyMap<string, readonly X509Certificate[]>;
+
+/**
+ * The beginning of a chain that holds: it ends before the first certificate that didn't sign the one in front of it or
+ * may sign none. What a peer sends is linked by names alone, and TLS may have found another way to an authority.
+ */
+export function signedChain(chain: readonly X509Certificate[]): readonly X509Certificate[] {
+  const broken = chain.findIndex((certificate, i) => {
+    const subject = chain[i - 1];
+    return subject !== undefined && !(isAuthority(certificate) && isSigned(subject, certificate));
+  });
+  return broken < 0 ? chain : chain.slice(0, broken);
 }
 
-function readAnchors(pem: string | Buffer): ReadonlySet<string> {
+/** Old roots don't say what they are for; they count only when they are in a pool anyway. */
+function isAuthority(certificate: X509Certificate): boolean {
+  return certificate.ca || certificate.checkIssued(certificate);
+}
+
+function isSigned(certificate: X509Certificate, by: X509Certificate): boolean {
+  return certificate.checkIssued(by) && certificate.verify(by.publicKey);
+}
+
+function isSameKey(a: X509Certificate, b: X509Certificate): boolean {
+  return a.publicKey.equals(b.publicKey);
+}
+
+function readAnchors(pem: string | Buffer): Anchors {
   const blocks = String(pem).match(pemBlock) ?? [];
   if (blocks.length === 0) throw new Error('the file has no certificate in PEM');
-  return new Set(blocks.map((block) => anchorId(new X509Certificate(block))));
+  return Map.groupBy(
+    blocks.map((block) => new X509Certificate(block)),
+    ({ subject }) => subject,
+  );
 }

@@ -7,7 +7,7 @@ import {
   type Authenticator,
   noCredentials,
 } from '../authenticator.js';
-import { anchorId, type CertificatePool } from './certificate-pool.js';
+import { type CertificatePool, signedChain } from './certificate-pool.js';
 
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
 
@@ -17,8 +17,8 @@ export interface PeerIdentity {
   readonly subject: DetailedPeerCertificate['subject'] | undefined;
   /** Why the chain is no good; undefined when TLS has accepted it. */
   readonly problem: string | undefined;
-  /** Of every certificate of the chain. */
-  readonly anchorIds: readonly string[];
+  /** The end certificate and those above it, as far as each is really signed by the next. */
+  readonly chain: readonly X509Certificate[];
   /** Milliseconds since the epoch; the chain holds between them. */
   readonly validFrom: number;
   readonly validUntil: number;
@@ -28,7 +28,8 @@ const peers = new WeakMap<TLSSocket, PeerIdentity>();
 
 /**
  * Reads what TLS has found out about the client, once per connection: chain, dates and key usage were checked against
- * all authorities that the listener knows, so who asks has to see whether the chain ends in one of its own.
+ * all authorities that the listener knows, so who asks has to see whether the chain ends in one of its own. Which way TLS
+ * went isn't told: the signatures of the chain are checked here again, or one could be led to another authority by names.
  */
 export function peerIdentity(socket: TLSSocket): PeerIdentity {
   let peer = peers.get(socket);
@@ -44,7 +45,7 @@ export function chainProblem(peer: PeerIdentity, pool: CertificatePool, now: num
   if (peer.problem !== undefined) return `the client certificate is not valid: ${peer.problem}`;
   if (now > peer.validUntil) return 'the client certificate has expired';
   if (now < peer.validFrom) return 'the client certificate is not valid yet';
-  return pool.hasAny(peer.anchorIds) ? undefined : 'the client certificate is from an unknown authority';
+  return pool.trusts(peer.chain) ? undefined : 'the client certificate is from an unknown authority';
 }
 
 /**
@@ -86,22 +87,22 @@ export class ClientCertificateAuthenticator implements Authenticator {
 function readPeer(socket: TLSSocket): PeerIdentity {
   const certificate = socket.getPeerCertificate?.(true) as DetailedPeerCertificate | undefined;
   if (certificate === undefined || certificate.raw === undefined) {
-    return { subject: undefined, problem: undefined, anchorIds: [], validFrom: 0, validUntil: 0 };
+    return { subject: undefined, problem: undefined, chain: [], validFrom: 0, validUntil: 0 };
   }
   const { subject } = certificate;
   if (!socket.authorized) {
     const problem = String(socket.authorizationError);
-    return { subject, problem, anchorIds: [], validFrom: 0, validUntil: 0 };
+    return { subject, problem, chain: [], validFrom: 0, validUntil: 0 };
   }
   const usages = certificate.ext_key_usage ?? [];
   if (usages.length > 0 && !usages.includes(clientAuthUsage)) {
-    return { subject, problem: 'it is not for client authentication', anchorIds: [], validFrom: 0, validUntil: 0 };
+    return { subject, problem: 'it is not for client authentication', chain: [], validFrom: 0, validUntil: 0 };
   }
-  const chain = chainOf(certificate);
+  const chain = signedChain(chainOf(certificate));
   return {
     subject,
     problem: undefined,
-    anchorIds: chain.map(anchorId),
+    chain,
     validFrom: Math.max(...chain.map(({ validFrom }) => Date.parse(validFrom))),
     validUntil: Math.min(...chain.map(({ validTo }) => Date.parse(validTo))),
   };

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { TestIdentity } from '../support/test-authority.js';
+import { type FieldLines, sendFields } from './support/send-fields.js';
+import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+
+const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+let cluster: TestCluster;
+let server: TestServer;
+/** The authority of users. */
+let users: TestIdentity;
+/** The authority of proxies: any of its certificates may speak for users. */
+let proxies: TestIdentity;
+
+type Pair = { readonly chain: string; readonly key: string };
+
+/** A certificate with what an attacker sends along as its chain. */
+function withChain(identity: TestIdentity, ...others: readonly TestIdentity[]): Pair {
+  return { chain: [identity, ...others].map(({ cert }) => cert).join(''), key: identity.key };
+}
+
+/** Name and groups as a server sees them, or the code of its refusal. */
+async function whoIs(http: 1 | 2, identity: Pair | undefined, lines: FieldLines = [], token?: string): Promise<string> {
+  const credentials = {
+    ca: cluster.pki.authority,
+    ...(identity === undefined ? {} : { cert: identity.chain, key: identity.key }),
+    ...(token === undefined ? {} : { token }),
+  };
+  const { status, body } = await sendFields(http, `${server.url}${selfReviews}`, credentials, lines, {});
+  if (status !== 201) return String(status);
+  const { username, groups } = body.status.userInfo;
+  return `${username} ${groups.join()}`;
+}
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 0 });
+  users = await TestIdentity.root('users');
+  proxies = await TestIdentity.root('proxies');
+  writeFileSync(join(cluster.directory, 'users.pem'), users.cert);
+  writeFileSync(join(cluster.directory, 'proxies.pem'), proxies.cert);
+  server = await cluster.addServer(undefined, [
+    '--authorization-mode=RBAC',
+    `--client-ca-file=${join(cluster.directory, 'users.pem')}`,
+    `--requestheader-client-ca-file=${join(cluster.directory, 'proxies.pem')}`,
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+  ]);
+});
+after(() => cluster?.stop());
+
+const asAdmin: FieldLines = [
+  ['X-Remote-User', 'root'],
+  ['X-Remote-Group', 'system:masters'],
+];
+/** Whoever is nobody may not even ask who they are. */
+const anonymous = '403';
+
+for (const http of [1, 2] as const) {
+  describe(`certificates that are not what they seem, over HTTP/${http}`, () => {
+    it('the two authorities are kept apart', async () => {
+      const user = await users.issue({ subject: [{ CN: ['eve'] }] });
+      assert.equal(await whoIs(http, user), 'eve system:authenticated');
+      assert.equal(await whoIs(http, user, asAdmin), 'eve system:authenticated');
+      const proxy = await proxies.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
+      assert.equal(await whoIs(http, proxy), '401', 'groups in the certificate of a proxy are none');
+      assert.equal(await whoIs(http, proxy, asAdmin), 'root system:masters,system:authenticated');
+    });
+
+    it('a chain of names without signatures leads to no authority', async () => {
+      // TLS finds the true issuer by itself and passes over what was sent along, which names the other authority.
+      const forger = await TestIdentity.root('proxies');
+      const toProxies = await forger.issue({ subject: [{ CN: ['users'] }], authority: true });
+      const user = await users.issue({ subject: [{ CN: ['eve'] }] });
+      const answer = await whoIs(http, withChain(user, toProxies), asAdmin);
+      assert.ok(['401', 'eve system:authenticated'].includes(answer), answer);
+
+      const other = await TestIdentity.root('users');
+      const toUsers = await other.issue({ subject: [{ CN: ['proxies'] }], authority: true });
+      const proxy = await proxies.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
+      assert.equal(await whoIs(http, withChain(proxy, toUsers)), '401');
+    });
+
+    it('a chain through a certificate that is no authority leads to none', async () => {
+      // The same key and name, once as an authority under proxies, once as an ordinary certificate under users.
+      const department = await proxies.issue({ subject: [{ CN: ['department'] }], authority: true });
+      const ordinary = await users.issueFor(department, { subject: [{ CN: ['department'] }] });
+      const leaf = await department.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
+      assert.equal(await whoIs(http, withChain(leaf, ordinary, department)), '401');
+      assert.equal(await whoIs(http, withChain(leaf, department)), '401');
+      assert.equal(await whoIs(http, withChain(leaf, department), asAdmin), 'root system:masters,system:authenticated');
+    });
+
+    it('an authority that only has the name is a stranger', async () => {
+      for (const name of ['users', 'proxies']) {
+        const stranger = await TestIdentity.root(name);
+        const forged = await stranger.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
+        for (const identity of [forged, withChain(forged, stranger), withChain(forged, stranger, users, proxies)]) {
+          assert.equal(await whoIs(http, identity, asAdmin), '401', name);
+        }
+      }
+      const itself = await TestIdentity.root('system:masters');
+      assert.equal(await whoIs(http, withChain(itself)), '401');
+    });
+
+    it('odd names name nobody, or just the one they spell', async () => {
+      for (const [cn, seen] of [
+        ['', '401'],
+        ['root\0.example', 'root\0.example system:authenticated'],
+        ['system:masters', 'system:masters system:authenticated'],
+        // Cyrillic a and o, a zero-width space: other letters are other people.
+        ['аdmin', 'аdmin system:authenticated'],
+        ['ad\u200bmin', 'ad\u200bmin system:authenticated'],
+        [' admin', ' admin system:authenticated'],
+        ['admin\nO=system:masters', 'admin\nO=system:masters system:authenticated'],
+        ['admin, O=system:masters', 'admin, O=system:masters system:authenticated'],
+        ['admin/O=system:masters', 'admin/O=system:masters system:authenticated'],
+      ] as const) {
+        const identity = await users.issue({ subject: [{ CN: [cn] }] });
+        const answer = await whoIs(http, identity);
+        assert.ok(answer === seen || answer === '401', JSON.stringify([cn, answer]));
+      }
+    });
+
+    it('groups that only look like a privileged one have no rights', async () => {
+      for (const group of [
+        'system:masters\0',
+        'System:Masters',
+        'system:mаsters',
+        ' system:masters',
+        'a,system:masters',
+      ]) {
+        const identity = await users.issue({ subject: [{ O: [group] }, { CN: ['eve'] }] });
+        const credentials = { ca: cluster.pki.authority, cert: identity.chain, key: identity.key };
+        const { status } = await sendFields(http, `${server.url}/api/v1/secrets`, credentials, []);
+        assert.ok(status === 403 || status === 401, `${JSON.stringify(group)}: ${status}`);
+      }
+    });
+  });
+
+  describe(`fields of proxies from those who are none, over HTTP/${http}`, () => {
+    const spellings: readonly FieldLines[] = [
+      asAdmin,
+      [...asAdmin, ...asAdmin],
+      asAdmin.map(([name, value]) => [name.toUpperCase(), value] as const),
+      asAdmin.map(([name, value]) => [name.replaceAll('-', '_'), value] as const),
+      [['X-Remote-User', 'root, system:admin'], ['X-Remote-Extra-%2f', 'x'], ...asAdmin],
+    ];
+    for (const [i, lines] of spellings.entries()) {
+      it(`count for nothing (spelling ${i + 1})`, async () => {
+        const user = await users.issue({ subject: [{ CN: ['eve'] }] });
+        assert.equal(await whoIs(http, undefined, lines), anonymous);
+        assert.equal(await whoIs(http, undefined, lines, tokens.bob), 'bob system:authenticated');
+        assert.equal(await whoIs(http, user, lines), 'eve system:authenticated');
+      });
+    }
+  });
+}
