@@ -1,7 +1,10 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
+import { attributesOf } from '../machinery/authorizer.js';
+import { deniedError } from '../machinery/denied-error.js';
 import type { AdmissionFunctions, AdmissionSubject, RequestContext, UserInfo } from '../machinery/request-context.js';
+import { GROUP_CONTEXT, type GroupContext } from '../registry/group-context.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import type { AdmissionAttributes } from './attributes.js';
 import { AdmissionChain } from './chain.js';
@@ -15,6 +18,7 @@ export class AdmissionInterceptor implements NestInterceptor {
   constructor(
     @Inject(AdmissionChain) private readonly chain: AdmissionChain,
     @Inject(ResourceRegistry) private readonly registry: ResourceRegistry,
+    @Inject(GROUP_CONTEXT) private readonly group: Pick<GroupContext, 'security'>,
   ) {}
 
   intercept(host: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -44,7 +48,20 @@ export class AdmissionInterceptor implements NestInterceptor {
     });
     return {
       admit: (subject) => this.chain.admit(attributes(subject)),
-      validate: (subject) => this.chain.validate(attributes(subject)),
+      validate: async (subject) => {
+        if (subject.operation === 'CREATE' && info.verb !== 'create') await this.authorizeCreation(context);
+        await this.chain.validate(attributes(subject));
+      },
     };
+  }
+
+  /**
+   * An update or an apply turned out to create its object: only now it is known that the sender needs the right to
+   * create as well. Throws the 403.
+   */
+  private async authorizeCreation(context: RequestContext): Promise<void> {
+    const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb: 'create' };
+    const { decision, reason } = await this.group.security.authorizer.authorize(asked);
+    if (decision !== 'allow') throw deniedError(asked, reason);
   }
 }
