@@ -38,9 +38,9 @@ export class AuthenticationGuard implements CanActivate {
       }
       return true;
     }
-    // Credentials that were sent but are wrong never fall back to anonymous.
-    const sentSomething = result.kind === 'rejected' || asked.authorization !== undefined;
-    if (sentSomething || !this.allowAnonymous) {
+    // Credentials that a method knows as its own and finds wrong never fall back to anonymous; what no method looks at,
+    // such as another scheme, is no credential.
+    if (result.kind === 'rejected' || !this.allowAnonymous) {
       this.metrics.attempt('failure');
       if (result.kind === 'rejected') {
         this.logger.debug('credentials refused', { reason: result.reason, path: context.requestInfo.path });

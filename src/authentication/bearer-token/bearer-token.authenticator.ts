@@ -10,6 +10,9 @@ import { bearerToken } from './bearer-token.js';
 /** Longer ones are refused unread: real tokens have a few kilobytes at most. */
 export const maxTokenLength = 16 * 1024;
 
+/** A token has none (RFC 6750 section 2.1): of several words no one can tell which is meant. */
+const hasSpace = /\s/;
+
 const badToken: AuthenticationResult = Object.freeze({ kind: 'rejected', reason: 'invalid bearer token' });
 
 /** Bearer tokens of the Authorization header, judged by all methods for tokens (specification 5.2). */
@@ -22,8 +25,8 @@ export class BearerTokenAuthenticator implements Authenticator {
 
   authenticate({ authorization, signal }: AuthenticationRequest): Promise<AuthenticationResult> | AuthenticationResult {
     const token = bearerToken(authorization);
-    if (token === undefined || token === '') return noCredentials;
-    if (token.length > maxTokenLength) return badToken;
+    if (token === undefined) return noCredentials;
+    if (token.length > maxTokenLength || hasSpace.test(token)) return badToken;
     const asked = this.tokens.authenticateToken(token, this.apiAudiences, signal);
     return asked instanceof Promise ? asked.then((result) => this.resultOf(result)) : this.resultOf(asked);
   }

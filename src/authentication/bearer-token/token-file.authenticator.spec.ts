@@ -39,8 +39,9 @@ describe('TokenFileAuthenticator', () => {
 
   it('reads the token of the header whatever the case of the scheme', () => {
     assert.equal(bearerToken('Bearer a'), 'a');
-    assert.equal(bearerToken('bearer a'), 'a');
-    for (const header of [undefined, 'Basic a', 'Bearer', 'Bearer a b', ''])
+    assert.equal(bearerToken(' bearer  a '), 'a');
+    assert.equal(bearerToken('BEARER a b'), 'a b');
+    for (const header of [undefined, 'Basic a', 'Bearer', 'Bearer ', 'Bearera', 'Bearer\ta', 'a', ''])
       assert.equal(bearerToken(header), undefined);
   });
 
