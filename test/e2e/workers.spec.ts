@@ -131,6 +131,29 @@ describe('workers', () => {
     assert.equal(childrenOf(pidOf(server)).length, count);
   });
 
+  it('that die with a connection in their hands leave it to another', async () => {
+    const server = cluster.first;
+    const [stuck] = childrenOf(pidOf(server));
+    const clients = Array.from({ length: count }, () => cluster.clientFor(server, { token: tokens.admin }));
+    // Each worker in turn gets one; the one that stands still can neither take nor refuse it.
+    process.kill(stuck as number, 'SIGSTOP');
+    try {
+      let answered = 0;
+      const answers = clients.map(async (client) => {
+        const { status } = await client.get('/livez');
+        answered++;
+        return status;
+      });
+      await eventually(() => answered === count - 1, 'the other workers to answer');
+      process.kill(stuck as number, 'SIGKILL');
+      assert.deepEqual(await Promise.all(answers), Array(count).fill(200));
+    } finally {
+      if (isRunning(stuck as number)) process.kill(stuck as number, 'SIGKILL');
+      for (const client of clients) client.close();
+    }
+    await allUp(server);
+  });
+
   it('that are told to end alone finish and are replaced; nothing piles up in the parent', async () => {
     const server = cluster.first;
     const pid = pidOf(server);

@@ -6,6 +6,7 @@ import type { Timers } from '../../controllers/timers.js';
 import type { Logger } from '../../observability/logger.js';
 import type { Running } from '../lifecycle.js';
 import { StartupError } from '../startup-error.js';
+import { rescueConnections } from './connection-handoff.js';
 import { RestartBackoff } from './restart-backoff.js';
 import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
@@ -36,8 +37,8 @@ interface WorkerEnd {
 
 /**
  * Processes that serve one port together. The parent accepts connections and hands them out in turn, so that few clients
- * with long-lived connections spread evenly, and a connection that reaches a worker on its way out is handed to another
- * one. It listens from the moment the first worker is ready until the last one has ended.
+ * with long-lived connections spread evenly, and a connection that reaches a worker on its way out, or a dead one, is
+ * handed to another. It listens from the moment the first worker is ready until the last one has ended.
  *
  * A worker that ends is started again, at growing intervals as long as it keeps ending early. Workers end when their
  * parent does, however that happens.
@@ -144,6 +145,7 @@ export class WorkerPool implements Running {
   /** One worker from its start to its end. */
   private runOnce(slot: Slot, syncsViews: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
     const worker = cluster.fork();
+    rescueConnections(worker);
     slot.worker = worker;
     slot.startedAt = this.timers.elapsed();
     slot.isReady = false;
@@ -197,6 +199,8 @@ export class WorkerPool implements Running {
     const worker = slot?.worker;
     if (worker === undefined || !worker.isConnected()) return false;
     if (message.type === 'collect' && slot?.isReady !== true) return false;
-    return worker.send(message, () => undefined);
+    // A full channel says false as well, yet sends later.
+    worker.send(message, () => undefined);
+    return true;
   }
 }

@@ -28,6 +28,9 @@ export interface Credentials {
 // biome-ignore lint/suspicious/noExplicitAny: see ApiResponse
 export type WatchEvent = { readonly type: string; readonly object: any };
 
+/** Longer than any server lets a request take; a request without an answer by then fails, rather than the test hanging. */
+const answerMs = 75_000;
+
 /** A plain client of one server over HTTP/1.1 with keep-alive. */
 export class ApiClient {
   private readonly agent: Agent;
@@ -97,8 +100,16 @@ export class ApiClient {
     }
     Object.assign(headers, options.headers);
     return new Promise((resolve, reject) => {
-      const request = httpsRequest(`${this.url}${path}`, { method, headers, agent: this.agent }, resolve);
+      const request = httpsRequest(`${this.url}${path}`, { method, headers, agent: this.agent });
+      const late = setTimeout(
+        () => request.destroy(new Error(`${method} ${path}: no answer within ${answerMs} ms`)),
+        answerMs,
+      );
+      request.on('response', resolve);
       request.on('error', reject);
+      // Comes after the answer, or with a fault before it.
+      request.on('close', () => clearTimeout(late));
+      request.on('response', () => clearTimeout(late));
       request.end(payload);
     });
   }
