@@ -248,7 +248,7 @@ export class Cacher implements WatcherHome {
     }
     if (this.#live !== live) return;
     this.#release(live);
-    this.#options.observer.dropped(this.resource, failure?.code === 'Expired' ? 'epoch' : 'feed');
+    if (!this.#stopped) this.#options.observer.dropped(this.resource, failure?.code === 'Expired' ? 'epoch' : 'feed');
     for (const watcher of this.#groups.all()) {
       if (failure?.code === 'Expired' || failure?.code === 'Closed') watcher.fail(failure);
       else {
