@@ -12,7 +12,14 @@ export interface HealthReport {
   readonly healthy: boolean;
   /** One line per check, and warnings about exclusions that fit nothing. */
   readonly text: string;
-  readonly failures: readonly { readonly name: string; readonly error: unknown }[];
+  /** What became of each check that was not excluded. */
+  readonly outcomes: readonly HealthOutcome[];
+}
+
+export interface HealthOutcome {
+  readonly name: string;
+  /** What the check threw; undefined when it passed. */
+  readonly error?: unknown;
 }
 
 const timeoutMs = 5_000;
@@ -24,17 +31,13 @@ export async function runChecks(
   excluded: readonly string[],
 ): Promise<HealthReport> {
   const own = checks.filter((c) => c.paths.includes(path));
-  const failures: { name: string; error: unknown }[] = [];
+  const outcomes: HealthOutcome[] = [];
   const lines = await Promise.all(
     own.map(async (check) => {
       if (excluded.includes(check.name)) return `[+]${check.name} excluded: ok\n`;
-      try {
-        await withTimeout(check.check());
-        return `[+]${check.name} ok\n`;
-      } catch (error) {
-        failures.push({ name: check.name, error });
-        return `[-]${check.name} failed: reason withheld\n`;
-      }
+      const outcome = await runCheck(check);
+      outcomes.push(outcome);
+      return isPassed(outcome) ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`;
     }),
   );
   const unknown = excluded.filter((name) => !own.some((c) => c.name === name));
@@ -42,9 +45,23 @@ export async function runChecks(
     const list = unknown.map((n) => JSON.stringify(n)).join(', ');
     lines.push(`warn: some health checks cannot be excluded: no matches for ${list}\n`);
   }
-  const healthy = failures.length === 0;
+  const healthy = outcomes.every(isPassed);
   lines.push(`${path} check ${healthy ? 'passed' : 'failed'}\n`);
-  return { healthy, text: lines.join(''), failures };
+  return { healthy, text: lines.join(''), outcomes };
+}
+
+/** Runs one check; one that takes too long fails. */
+export async function runCheck(check: HealthCheck): Promise<HealthOutcome> {
+  try {
+    await withTimeout(check.check());
+    return { name: check.name };
+  } catch (error) {
+    return { name: check.name, error: error ?? new Error('no reason given') };
+  }
+}
+
+export function isPassed({ error }: HealthOutcome): boolean {
+  return error === undefined;
 }
 
 async function withTimeout(check: Promise<void> | void): Promise<void> {

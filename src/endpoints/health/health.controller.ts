@@ -5,7 +5,8 @@ import { Logger } from '../../observability/logger.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/request-context.js';
 import { EndpointServices } from '../services.js';
-import { type HealthCheck, type HealthPath, runChecks } from './health-checks.js';
+import { type HealthCheck, type HealthPath, isPassed, runCheck, runChecks } from './health-checks.js';
+import { HealthLog } from './health-log.js';
 
 export const HEALTH_CHECKS = Symbol('HealthChecks');
 
@@ -14,11 +15,15 @@ const plainText = 'text/plain; charset=utf-8';
 /** Health endpoints and metrics (specification 4.10). Machines read the code, people the text. */
 @Controller()
 export class HealthController {
+  private readonly log: HealthLog;
+
   constructor(
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(HEALTH_CHECKS) private readonly checks: readonly HealthCheck[],
-    @Inject(Logger) private readonly logger: Logger,
-  ) {}
+    @Inject(Logger) logger: Logger,
+  ) {
+    this.log = new HealthLog(logger);
+  }
 
   @All('healthz')
   healthz(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -43,13 +48,10 @@ export class HealthController {
     const name = rest.join('/');
     const check = this.checks.find((c) => c.name === name && c.paths.includes(path as HealthPath));
     if (check === undefined) throw unknownPathError();
-    try {
-      await check.check();
-      sendText(context, reply, 200, plainText, 'ok');
-    } catch (error) {
-      this.logger.warn('health check failed', { check: check.name, error });
-      sendText(context, reply, 500, plainText, `internal server error: ${check.name} failed\n`);
-    }
+    const outcome = await runCheck(check);
+    this.log.note(outcome);
+    if (isPassed(outcome)) sendText(context, reply, 200, plainText, 'ok');
+    else sendText(context, reply, 500, plainText, `internal server error: ${check.name} failed\n`);
   }
 
   @Get('metrics')
@@ -61,7 +63,7 @@ export class HealthController {
   private async answer(path: HealthPath, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
     const report = await runChecks(path, this.checks, context.query.getAll('exclude'));
-    for (const { name, error } of report.failures) this.logger.warn('health check failed', { check: name, error });
+    for (const outcome of report.outcomes) this.log.note(outcome);
     const text = report.healthy && !context.query.has('verbose') ? 'ok' : report.text;
     reply.header('x-content-type-options', 'nosniff');
     sendText(context, reply, report.healthy ? 200 : 500, plainText, text);

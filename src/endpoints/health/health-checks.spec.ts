@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Logger } from '../../observability/logger.js';
+import { type HealthCheck, runCheck, runChecks } from './health-checks.js';
+import { HealthLog } from './health-log.js';
+
+const passing: HealthCheck = { name: 'ping', paths: ['livez', 'readyz'], check: () => undefined };
+const failing: HealthCheck = {
+  name: 'storage',
+  paths: ['readyz'],
+  check: () => Promise.reject(new Error('no answer', { cause: new Error('connection refused') })),
+};
+
+describe('health checks', () => {
+  it('are those of the path, and one that fails is enough', async () => {
+    const ready = await runChecks('readyz', [passing, failing], []);
+    assert.equal(ready.healthy, false);
+    assert.equal(ready.text, '[+]ping ok\n[-]storage failed: reason withheld\nreadyz check failed\n');
+    const live = await runChecks('livez', [passing, failing], []);
+    assert.deepEqual([live.healthy, live.text], [true, '[+]ping ok\nlivez check passed\n']);
+  });
+
+  it('can be left out, and what is not there can not', async () => {
+    const { healthy, text, outcomes } = await runChecks('readyz', [passing, failing], ['storage', 'nothing']);
+    assert.equal(healthy, true);
+    assert.match(text, /^\[\+\]ping ok\n\[\+\]storage excluded: ok\nwarn: .*"nothing"\n/);
+    assert.deepEqual(outcomes, [{ name: 'ping' }]);
+  });
+
+  it('fail for whatever is thrown', async () => {
+    const odd: HealthCheck = { ...failing, check: () => Promise.reject(undefined) };
+    assert.ok((await runCheck(odd)).error instanceof Error);
+  });
+});
+
+describe('the log of health checks', () => {
+  it('tells each change once, in one line', async () => {
+    const lines: string[] = [];
+    const log = new HealthLog(new Logger('info', 'text', (line) => lines.push(line.slice(25))));
+    const failed = await runCheck(failing);
+    for (let i = 0; i < 3; i++) log.note(failed);
+    log.note(await runCheck(passing));
+    for (let i = 0; i < 3; i++) log.note({ name: 'storage' });
+    log.note(failed);
+    assert.deepEqual(lines, [
+      'INFO  health check fails check=storage reason="no answer: connection refused"\n',
+      'INFO  health check passes again check=storage\n',
+      'INFO  health check fails check=storage reason="no answer: connection refused"\n',
+    ]);
+  });
+});
