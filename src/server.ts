@@ -24,7 +24,7 @@ import { RuntimeConfig } from './config/runtime-config.js';
 import { ConnectionTracker } from './endpoints/connection-tracker.js';
 import type { VersionInfo } from './endpoints/discovery/discovery.controller.js';
 import { type HealthState, serverHealthChecks } from './endpoints/health/server-health.js';
-import { listenerOptions } from './endpoints/listener.js';
+import { keepAllFields, listenerOptions } from './endpoints/listener.js';
 import { registerRequestHooks } from './endpoints/request-info/request-info.hook.js';
 import { hostAddress } from './endpoints/service-account-issuer/host-address.js';
 import { EndpointServices } from './endpoints/services.js';
@@ -210,6 +210,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     await ensureSystemObjects(context, options.secureServing.securePort);
     await publishClientAuthorities(context, authorityData(options.authentication), logger);
     const listener = fastify.server as unknown as Http2SecureServer;
+    keepAllFields(listener);
     connections.watch(listener);
     tls.start(listener, shutdown.signal);
     await app.listen(securePort, bindAddress);

@@ -1,3 +1,4 @@
+import type { Http2SecureServer } from 'node:http2';
 import type { SecureContextOptions } from 'node:tls';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerClientError } from './client-errors.js';
@@ -13,6 +14,8 @@ export const maxHeaderBytes = 64 * 1024;
  * both HTTP versions instead of a broken HTTP/2 stream.
  */
 const parsedHeaderBytes = 2 * maxHeaderBytes;
+/** No head within the limit has more fields than this. */
+const maxHeaderFields = parsedHeaderBytes / 32;
 /** Longer than the idle times of usual clients, so that it is they who close, never between two requests. */
 const keepAliveMs = 120_000;
 /** When the system starts to ask whether a silent peer is still there. */
@@ -32,6 +35,15 @@ export interface ListenerOptions {
   /** 0: the default. */
   readonly http2MaxStreamsPerConnection: number;
   readonly maxBodyBytes: number;
+}
+
+/**
+ * Makes HTTP/1.1 heads whole: Node leaves out the fields behind the thousandth without a word, and with them could go
+ * those that a proxy in front adds at the end to say who a request is from.
+ */
+export function keepAllFields(server: Http2SecureServer): void {
+  // 0: no limit but the size. It holds for HTTP/1.1 connections of such a server too, which its type doesn't say.
+  (server as Http2SecureServer & { maxHeadersCount?: number }).maxHeadersCount = 0;
 }
 
 /** Options of the Fastify instance: one TLS listener for HTTP/1.1 and HTTP/2. */
@@ -54,6 +66,8 @@ export function listenerOptions(options: ListenerOptions, filter: StatusFilter):
         requestTimeout: 0,
         headersTimeout: 60_000,
       },
+      // A user of many groups has a field for each of them.
+      maxHeaderListPairs: maxHeaderFields,
       maxSessionMemory: sessionMegabytes,
       settings: {
         maxHeaderListSize: parsedHeaderBytes,

@@ -176,12 +176,19 @@ for (const http of [1, 2] as const) {
       assert.equal(status, 401);
     });
 
-    it('bounds what can be sent', async () => {
-      const many: FieldLines = [
-        ['Impersonate-User', 'carol'],
-        ...Array.from({ length: 3000 }, (_, i) => ['Impersonate-Group', `group-${i}`] as const),
-      ];
-      const { status } = await send(tokens.admin, many);
+    it('does not get lost behind many other fields', async () => {
+      const fields = (count: number): FieldLines => Array.from({ length: count }, (_, i) => [`x${i}`, ''] as const);
+      assert.match(
+        await refusal(tokens.admin, ...fields(1200), ['Impersonate-User', 'carol']),
+        /User "carol" cannot get/,
+      );
+      const groups = Array.from({ length: 500 }, (_, i) => ['Impersonate-Group', `group-${i}`] as const);
+      assert.equal((await become(['Impersonate-User', 'carol'], ...groups)).groups.length, 502);
+    });
+
+    it('is bounded by the length of the head', async () => {
+      const groups = Array.from({ length: 1500 }, (_, i) => ['Impersonate-Group', `group-${i}`] as const);
+      const { status } = await send(tokens.admin, [['Impersonate-User', 'carol'], ...groups]);
       assert.equal(status, 431);
       assert.equal((await send(tokens.admin, [])).status, 404);
     });
