@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { endWithUs } from '../../test/support/child-guard.js';
 import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
 
 const mainFile = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -30,6 +31,7 @@ class Program {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    endWithUs(this.child);
     this.child.stdout?.on('data', (chunk: Buffer) => {
       this.output += chunk.toString();
     });

@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { chooseServiceUser, identity } from '../../src/program/postgres/service-user.js';
+import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
 
 export interface PgBouncerOptions {
   /** Server connections per database and user; few of them mix the transactions of all clients well. */
@@ -30,6 +31,7 @@ export class PgBouncer {
     const program = locate();
     const user = await chooseServiceUser();
     const directory = mkdtempSync(join(tmpdir(), 'plinth-pgbouncer-'));
+    removeWithUs(directory);
     const target = new URL(targetUrl);
     const port = await freePort();
     const settings = {
@@ -65,6 +67,7 @@ export class PgBouncer {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+    endWithUs(child);
     child.stderr?.on('data', (chunk: Buffer) => {
       log = (log + chunk.toString()).slice(-4000);
     });
@@ -102,6 +105,7 @@ export class PgBouncer {
       await ended;
     }
     rmSync(this.#directory, { recursive: true, force: true });
+    forgetFolder(this.#directory);
   }
 }
 

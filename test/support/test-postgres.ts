@@ -11,6 +11,7 @@ import { locateBinaries } from '../../src/program/postgres/binaries.js';
 import { usableBinaries } from '../../src/program/postgres/home.js';
 import { chooseServiceUser, identity, type ServiceUser } from '../../src/program/postgres/service-user.js';
 import { migrate, migrationsFingerprint } from '../../src/storage/postgres/migrate.js';
+import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 /** A database server that belongs to one test process. */
@@ -62,6 +63,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   const user = await chooseServiceUser();
   const { initdb, postgres } = await usableBinaries(locateBinaries(), user, copyRoot);
   const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
+  removeWithUs(directory);
   giveTo(user, directory);
   const data = join(directory, 'data');
 
@@ -121,9 +123,9 @@ async function serve(home: DataDirectory): Promise<TestPostgres> {
     server?.kill('SIGQUIT');
     rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
   };
-  const endWithUs = (): void => process.exit(143);
+  const exitOrderly = (): void => process.exit(143);
   process.once('exit', killWithUs);
-  process.once('SIGTERM', endWithUs);
+  process.once('SIGTERM', exitOrderly);
 
   const launch = async (): Promise<void> => {
     let log = '';
@@ -131,6 +133,7 @@ async function serve(home: DataDirectory): Promise<TestPostgres> {
       ...run,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+    endWithUs(child, 'QUIT');
     child.stderr?.on('data', (chunk: Buffer) => {
       log = (log + chunk.toString()).slice(-4000);
     });
@@ -161,8 +164,9 @@ async function serve(home: DataDirectory): Promise<TestPostgres> {
     stop: async () => {
       await shutDown('immediate');
       process.off('exit', killWithUs);
-      process.off('SIGTERM', endWithUs);
+      process.off('SIGTERM', exitOrderly);
       rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
+      forgetFolder(directory);
     },
   };
 }
@@ -178,6 +182,7 @@ function runEnvironment(user: ServiceUser, cwd: string) {
 /** Copies the data of the running server, as a base backup does. */
 async function createStandby(home: DataDirectory, port: number, adminUrl: string): Promise<TestStandby> {
   const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
+  removeWithUs(directory);
   giveTo(home.user, directory);
   const data = join(directory, 'data');
   // The backup lasts as long as this session.

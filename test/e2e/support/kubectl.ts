@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithUs, removeWithUs } from '../../support/child-guard.js';
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -21,6 +22,7 @@ export class Kubectl {
     private readonly program = process.env.PLINTH_TEST_KUBECTL ?? 'kubectl',
   ) {
     const home = mkdtempSync(join(tmpdir(), 'plinth-kubectl-'));
+    removeWithUs(home);
     this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig };
   }
 
@@ -54,6 +56,12 @@ export class Kubectl {
 
   /** Starts a command that goes on, such as a watch. */
   start(args: readonly string[], errors: 'inherit' | 'pipe' = 'inherit'): ChildProcess {
-    return spawn(this.program, args, { env: this.environment, cwd: repository, stdio: ['ignore', 'pipe', errors] });
+    const child = spawn(this.program, args, {
+      env: this.environment,
+      cwd: repository,
+      stdio: ['ignore', 'pipe', errors],
+    });
+    endWithUs(child);
+    return child;
   }
 }

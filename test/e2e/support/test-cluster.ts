@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../src/machinery/clock.js';
 import { formatKubeconfig } from '../../../src/program/kubeconfig.js';
 import { ensurePki, type Pki } from '../../../src/program/pki/pki.js';
+import { endWithUs, forgetFolder, removeWithUs } from '../../support/child-guard.js';
 import { PgBouncer } from '../../support/pgbouncer.js';
 import { startTestPostgres, type TestPostgres } from '../../support/test-postgres.js';
 import { ApiClient, type Credentials } from './api-client.js';
@@ -88,11 +89,29 @@ export class TestServer {
   /** Ends the process and waits for it; the default lets it finish its requests. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     this.client.close();
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
-    const exited = once(this.process, 'exit');
-    this.process.kill(signal);
-    await exited;
+    try {
+      await end(this.process, signal);
+    } catch (error) {
+      throw new Error(`${this.url} does not stop:\n${this.log}`, { cause: error });
+    }
   }
+}
+
+/** Longer than a stop may take that lets requests finish; a process that is still there is killed, and the test fails. */
+const stopMs = 90_000;
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGKILL');
+  }, stopMs);
+  child.kill(signal);
+  await exited;
+  clearTimeout(late);
+  if (isLate) throw new Error(`process ${child.pid} did not end within ${stopMs} ms of ${signal}`);
 }
 
 /** A real database and real serving processes over it, with certificates, tokens and kubeconfigs. */
@@ -111,6 +130,7 @@ export class TestCluster {
 
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
     const directory = mkdtempSync(join(tmpdir(), 'plinth-e2e-'));
+    removeWithUs(directory);
     const postgres = await startTestPostgres(options.fsync === true ? { fsync: true } : {});
     let cluster: TestCluster | undefined;
     let route: Route | undefined;
@@ -175,6 +195,7 @@ export class TestCluster {
       ],
       { env: this.environment, stdio: ['ignore', 'inherit', 'pipe'] },
     );
+    endWithUs(child);
     const server = new TestServer(url, child, kubeconfig, { ca: this.pki.authority, token: tokens.admin });
     this.children.push(child);
     await this.ready(server, readyStatus);
@@ -201,16 +222,16 @@ export class TestCluster {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.stop()));
-    for (const child of this.children) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    }
+    // All end, whatever becomes of one of them.
+    const ended = await Promise.allSettled([
+      ...this.servers.map((server) => server.stop()),
+      ...this.children.map((child) => end(child, 'SIGTERM')),
+    ]);
     await this.route.stop();
     await this.postgres.stop();
     rmSync(this.directory, { recursive: true, force: true });
+    forgetFolder(this.directory);
+    for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
   /** How the processes find the database. */
@@ -232,6 +253,7 @@ export class TestCluster {
       env: this.environment,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
+    endWithUs(child);
     this.children.push(child);
   }
 
