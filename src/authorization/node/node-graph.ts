@@ -30,6 +30,13 @@ export class NodeGraph {
   private readonly podsByNode = new Map<string, Set<PodEntry>>();
   private readonly volumes = new Map<string, VolumeEntry>();
   private readonly attachments = new Map<string, string>();
+  private readonly listeners = new Set<() => void>();
+
+  /** Calls back whenever a node may have got something new, until the returned function is called. */
+  onGrowth(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
 
   /** @param key namespace and name */
   setPod(key: string, { node, keys }: PodReferences): void {
@@ -42,6 +49,7 @@ export class NodeGraph {
     const pods = this.podsByNode.get(node);
     if (pods === undefined) this.podsByNode.set(node, new Set([entry]));
     else pods.add(entry);
+    this.grown();
   }
 
   deletePod(key: string): void {
@@ -64,6 +72,7 @@ export class NodeGraph {
     this.volumes.set(name, entry);
     entry.claim.volumes ??= new Set();
     entry.claim.volumes.add(entry);
+    this.grown();
   }
 
   deleteVolume(name: string): void {
@@ -78,6 +87,7 @@ export class NodeGraph {
 
   setAttachment(name: string, node: string): void {
     this.attachments.set(name, node);
+    this.grown();
   }
 
   deleteAttachment(name: string): void {
@@ -86,7 +96,7 @@ export class NodeGraph {
 
   replaceAttachments(attachments: ReadonlyMap<string, string>): void {
     this.attachments.clear();
-    for (const [name, node] of attachments) this.attachments.set(name, node);
+    for (const [name, node] of attachments) this.setAttachment(name, node);
   }
 
   /** Whether a pod of the node refers to the thing itself, or to a claim with a volume that does. */
@@ -118,6 +128,10 @@ export class NodeGraph {
   get sizes(): { readonly pods: number; readonly nodes: number; readonly targets: number; readonly volumes: number } {
     const { pods, podsByNode, targets, volumes } = this;
     return { pods: pods.size, nodes: podsByNode.size, targets: targets.size, volumes: volumes.size };
+  }
+
+  private grown(): void {
+    for (const listener of this.listeners) listener();
   }
 
   private dropPod(key: string, entry: PodEntry): void {

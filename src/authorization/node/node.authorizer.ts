@@ -159,11 +159,24 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     if (name === '') return no('No Object name found');
     this.refuseWhenLost();
     if (isConnected(node, namespace, name)) return allow;
-    return this.parts.state.catchUp().then(() => {
+    return this.connectedSoon(() => isConnected(node, namespace, name)).then((isSo) => {
       this.refuseWhenLost();
-      if (isConnected(node, namespace, name)) return allow;
-      return no(`no relationship found between node '${node}' and this object`);
+      return isSo ? allow : no(`no relationship found between node '${node}' and this object`);
     });
+  }
+
+  /** True as soon as it is so; false when it is not with everything that was committed before the call. */
+  private async connectedSoon(isConnected: () => boolean): Promise<boolean> {
+    const { graph, state } = this.parts;
+    let stop: (() => void) | undefined;
+    const seen = new Promise<void>((resolve) => {
+      stop = graph.onGrowth(() => {
+        if (isConnected()) resolve();
+      });
+    });
+    await Promise.race([seen, state.catchUp()]);
+    stop?.();
+    return isConnected();
   }
 
   /** A pod that moved away or was deleted might have been missed. */

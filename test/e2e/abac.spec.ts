@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from './support/api-client.js';
+import { TestCluster, tokens } from './support/test-cluster.js';
+
+const apiVersion = 'abac.authorization.k8s.io/v1beta1';
+
+let directory: string;
+let cluster: TestCluster;
+let client: ApiClient;
+
+function policy(spec: object): string {
+  return JSON.stringify({ apiVersion, kind: 'Policy', spec });
+}
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'plinth-abac-'));
+  const file = join(directory, 'policy.jsonl');
+  const lines = [
+    '# who may do what',
+    '',
+    policy({ user: 'alice', namespace: '*', resource: 'configmaps', apiGroup: '' }),
+    policy({ group: 'devs', namespace: 'default', resource: 'secrets', readonly: true }),
+    policy({ user: 'bob', nonResourcePath: '/public/*' }),
+    policy({ group: 'system:authenticated', readonly: true, nonResourcePath: '/api' }),
+    policy({ user: '*', resource: 'selfsubjectrulesreviews', apiGroup: 'authorization.k8s.io' }),
+  ];
+  writeFileSync(file, lines.join('\n'));
+  cluster = await TestCluster.start({
+    servers: 1,
+    flags: ['--authorization-mode=ABAC', `--authorization-policy-file=${file}`],
+  });
+  client = cluster.first.client;
+});
+
+after(async () => {
+  await cluster?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function statusOf(path: string, token: string): Promise<number> {
+  return (await client.get(path, { token })).status;
+}
+
+/** The answer to a path that is sent letter by letter: an URL would be put in order before. */
+function statusOfRaw(path: string, token: string): Promise<number> {
+  const { hostname, port } = new URL(client.url);
+  const headers = { authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    const options = { hostname, port, path, headers, ca: cluster.pki.authority, agent: false as const };
+    const sent = request(options, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+describe('the mode ABAC', () => {
+  it('allows what a line of the file says, and nothing else', async () => {
+    const { alice, bob } = tokens;
+    assert.equal(await statusOf('/api/v1/namespaces/default/configmaps', alice), 200);
+    assert.equal(await statusOf('/api/v1/configmaps', alice), 200);
+    assert.equal(await statusOf('/api/v1/namespaces/default/configmaps', bob), 403);
+    assert.equal(await statusOf('/api/v1/namespaces/default/secrets', alice), 200);
+    assert.equal(await statusOf('/api/v1/namespaces/other/secrets', alice), 403);
+    assert.equal(await statusOf('/api/v1/secrets', alice), 403);
+    assert.equal(await statusOf('/api', bob), 200);
+    assert.equal(await statusOf('/apis', bob), 403);
+    const body = { metadata: { name: 'x' } };
+    const written = await client.post('/api/v1/namespaces/default/secrets', body, { token: alice });
+    assert.equal(written.status, 403);
+    assert.match(written.body.message, /in the namespace "default": No policy matched\.$/);
+    assert.equal((await client.post('/api/v1/namespaces/default/configmaps', body, { token: alice })).status, 201);
+  });
+
+  it('is not talked round by the spelling of a path', async () => {
+    const { alice, bob } = tokens;
+    // Behind the allowed beginning there is nothing that could be reached.
+    for (const path of ['/public/../api/v1/secrets', '/public/..%2f..%2fapi/v1/secrets', '/public//api/v1/secrets']) {
+      assert.equal(await statusOfRaw(path, bob), 404, path);
+    }
+    const refused = ['/PUBLIC/x', '/%70ublic/x', '/public', '//public/x', '/api/v1/../../public/x', '/./public/x'];
+    for (const path of refused) assert.equal(await statusOfRaw(path, bob), 403, path);
+    // Resources are what they are, however their path is spelled.
+    for (const path of [
+      '/api/v1/namespaces/default/%73ecrets/x',
+      '/api/v1/namespaces/other/configmaps/../secrets',
+      '/api/v1/namespaces/other//secrets',
+      '/api/v1/namespaces/other/secrets?configmaps',
+      '/api/v1/watch/namespaces/other/secrets',
+    ]) {
+      assert.equal(await statusOfRaw(path, bob), 403, path);
+    }
+    assert.equal(await statusOfRaw('/api/v1/namespaces/other/%73ecrets', alice), 403);
+    assert.equal(await statusOfRaw('/api/v1/namespaces/default%2f..%2fother/secrets', alice), 403);
+  });
+
+  it('never locks administrators out, and lists its rules', async () => {
+    assert.equal(await statusOf('/api/v1/nodes', tokens.admin), 200);
+    const answer = await client.post(
+      '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+      { spec: { namespace: 'default' } },
+      { token: tokens.alice },
+    );
+    assert.equal(answer.status, 201, answer.text);
+    assert.deepEqual(answer.body.status, {
+      resourceRules: [
+        { verbs: ['*'], apiGroups: [''], resources: ['configmaps'] },
+        { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['secrets'] },
+      ],
+      nonResourceRules: [{ verbs: ['get', 'list', 'watch'], nonResourceURLs: ['/api'] }],
+      incomplete: false,
+    });
+  });
+
+  it('ends the start over a line that can not be used', async () => {
+    const file = join(directory, 'broken.jsonl');
+    writeFileSync(file, `${policy({ user: 'a', resource: '*' })}\n# fine\n{"spec":`);
+    const started = cluster.addServer(undefined, [`--authorization-policy-file=${file}`]);
+    await assert.rejects(started, /broken\.jsonl, line 3: is no JSON/);
+  });
+});
