@@ -48,7 +48,7 @@ import type { Storage } from './storage/storage.interface.js';
 const maxBodyBytes = 3 * 1024 * 1024;
 const listPageSize = 500;
 /** Idle connections get this long for a request that is on its way when the server stops. */
-const lingerMs = 1_000;
+const lingerMs = 500;
 /** Clients get this long to read the end of their watches. */
 const watchDrainMs = 10_000;
 
