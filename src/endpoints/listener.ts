@@ -38,8 +38,9 @@ export interface ListenerOptions {
 }
 
 /**
- * Makes HTTP/1.1 heads whole: Node leaves out the fields behind the thousandth without a word, and with them could go
- * those that a proxy in front adds at the end to say who a request is from.
+ * Lets HTTP/1.1 heads have as many fields as fit into their size. By itself Node stops at a thousand: it refuses the
+ * request, or in other releases leaves out the rest without a word, and with it what a proxy in front adds at the end to
+ * say who a request is from.
  */
 export function keepAllFields(server: Http2SecureServer): void {
   // 0: no limit but the size. It holds for HTTP/1.1 connections of such a server too, which its type doesn't say.
