@@ -1,6 +1,9 @@
 -- A batch of one write, which is what a single client at a time makes, takes a way of its own: the same steps as plain
 -- statements. Starting up the plan that serves any number of writes costs more than one write needs (measured for creates
 -- of 2 KB: 185 us of the backend's CPU instead of 225).
+--
+-- A row with index 0 tells the newest version that was drawn before the batch. Versions are drawn under the lock only,
+-- so a process that knows everything up to there knows everything up to the end of its batch, too.
 create or replace function plinth.write_batch(
   p_epoch bigint,
   p_batch bigint,
@@ -25,6 +28,7 @@ declare
   known_timeline integer;
   live record;
   drawn bigint;
+  drawn_before bigint;
 begin
   if pg_is_in_recovery() then
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
@@ -47,6 +51,7 @@ begin
   if given_up then
     raise exception 'batch % was given up by its sender', p_batch using errcode = 'PL001';
   end if;
+  select s.last_value into drawn_before from plinth.resource_version s;
   if cardinality(p_op) = 1 then
     select o.uid, o.resource_version, o.data into live from plinth.objects o
       where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
@@ -71,9 +76,11 @@ begin
       values (drawn, p_op[1], p_resource[1], p_namespace[1], p_name[1], p_uid[1], p_data[1]::json, live.data,
         live.resource_version, p_batch, clock_timestamp());
     perform pg_notify('plinth_changes', drawn::text);
-    return query select 1::bigint, drawn, null::text, null::bigint, null::json;
+    return query values (0::bigint, drawn_before, null::text, null::bigint, null::json),
+      (1::bigint, drawn, null::text, null::bigint, null::json);
     return;
   end if;
+  return query select 0::bigint, drawn_before, null::text, null::bigint, null::json;
   return query
     with decided as materialized (
       select i.index, i.op, i.resource, i.namespace, i.name, i.uid, i.data::json as data,

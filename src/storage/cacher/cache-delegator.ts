@@ -74,7 +74,9 @@ export class CachedStorage implements Storage {
     options: UpdateOptions,
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
-    return this.#inner.guaranteedUpdate(key, options, tryUpdate);
+    // A copy at hand saves the read; when it turns out stale, the refused write brings the newest state.
+    const hint = options.hint ?? this.#cachers.get(key.resource)?.cache?.get(key.namespace, key.name);
+    return this.#inner.guaranteedUpdate(key, hint === undefined ? options : { ...options, hint }, tryUpdate);
   }
 
   async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {

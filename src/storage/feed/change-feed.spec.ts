@@ -11,7 +11,7 @@ import { Reader } from '../postgres/reader.js';
 import { SessionPool } from '../postgres/session-pool.js';
 import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
 import { collectUpTo, failsWith, put, remove } from '../testing/storage-contract.js';
-import { ChangeFeed } from './change-feed.js';
+import { ChangeFeed, type WakeSource } from './change-feed.js';
 
 const MINUTE_MS = 60_000;
 
@@ -111,19 +111,19 @@ describe('the change feed', () => {
       const from = await storage.head();
       const listened = await feed.subscribe({ resource: 'listened' }, from);
       const first = await storage.create(key('a', 'listened'), 'u', '1');
-      feed.written(first.resourceVersion, new Set(['listened']));
+      feed.batchEnded({ newest: first.resourceVersion, resources: new Set(['listened']), stretch: undefined });
       await collectUpTo(listened, first.resourceVersion);
       const before = reads;
       for (let i = 0; i < 20; i++) {
         const { resourceVersion } = await storage.create(key(`q${i}`, 'quiet'), 'u', String(i));
-        feed.written(resourceVersion, new Set(['quiet']));
+        feed.batchEnded({ newest: resourceVersion, resources: new Set(['quiet']), stretch: undefined });
         feed.wake(resourceVersion, 'notify');
       }
       // Rounds that were due from before may still end; twenty writes must not make twenty more.
       assert.ok(reads - before <= 2, `${reads - before} reads`);
       const late = await feed.subscribe({ resource: 'quiet' }, from);
       const last = await storage.create(key('last', 'quiet'), 'u', '20');
-      feed.written(last.resourceVersion, new Set(['quiet']));
+      feed.batchEnded({ newest: last.resourceVersion, resources: new Set(['quiet']), stretch: undefined });
       const seen = await collectUpTo(late, last.resourceVersion);
       assert.deepEqual(
         seen.map((change) => change.json),
@@ -133,6 +133,57 @@ describe('the change feed', () => {
       await feed.stop();
       await pool.stop();
       await storage.stop();
+    }
+  });
+
+  it('delivers own batches without reading them, and reads when others wrote in between', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const sources: WakeSource[] = [];
+    const logRead = (_changes: number, source: WakeSource) => {
+      sources.push(source);
+    };
+    const observer = { ...silentObserver, logRead };
+    const storage = await createPostgresStorage({ databaseUrl, notifyPollMs: MINUTE_MS, observer });
+    const other = await createPostgresStorage({ databaseUrl });
+    try {
+      const start = await storage.create(key('start', 'listened'), 'u', '0');
+      const subscription = await storage.watch({ resource: 'listened' }, start.resourceVersion);
+      const first = await storage.create(key('first', 'listened'), 'u', '1');
+      await collectUpTo(subscription, first.resourceVersion);
+      const before = sources.length;
+      let json = '1';
+      let last = first.resourceVersion;
+      for (let i = 2; i < 22; i++) {
+        const written = await storage.guaranteedUpdate(key('first', 'listened'), {}, () => ({
+          kind: 'write',
+          json: String(i),
+          uid: 'u',
+        }));
+        const [change] = await collectUpTo(subscription, written.object.resourceVersion);
+        assert.deepEqual(change, {
+          type: 'update',
+          key: key('first', 'listened'),
+          uid: 'u',
+          resourceVersion: written.object.resourceVersion,
+          json: String(i),
+          previousJson: json,
+        });
+        json = String(i);
+        last = written.object.resourceVersion;
+      }
+      assert.equal(sources.length, before, 'reads of the log');
+
+      const foreign = await other.create(key('foreign', 'listened'), 'u', '22');
+      const own = await storage.create(key('own', 'listened'), 'u', '23');
+      const both = await collectUpTo(subscription, own.resourceVersion);
+      assert.deepEqual(
+        both.map(({ resourceVersion }) => resourceVersion),
+        [foreign.resourceVersion, own.resourceVersion],
+      );
+      assert.ok(foreign.resourceVersion > last);
+    } finally {
+      await storage.stop();
+      await other.stop();
     }
   });
 

@@ -1,6 +1,6 @@
 import { armedFault } from '../faults.js';
 import { StorageError } from '../storage.errors.js';
-import type { ChangeSubscription, Scope } from '../storage.interface.js';
+import type { Change, ChangeSubscription, Scope } from '../storage.interface.js';
 import type { ChangeLog } from './change-log.js';
 import { type BufferLimits, Subscription } from './subscription.js';
 
@@ -18,6 +18,8 @@ export interface ChangeFeedOptions {
   /** Hears how far the log was read. */
   readonly onPosition?: (version: bigint) => void;
   readonly limits?: BufferLimits;
+  /** Whether a batch of this process is under way, whose end `batchEnded` will tell. */
+  readonly isWriting?: () => boolean;
   /** How long a watch from a version that is not there yet waits for it, in milliseconds. Default 3,000. */
   readonly futureWaitMs?: number;
 }
@@ -27,6 +29,14 @@ const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 
 const MOST_QUIET = 10_000;
 /** Applies between a failed read and the next. */
 const RETRY_MS = 200;
+
+/** What a batch of this process wrote. */
+export interface OwnBatch {
+  readonly newest: bigint;
+  readonly resources: ReadonlySet<string>;
+  /** All that was committed behind `after`, up to `newest`, in order; undefined when that is not known for sure. */
+  readonly stretch: { readonly after: bigint; readonly changes: readonly Change[] } | undefined;
+}
 
 interface Joiner {
   readonly scope: Scope;
@@ -48,8 +58,11 @@ interface Future {
  * listens to, deliver, move the cursor. Joining only between rounds makes it exact: a subscription that joined at
  * cursor P gets all that follows P live, and reads (from, P] itself.
  *
- * A notification, a write of this process and the poll all only say "look now"; none of them carries data. Without
- * subscriptions nothing is read and the cursor is forgotten.
+ * A notification and the poll only say "look now"; they carry no data. A batch that this process wrote itself is the
+ * one thing that need not be read: when nothing was drawn between the cursor and the batch, the batch is all that
+ * follows the cursor, and is delivered as it was written. Else it says "look now" as well. The notification of a batch
+ * may come before its answer; so notifications wait while a batch is under way, which takes a moment, and the poll does
+ * not. Without subscriptions nothing is read and the cursor is forgotten.
  */
 export class ChangeFeed {
   readonly #log: ChangeLog;
@@ -62,6 +75,10 @@ export class ChangeFeed {
   #heard = 0n;
   /** Newest versions of own batches whose notifications are yet to come and mean nothing here. */
   readonly #quiet = new Set<bigint>();
+  /** Own batches that were not looked at yet, oldest first. */
+  #own: OwnBatch[] = [];
+  /** Newest version of a notification that waits for the end of an own batch; 0 for none. */
+  #awaited = 0n;
   #due: WakeSource | undefined;
   #wakeUp: (() => void) | undefined;
   #stopped = false;
@@ -92,6 +109,11 @@ export class ChangeFeed {
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
       if (this.#quiet.delete(newest) || newest <= this.#heard) return;
+      if (this.#own.some((batch) => batch.newest >= newest)) return;
+      if (source === 'notify' && this.#options.isWriting?.() === true) {
+        this.#awaited = newest > this.#awaited ? newest : this.#awaited;
+        return;
+      }
       this.#heard = newest;
     }
     this.#due ??= source;
@@ -99,10 +121,22 @@ export class ChangeFeed {
   }
 
   /**
-   * Says that this process committed a batch. Nothing is read for one that nobody here listens to, nor for its
-   * notification: single writers would pay for it with a round trip per write. The poll moves the position on.
+   * Says that a batch of this process ended, and what it wrote, if anything. Nothing is read for one that nobody here
+   * listens to, nor for its notification: single writers would pay for it with a round trip per write. The poll moves
+   * the position on.
    */
-  written(newest: bigint, resources: ReadonlySet<string>): void {
+  batchEnded(written: OwnBatch | undefined): void {
+    if (written?.stretch !== undefined && this.#cursor !== undefined) {
+      this.#own.push(written);
+      this.#wakeUp?.();
+    } else if (written !== undefined) this.#unheard(written);
+    const awaited = this.#awaited;
+    this.#awaited = 0n;
+    if (awaited > (written?.newest ?? 0n)) this.wake(awaited, 'notify');
+  }
+
+  /** Something was written that can't be delivered from memory. */
+  #unheard({ newest, resources }: OwnBatch): void {
     const concerns = (resource: string) => this.#byResource.has(resource);
     if (this.#joiners.length > 0 || [...resources].some(concerns)) {
       this.wake(newest, 'local');
@@ -110,6 +144,29 @@ export class ChangeFeed {
     }
     if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
     this.#quiet.add(newest);
+  }
+
+  /** Delivers own batches that follow the cursor without a gap. */
+  #deliverOwn(): void {
+    let delivered = 0;
+    for (const batch of this.#own.splice(0)) {
+      const { newest, stretch } = batch;
+      const cursor = this.#cursor;
+      if (cursor === undefined || newest <= cursor) continue;
+      if (stretch?.after !== cursor) {
+        this.#unheard(batch);
+        continue;
+      }
+      for (const change of stretch.changes) {
+        for (const subscription of this.#byResource.get(change.key.resource) ?? []) subscription.offer(change);
+      }
+      delivered += stretch.changes.length;
+      this.#cursor = newest;
+      if (newest > this.#heard) this.#heard = newest;
+    }
+    if (delivered === 0 || this.#cursor === undefined) return;
+    this.#options.onPosition?.(this.#cursor);
+    this.#advanceAll(this.#cursor);
   }
 
   /** See `Storage.watch`. A version that is not there yet is waited for, then refused with `TooLargeVersion`. */
@@ -133,6 +190,7 @@ export class ChangeFeed {
     while (!this.#stopped) {
       if (this.#joiners.length > 0) await this.#admit();
       if (this.#stopped) return;
+      if (this.#own.length > 0) this.#deliverOwn();
       const cursor = this.#cursor;
       if (cursor === undefined || this.#byResource.size === 0) {
         this.#cursor = undefined;
@@ -141,7 +199,7 @@ export class ChangeFeed {
       }
       const source = this.#due;
       if (source === undefined) {
-        if (this.#joiners.length === 0)
+        if (this.#joiners.length === 0 && this.#own.length === 0)
           await this.#sleep(armedFault === 'drop-notification' ? undefined : this.#options.pollMs);
         continue;
       }

@@ -67,6 +67,7 @@ export async function guaranteedUpdate(
       uid,
       expected: current?.resourceVersion ?? null,
       json: decision.json,
+      previousJson: current?.json,
     });
     if (answer.kind === 'written') {
       const object = { key, uid, resourceVersion: answer.resourceVersion, json: decision.json };

@@ -54,10 +54,9 @@ export class PostgresStorage implements Storage {
       pollMs: options.notifyPollMs,
       observer: options.observer,
       onPosition: (version) => this.#sequencer.observe(version),
+      isWriting: () => this.#sequencer.isSending,
     });
-    this.#sequencer = new Sequencer(options, this.#epochs, (newest, resources) =>
-      this.#feed.written(newest, resources),
-    );
+    this.#sequencer = new Sequencer(options, this.#epochs, (written) => this.#feed.batchEnded(written));
     this.#listener = new NotifyListener(
       () =>
         Session.open({
@@ -115,7 +114,14 @@ export class PostgresStorage implements Storage {
   }
 
   async create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
-    const answer = await this.#sequencer.write({ op: 'create', key, uid, expected: null, json });
+    const answer = await this.#sequencer.write({
+      op: 'create',
+      key,
+      uid,
+      expected: null,
+      json,
+      previousJson: undefined,
+    });
     if (answer.kind === 'written') return { key, uid, resourceVersion: answer.resourceVersion, json };
     throw new StorageError('KeyExists', 'an object lives under the key already', {
       key,

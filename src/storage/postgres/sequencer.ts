@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { StorageError } from '../storage.errors.js';
-import type { StorageKey, StoredObject } from '../storage.interface.js';
+import type { Change, StorageKey, StoredObject } from '../storage.interface.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
 import type { EpochKeeper } from './epoch.js';
@@ -18,6 +18,19 @@ export interface Write {
   readonly uid: string;
   readonly expected: bigint | null;
   readonly json: string;
+  /** Text of the object at the version `expected`, where the writer has it. */
+  readonly previousJson: string | undefined;
+}
+
+/** A committed batch that wrote something. */
+export interface WrittenBatch {
+  readonly newest: bigint;
+  readonly resources: ReadonlySet<string>;
+  /**
+   * Everything that was committed behind version `after`, up to `newest`, in order; undefined when that is not known for
+   * sure.
+   */
+  readonly stretch: { readonly after: bigint; readonly changes: readonly Change[] } | undefined;
 }
 
 /** The new version, or the committed state that contradicted the precondition. */
@@ -54,26 +67,23 @@ const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
 export class Sequencer {
   readonly #options: ResolvedOptions;
   readonly #epochs: EpochKeeper;
-  readonly #onWritten: (newest: bigint, resources: ReadonlySet<string>) => void;
+  readonly #onEnd: (written: WrittenBatch | undefined) => void;
   readonly #stop = new AbortController();
   readonly #backoff: Backoff;
   #queue: Entry[] = [];
   #session: Session | undefined;
   #known = 0n;
+  #isSending = false;
   #lastError: unknown;
   #wake: (() => void) | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #loop: Promise<void> | undefined;
 
-  /** `onWritten` hears the newest version and the resources of every committed batch that wrote something. */
-  constructor(
-    options: ResolvedOptions,
-    epochs: EpochKeeper,
-    onWritten: (newest: bigint, resources: ReadonlySet<string>) => void,
-  ) {
+  /** `onEnd` hears of the end of every batch that was sent, and what it wrote, if anything. */
+  constructor(options: ResolvedOptions, epochs: EpochKeeper, onEnd: (written: WrittenBatch | undefined) => void) {
     this.#options = options;
     this.#epochs = epochs;
-    this.#onWritten = onWritten;
+    this.#onEnd = onEnd;
     this.#backoff = new Backoff(20, 1_000);
   }
 
@@ -90,6 +100,11 @@ export class Sequencer {
     clearInterval(this.#sweeper);
     for (const entry of this.#queue.splice(0)) entry.reject(new StorageError('Closed', 'storage is shutting down'));
     await this.#session?.close();
+  }
+
+  /** Whether a batch is under way, whose end `onEnd` will tell. */
+  get isSending(): boolean {
+    return this.#isSending;
   }
 
   /** Tells that `version` is committed; narrows the search for a lost batch. */
@@ -133,7 +148,11 @@ export class Sequencer {
       const session = await this.#connected(undefined);
       if (session === undefined) continue;
       const batch = this.#take();
-      if (batch.length > 0) await this.#send(session, batch);
+      if (batch.length === 0) continue;
+      this.#isSending = true;
+      const written = await this.#send(session, batch);
+      this.#isSending = false;
+      this.#onEnd(written);
     }
   }
 
@@ -185,7 +204,7 @@ export class Sequencer {
     return batch;
   }
 
-  async #send(session: Session, batch: Entry[]): Promise<void> {
+  async #send(session: Session, batch: Entry[]): Promise<WrittenBatch | undefined> {
     const began = performance.now();
     const id = newBatchId();
     // Taken now: while the batch is under way #known may pass its versions by way of the log.
@@ -205,23 +224,29 @@ export class Sequencer {
     try {
       rows = await session.run(WRITE_BATCH, values, this.#options.resolveDeadlineMs);
     } catch (error) {
-      await this.#failed(session, batch, id, before, error);
-      return;
+      return this.#failed(session, batch, id, before, error);
     }
-    const refused = this.#answer(batch, rows);
+    const { refused, written } = this.#answer(batch, rows);
     this.#options.observer.batch(batch.length, refused, performance.now() - began);
+    return written;
   }
 
-  #answer(batch: readonly Entry[], rows: readonly Row[]): number {
+  #answer(
+    batch: readonly Entry[],
+    rows: readonly Row[],
+  ): { readonly refused: number; readonly written: WrittenBatch | undefined } {
     this.#backoff.reset();
     let newest = 0n;
     let refused = 0;
+    let after: bigint | undefined;
+    const changes: Change[] = [];
     const outcomes = new Map<string, StoredObject | undefined>();
     for (const row of rows) {
+      const version = row[1];
+      if (row[0] === '0') after = BigInt(text(row, 1));
       const entry = batch[Number(row[0]) - 1];
       if (entry === undefined) continue;
       const { write } = entry;
-      const version = row[1];
       if (version === null || version === undefined) {
         refused += 1;
         const current = row[3] === null ? undefined : storedObject(write.key, row, 2);
@@ -231,18 +256,23 @@ export class Sequencer {
       }
       const resourceVersion = BigInt(version);
       if (resourceVersion > newest) newest = resourceVersion;
+      changes.push(changeOf(write, resourceVersion));
       outcomes.set(
         entry.keyString,
         write.op === 'delete' ? undefined : { key: write.key, uid: write.uid, resourceVersion, json: write.json },
       );
       entry.resolve({ kind: 'written', resourceVersion });
     }
-    if (newest > 0n) {
-      this.observe(newest);
-      this.#onWritten(newest, new Set(batch.map((entry) => entry.write.key.resource)));
-    }
     if (this.#queue.length > 0) this.#refuseOutdated(outcomes);
-    return refused;
+    if (newest === 0n) return { refused, written: undefined };
+    this.observe(newest);
+    const resources = new Set(changes.map((change) => change.key.resource));
+    const isWhole = after !== undefined && changes.every(isComplete);
+    if (isWhole && changes.length > 1) changes.sort(byVersion);
+    return {
+      refused,
+      written: { newest, resources, stretch: isWhole ? { after: after as bigint, changes } : undefined },
+    };
   }
 
   #refuseOutdated(outcomes: ReadonlyMap<string, StoredObject | undefined>): void {
@@ -255,31 +285,36 @@ export class Sequencer {
     });
   }
 
-  async #failed(session: Session, batch: Entry[], id: string, before: bigint, error: unknown): Promise<void> {
+  async #failed(
+    session: Session,
+    batch: Entry[],
+    id: string,
+    before: bigint,
+    error: unknown,
+  ): Promise<WrittenBatch | undefined> {
     this.#lastError = error;
     const kind = failureKind(error);
     switch (kind) {
       case 'lost':
         session.destroy();
-        await this.#resolve(batch, id, before);
-        return;
+        return this.#resolve(batch, id, before);
       case 'reconnect':
         session.destroy();
         this.#requeue(batch);
         await untilAborted(this.#backoff.next(), this.#stop.signal);
-        return;
+        return undefined;
       case 'retry':
         this.#requeue(batch);
         await untilAborted(this.#backoff.next(), this.#stop.signal);
-        return;
+        return undefined;
       case 'epoch':
         this.#requeue(batch);
         await this.#enterAgain(session);
-        return;
+        return undefined;
       case 'partition':
         this.#requeue(batch);
         await this.#addPartitions(session);
-        return;
+        return undefined;
       case 'data':
         if (batch.length === 1) {
           const reason = error instanceof Error ? error.message : String(error);
@@ -293,10 +328,10 @@ export class Sequencer {
           for (const entry of batch) entry.alone = true;
           this.#requeue(batch);
         }
-        return;
+        return undefined;
       case 'fatal':
         for (const entry of batch) entry.reject(unavailable(error, 'the database refused the write'));
-        return;
+        return undefined;
     }
   }
 
@@ -322,7 +357,7 @@ export class Sequencer {
   }
 
   /** Finds out what became of a batch whose answer never came. */
-  async #resolve(batch: Entry[], id: string, before: bigint): Promise<void> {
+  async #resolve(batch: Entry[], id: string, before: bigint): Promise<WrittenBatch | undefined> {
     const deadline = performance.now() + this.#options.resolveDeadlineMs;
     for (;;) {
       const left = deadline - performance.now();
@@ -333,8 +368,7 @@ export class Sequencer {
         continue;
       }
       try {
-        this.#settle(batch, await session.run(RESOLVE_BATCH, [id, before.toString()], Math.max(1, left)));
-        return;
+        return this.#settle(batch, await session.run(RESOLVE_BATCH, [id, before.toString()], Math.max(1, left)));
       } catch (error) {
         this.#lastError = error;
         if (failureKind(error) !== 'retry') session.destroy();
@@ -351,9 +385,10 @@ export class Sequencer {
         }),
       );
     }
+    return undefined;
   }
 
-  #settle(batch: Entry[], rows: readonly Row[]): void {
+  #settle(batch: Entry[], rows: readonly Row[]): WrittenBatch | undefined {
     const written = new Map<string, bigint>();
     for (const row of rows) {
       const key = { resource: text(row, 1), namespace: text(row, 2), name: text(row, 3) };
@@ -372,10 +407,9 @@ export class Sequencer {
       entry.resolve({ kind: 'written', resourceVersion });
     }
     this.#requeue(again);
-    if (newest > 0n) {
-      this.observe(newest);
-      this.#onWritten(newest, new Set(batch.map((entry) => entry.write.key.resource)));
-    }
+    if (newest === 0n) return undefined;
+    this.observe(newest);
+    return { newest, resources: new Set(batch.map((entry) => entry.write.key.resource)), stretch: undefined };
   }
 
   #requeue(entries: readonly Entry[]): void {
@@ -401,6 +435,18 @@ export class Sequencer {
       return false;
     });
   }
+}
+
+function changeOf({ op, key, uid, json, previousJson }: Write, resourceVersion: bigint): Change {
+  return { type: op, key, uid, resourceVersion, json, previousJson };
+}
+
+function isComplete({ type, previousJson }: Change): boolean {
+  return type === 'create' || previousJson !== undefined;
+}
+
+function byVersion(a: Change, b: Change): number {
+  return a.resourceVersion < b.resourceVersion ? -1 : 1;
 }
 
 function newBatchId(): string {
