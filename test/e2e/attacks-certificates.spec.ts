@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { TestIdentity } from '../support/test-authority.js';
+import { Http2Client } from './support/http2-client.js';
 import { type FieldLines, sendFields } from './support/send-fields.js';
 import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
@@ -99,11 +100,32 @@ for (const http of [1, 2] as const) {
         const stranger = await TestIdentity.root(name);
         const forged = await stranger.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
         for (const identity of [forged, withChain(forged, stranger), withChain(forged, stranger, users, proxies)]) {
-          assert.equal(await whoIs(http, identity, asAdmin), '401', name);
+          // The TLS library may end an HTTP/2 connection over a signature that doesn't fit, without any answer.
+          const answer = await whoIs(http, identity, asAdmin).catch((error) => {
+            if (http === 2 && error.code === 'ERR_HTTP2_SESSION_ERROR') return '401';
+            throw error;
+          });
+          assert.equal(answer, '401', name);
         }
       }
       const itself = await TestIdentity.root('system:masters');
       assert.equal(await whoIs(http, withChain(itself)), '401');
+    });
+
+    it('forged certificates do not disturb the connections of others', async () => {
+      const stranger = await TestIdentity.root('users');
+      const forged = await stranger.issue({ subject: [{ CN: ['root'] }] });
+      const victim = await Http2Client.connect(server.url, cluster.pki.authority, tokens.admin);
+      try {
+        for (let i = 0; i < 20; i++) {
+          await whoIs(http, forged).catch(() => undefined);
+          assert.equal((await victim.send('GET', '/api/v1/namespaces/default')).status, 200);
+          assert.equal((await server.client.get('/api/v1/namespaces/default')).status, 200);
+        }
+        assert.equal(victim.session.closed, false);
+      } finally {
+        await victim.close();
+      }
     });
 
     it('odd names name nobody, or just the one they spell', async () => {

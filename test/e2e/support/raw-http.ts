@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+
+/** What came back over one connection. */
+export interface RawAnswer {
+  /** Of the first response; 0 when the connection was closed without any. */
+  readonly status: number;
+  /** Everything behind the first head, as it came: further responses too. */
+  readonly body: string;
+  /** Codes of all responses, in order. */
+  readonly statuses: readonly number[];
+}
+
+/**
+ * Sends bytes as they are over one TLS connection with HTTP/1.1, and reads until the server closes it or nothing has come
+ * for `idleMs`. Characters stand for bytes.
+ */
+export async function send(url: string, ca: string, parts: readonly string[], idleMs = 500): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), ca, ALPNProtocols: ['http/1.1'] });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  // A server that refuses may reset the connection while it is written to.
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close');
+  await once(socket, 'secureConnect');
+  socket.setTimeout(idleMs, () => socket.destroy());
+  for (const part of parts) socket.write(Buffer.from(part, 'latin1'));
+  await closed;
+  const text = Buffer.concat(chunks).toString('utf8');
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
+  return { status: statuses[0] ?? 0, body: text.slice(text.indexOf('\r\n\r\n') + 4), statuses };
+}
