@@ -1,18 +1,15 @@
-import { Readable } from 'node:stream';
-import { spec as Spec } from 'node:test/reporters';
-
-/** Node's own report, then one line `N passed, N failed` for whoever reads only the end. */
+/**
+ * Tells `test-files.js` how one file goes, as lines of JSON: what begins and ends, so that what never ends has a name,
+ * and the counts at the end.
+ */
 export default async function* report(events) {
-  let counts = { passed: 0, failed: 0, cancelled: 0 };
-  async function* watched() {
-    for await (const event of events) {
-      // Each file has a summary of its own; the one over all files names none.
-      if (event.type === 'test:summary' && event.data.file === undefined) counts = event.data.counts;
-      yield event;
+  for await (const { type, data } of events) {
+    const test = `${data.name} (line ${data.line})`;
+    if (type === 'test:dequeue') yield `${JSON.stringify({ begun: test })}\n`;
+    else if (type === 'test:complete') yield `${JSON.stringify({ done: test })}\n`;
+    else if (type === 'test:summary') {
+      const { passed, failed, cancelled } = data.counts;
+      yield `${JSON.stringify({ passed, failed: failed + cancelled })}\n`;
     }
   }
-  yield* Readable.from(watched()).pipe(new Spec());
-  const failed = counts.failed + counts.cancelled;
-  if (counts.passed + failed === 0) process.exitCode = 1;
-  yield `${counts.passed} passed, ${failed} failed\n`;
 }

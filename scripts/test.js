@@ -4,12 +4,31 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suitableNode, unsuitableNodeMessage } from '../bin/node-version.js';
+import { runTestFiles } from './test-files.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const node = suitableNode();
+/** Each file is a process with a Postgres of its own. */
+const concurrency = 2;
+const limitMs = 300_000;
+/** The longest first, so that none of them is begun at the end while nothing else is left to run. */
+const longest = ['e2e/consistency.', 'e2e/watch-contract.', 'e2e/failover.', 'e2e/pooler.', 'e2e/rolling-restart.'];
+
+function rank(path) {
+  const index = longest.findIndex((part) => path.includes(part));
+  if (index >= 0) return index;
+  // Those with whole servers take longer than the rest.
+  return path.includes('/test/e2e/') ? longest.length : longest.length + 1;
+}
 
 function run(args) {
   return spawnSync(node, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+}
+
+function tellSlowest(times) {
+  const slowest = times.toSorted((a, b) => b.seconds - a.seconds).slice(0, 20);
+  console.log(`\nslowest of ${times.length} files:`);
+  for (const { file, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
 }
 
 async function main() {
@@ -23,23 +42,23 @@ async function main() {
   // Absent in versions of Node that do not get this far.
   const { globSync } = await import('node:fs');
   const filters = process.argv.slice(2);
-  const files = globSync(['dist/src/**/*.spec.js', 'dist/test/**/*.spec.js'], { cwd: root }).filter(
-    (path) => filters.length === 0 || filters.some((filter) => path.includes(filter)),
-  );
-  if (files.length === 0) {
-    console.log('0 passed, 0 failed');
-    return 1;
-  }
-  return run([
-    '--enable-source-maps',
-    '--test',
-    // Each file is a process with a Postgres of its own.
-    '--test-concurrency=2',
-    '--test-timeout=300000',
-    '--test-reporter=./scripts/test-reporter.js',
-    '--test-reporter-destination=stdout',
-    ...files.sort(),
-  ]);
+  const files = globSync(['dist/src/**/*.spec.js', 'dist/test/**/*.spec.js'], { cwd: root })
+    .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
+    .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stop.abort());
+  const print = (line) => console.log(line);
+  const { passed, failed, times } = await runTestFiles(files, {
+    node,
+    root,
+    concurrency,
+    limitMs,
+    print,
+    signal: stop.signal,
+  });
+  if (times.length > 20) tellSlowest(times);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 && passed > 0 && !stop.signal.aborted ? 0 : 1;
 }
 
 process.exitCode = await main();

@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What a file that is told to end gets to do so. */
+const graceMs = 10_000;
+/** How much of what one file says is kept; the end of it says why it failed. */
+const outputLimit = 4 * 1024 * 1024;
+
+/**
+ * Runs test files, each as a process group of its own: whatever a file started ends with it. The output of a file is
+ * shown when it fails or is ended because it takes too long.
+ *
+ * @param files paths, in the order they are begun in
+ * @param options.node the interpreter
+ * @param options.root working directory
+ * @param options.concurrency how many run at once
+ * @param options.limitMs how long a file may take
+ * @param options.print gets finished lines
+ * @param options.signal ends everything that runs and starts nothing more
+ * @returns counts of tests, and how long each file took, in seconds
+ */
+export async function runTestFiles(files, options) {
+  const { concurrency, print } = options;
+  const total = { passed: 0, failed: 0 };
+  const times = [];
+  const waiting = [...files];
+  const lane = async () => {
+    for (let file = waiting.shift(); file !== undefined && !options.signal.aborted; file = waiting.shift()) {
+      const outcome = await runFile(file, options);
+      total.passed += outcome.passed;
+      total.failed += outcome.failed;
+      times.push({ file, seconds: outcome.seconds });
+      const seconds = `${outcome.seconds.toFixed(1)} s`.padStart(8);
+      if (outcome.failed === 0) print(`${seconds}  ok      ${file} (${outcome.passed})`);
+      else print(`${seconds}  FAILED  ${file}\n${outcome.output}\n${seconds}  FAILED  ${file}: ${outcome.why}`);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  return { ...total, times };
+}
+
+async function runFile(file, { node, root, limitMs, signal }) {
+  const began = performance.now();
+  const folder = mkdtempSync(join(tmpdir(), 'plinth-tests-'));
+  const progress = join(folder, 'progress.jsonl');
+  const child = spawn(
+    node,
+    [
+      '--enable-source-maps',
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${join(root, 'scripts', 'test-reporter.js')}`,
+      `--test-reporter-destination=${progress}`,
+      file,
+    ],
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+  );
+  const output = new Tail(outputLimit);
+  child.stdout.on('data', (chunk) => output.add(chunk));
+  child.stderr.on('data', (chunk) => output.add(chunk));
+
+  let why;
+  let grace;
+  const end = (reason) => {
+    why ??= reason;
+    killGroup(child, 'SIGTERM');
+    grace ??= setTimeout(() => killGroup(child, 'SIGKILL'), graceMs);
+  };
+  const limit = setTimeout(() => end(`not done after ${limitMs / 1000} s`), limitMs);
+  const onAbort = () => end('the run was ended');
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+
+  const how = await new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, killedBy) => resolve(code === 0 ? undefined : (killedBy ?? `exit code ${code}`)));
+  });
+  clearTimeout(limit);
+  clearTimeout(grace);
+  signal.removeEventListener('abort', onAbort);
+  killGroup(child, 'SIGKILL');
+  // What has left the group may still hold the pipes.
+  if (!child.stdout.closed) await Promise.race([new Promise((resolve) => child.once('close', resolve)), pause(1000)]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  const { passed, failed, unfinished, isComplete } = readProgress(progress);
+  rmSync(folder, { recursive: true, force: true });
+  why ??= how ?? (isComplete ? undefined : 'it ended before its tests did');
+  if (why !== undefined && unfinished.length > 0) why += `; unfinished: ${unfinished.join(', ')}`;
+  return {
+    passed,
+    // A file that ends badly has failed, whatever it had counted by then.
+    failed: why === undefined ? failed : Math.max(1, failed),
+    why: why ?? `${failed} failed`,
+    output: output.text(),
+    seconds: (performance.now() - began) / 1000,
+  };
+}
+
+/** Reads what `test-reporter.js` wrote; nothing, when the file ended before it could write. */
+function readProgress(path) {
+  let counts;
+  const unfinished = new Set();
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  // The last one is empty, or was cut off.
+  for (const line of lines.slice(0, -1)) {
+    const entry = JSON.parse(line);
+    if (entry.begun !== undefined) unfinished.add(entry.begun);
+    else if (entry.done !== undefined) unfinished.delete(entry.done);
+    else counts = entry;
+  }
+  const isComplete = counts !== undefined;
+  return { passed: 0, failed: 0, ...counts, unfinished: [...unfinished], isComplete };
+}
+
+function killGroup({ pid }, signal) {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // Nobody is left in it.
+  }
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The last part of a text that may be long. */
+class Tail {
+  #chunks = [];
+  #bytes = 0;
+  #isCut = false;
+
+  constructor(limit) {
+    this.limit = limit;
+  }
+
+  add(chunk) {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    while (this.#bytes - this.#chunks[0].length > this.limit) {
+      this.#bytes -= this.#chunks.shift().length;
+      this.#isCut = true;
+    }
+  }
+
+  text() {
+    return `${this.#isCut ? '(the beginning is left out)\n' : ''}${Buffer.concat(this.#chunks).toString('utf8')}`;
+  }
+}
