@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AdmissionOptions, selectedAdmissionPlugins } from './admission.options.js';
+import { AuthorizationOptions } from './authorization.options.js';
+import { parseOptions } from './parse-options.js';
+
+const groups = { admission: AdmissionOptions, authorization: AuthorizationOptions };
+const parse = (...argv: string[]) => parseOptions({ groups, argv, environment: {} });
+
+describe('admission options', () => {
+  it('add to the default plugins and take from them, in a fixed order', () => {
+    const selected = (...argv: string[]) => selectedAdmissionPlugins(parse(...argv).admission);
+    const defaults = selected();
+    assert.equal(defaults[0], 'NamespaceLifecycle');
+    assert.ok(!defaults.includes('NodeRestriction'));
+    const [first, ...others] = defaults;
+    assert.deepEqual(selected('--enable-admission-plugins=CertificateSigning,NodeRestriction'), [
+      first,
+      'NodeRestriction',
+      ...others,
+    ]);
+    assert.deepEqual(selected('--disable-admission-plugins=NamespaceLifecycle,NodeRestriction'), others);
+  });
+
+  it('refuse unknown plugins and contradictions', () => {
+    assert.throws(
+      () => parse('--enable-admission-plugins=Nothing'),
+      /has no plugin Nothing; there are NamespaceLifecycle/,
+    );
+    assert.throws(() => parse('--disable-admission-plugins=nodeRestriction'), /has no plugin nodeRestriction/);
+    const both = ['--enable-admission-plugins=NodeRestriction', '--disable-admission-plugins=NodeRestriction'];
+    assert.throws(() => parse(...both), /has NodeRestriction, which the other of the two flags names as well/);
+    assert.throws(() => parse('--enable-admission-plugins=NodeRestriction,NodeRestriction'), /names a plugin twice/);
+  });
+});
+
+describe('authorization options', () => {
+  it('belong to their mode', () => {
+    const mode = (modes: string, ...more: string[]) => parse(`--authorization-mode=${modes}`, ...more).authorization;
+    assert.deepEqual(mode('Node,RBAC').authorizationMode, ['Node', 'RBAC']);
+    assert.throws(() => mode('ABAC'), /the mode ABAC, which needs --authorization-policy-file/);
+    assert.throws(() => mode('RBAC,Webhook'), /needs --authorization-webhook-config-file/);
+    assert.throws(() => mode('RBAC', '--authorization-policy-file=f'), /is read by the mode ABAC only/);
+    assert.throws(() => mode('RBAC', '--authorization-webhook-config-file=f'), /is read by the mode Webhook only/);
+    const webhook = mode('Webhook', '--authorization-webhook-config-file=f');
+    assert.equal(webhook.authorizationWebhookVersion, 'v1beta1');
+    assert.equal(webhook.authorizationWebhookCacheAuthorizedTtl, 300_000);
+    assert.equal(webhook.authorizationWebhookCacheUnauthorizedTtl, 30_000);
+    assert.throws(() => parse('--authorization-webhook-version=v2'), /must be one of v1beta1, v1/);
+    assert.throws(() => parse('--authorization-webhook-cache-authorized-ttl=-1s'), /must not be negative/);
+  });
+});
