@@ -78,7 +78,7 @@ for (let i = 0; i < podCount; i++) {
 }
 collect();
 const mib = (process.memoryUsage().heapUsed - before) / 2 ** 20;
-show({ what: 'memory', nodes: nodeCount, pods: podCount, heapMiB: Number(mib.toFixed(1)), ...graph.sizes });
+show({ what: 'memory', heapMiB: Number(mib.toFixed(1)), ...graph.sizes });
 
 /** Processor time of `run` in microseconds per call. */
 function cpuUsEach(calls: number, run: (i: number) => void): number {
