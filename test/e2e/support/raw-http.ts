@@ -22,7 +22,7 @@ export async function send(url: string, ca: string, parts: readonly string[], id
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   // A server that refuses may reset the connection while it is written to.
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close');
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await once(socket, 'secureConnect');
   socket.setTimeout(idleMs, () => socket.destroy());
   for (const part of parts) socket.write(Buffer.from(part, 'latin1'));
