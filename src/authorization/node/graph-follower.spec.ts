@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
+import { vendorNames } from '../../machinery/vendor.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import { GraphFollower } from './graph-follower.js';
+import { NodeGraph } from './node-graph.js';
+import { referenceKey } from './pod-references.js';
+
+const names = vendorNames('k8s.io');
+const secret = (name: string) => referenceKey('secret', 'ns', name);
+
+describe('what keeps the graph', () => {
+  let postgres: TestPostgres;
+  let storage: TestStorage;
+  let heads = 0;
+  let canReadHead = true;
+  const stop = new AbortController();
+  const graph = new NodeGraph();
+  let follower: GraphFollower;
+
+  async function put(resource: string, name: string, object: object, namespace = ''): Promise<void> {
+    const metadata = namespace === '' ? { name } : { name, namespace };
+    await storage.create({ resource, namespace, name }, `${resource}-${name}`, JSON.stringify({ metadata, ...object }));
+  }
+
+  function putPod(name: string, node: string): Promise<void> {
+    const volumes = [{ name: 'v', secret: { secretName: name } }];
+    return put('pods', name, { spec: { nodeName: node, containers: [], volumes } }, 'ns');
+  }
+
+  before(async () => {
+    postgres = await startTestPostgres();
+    storage = await openTestStorage(await postgres.createTestDatabase());
+    await putPod('old', 'n1');
+    const counted = new Proxy(storage, {
+      get: (target, name) => {
+        if (name === 'head') {
+          return () => {
+            heads++;
+            return canReadHead ? target.head() : Promise.reject(new Error('not now'));
+          };
+        }
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    }) as unknown as GroupContext['storage'];
+    const options = { storage: counted, names, onFault: () => undefined, maxCatchUpMs: 20_000 };
+    follower = new GraphFollower(options, graph);
+    await follower.start(stop.signal);
+  });
+
+  after(async () => {
+    stop.abort();
+    await follower?.stopped();
+    await storage?.stop();
+    await postgres?.stop();
+  });
+
+  it('has everything at the start', () => {
+    assert.equal(graph.refersTo('n1', secret('old')), true);
+    assert.equal(follower.lostForMs, 0);
+  });
+
+  it('shows everything that was written before it was asked to catch up', async () => {
+    await putPod('new', 'n2');
+    await put('persistentvolumes', 'pv', {
+      spec: { claimRef: { namespace: 'ns', name: 'c' }, rbd: { secretRef: { name: 'of-volume' } } },
+    });
+    await put('volumeattachments.storage.k8s.io', 'va', { spec: { nodeName: 'n2' } });
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }];
+    await put('pods', 'with-claim', { spec: { nodeName: 'n2', containers: [], volumes } }, 'ns');
+    await follower.catchUp();
+    assert.equal(graph.refersTo('n2', secret('new')), true);
+    assert.equal(graph.refersTo('n2', secret('of-volume')), true);
+    assert.equal(graph.usesVolume('n2', 'pv'), true);
+    assert.equal(graph.isAttachedTo('n2', 'va'), true);
+    const key = { resource: 'pods', namespace: 'ns', name: 'new' };
+    await storage.guaranteedUpdate(key, {}, (live) => ({ kind: 'delete', json: live?.json ?? '' }));
+    await follower.catchUp();
+    assert.equal(graph.refersTo('n2', secret('new')), false);
+  });
+
+  it('looks at the head of the log twice for however many ask at the same time', async () => {
+    heads = 0;
+    const asked = Array.from({ length: 100 }, () => follower.catchUp());
+    await Promise.all(asked);
+    assert.equal(heads, 2);
+    await follower.catchUp();
+    assert.equal(heads, 3);
+  });
+
+  it('never shows less to a later question than to an earlier one', async () => {
+    // The second question comes while the first look at the head is under way, and after another write.
+    const first = follower.catchUp();
+    await putPod('later', 'n3');
+    await follower.catchUp();
+    assert.equal(graph.refersTo('n3', secret('later')), true);
+    await first;
+  });
+
+  it('goes on when the head can not be read', async () => {
+    canReadHead = false;
+    await follower.catchUp();
+    canReadHead = true;
+    await putPod('after', 'n4');
+    await follower.catchUp();
+    assert.equal(graph.refersTo('n4', secret('after')), true);
+  });
+});
