@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { selfSubjectAccessReview } from '../../src/apis/authorization/v1/subject-access-review.types.js';
 import type { ApiClient, ApiRequest } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
+import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 const group = 'authorization.k8s.io';
@@ -158,6 +160,19 @@ describe('access reviews of oneself', () => {
       assert.deepEqual(Object.keys(answer.body.details).sort(), ['causes', 'group']);
     }
     assert.equal((await admin.get(`${reviews}/selfsubjectaccessreviews`)).status, 405);
+  });
+
+  it('speak protobuf', async () => {
+    const sent = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.alice);
+    const fields = { verb: 'list', resource: 'pods', namespace: 'default' };
+    const body = encodeObject(selfSubjectAccessReview, { spec: { resourceAttributes: fields } } as object);
+    const options = { body, contentType: protobuf, accept: protobuf };
+    const answer = await sent.send('POST', `${reviews}/selfsubjectaccessreviews`, options);
+    assert.equal(answer.status, 201, answer.bytes.toString());
+    const { kind, status } = decodeObject(selfSubjectAccessReview, answer.bytes);
+    assert.equal(kind, 'SelfSubjectAccessReview');
+    assert.equal(status.allowed, true);
+    assert.match(status.reason, /^RBAC: allowed by /);
   });
 
   it('are for everybody who is known', async () => {
