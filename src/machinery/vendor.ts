@@ -17,6 +17,8 @@ export interface VendorNames {
   readonly serviceAccountNameAnnotation: string;
   readonly serviceAccountUidAnnotation: string;
   readonly serviceAccountMountPath: string;
+  /** ConfigMap of every namespace with the authorities of the API's certificate. */
+  readonly rootAuthorityMap: string;
   /** Issuer of service account tokens, and so their audience, unless options name another one. */
   readonly defaultTokenIssuer: string;
   /** Claim of a service account token that says which account it is for and what it is bound to. */
@@ -66,6 +68,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       serviceAccountNameAnnotation: 'kubernetes.io/service-account.name',
       serviceAccountUidAnnotation: 'kubernetes.io/service-account.uid',
       serviceAccountMountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+      rootAuthorityMap: 'kube-root-ca.crt',
       defaultTokenIssuer,
       tokenClaim: 'kubernetes.io',
       secretTokenIssuer: 'kubernetes/serviceaccount',
@@ -98,6 +101,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
     serviceAccountNameAnnotation: `${vendor}/service-account.name`,
     serviceAccountUidAnnotation: `${vendor}/service-account.uid`,
     serviceAccountMountPath: `/var/run/secrets/${vendor}/serviceaccount`,
+    rootAuthorityMap: 'control-root-ca.crt',
     defaultTokenIssuer,
     tokenClaim: clientPrefix,
     secretTokenIssuer: vendor === 'k8s.io' ? 'kubernetes/serviceaccount' : `${vendor}/serviceaccount`,
