@@ -13,6 +13,8 @@ import { environment } from '../config/environment.js';
  * - `torn-pages`: later pages of a list show the newest state
  * - `stale-read`: an object is answered as it was when it was read before
  * - `lost-write`: a write is acknowledged and not made
+ * - `own-batch-gap`: what the process wrote is delivered as if nobody else had written in between
+ * - `own-batch-previous`: what the process wrote is delivered with a wrong state before
  */
 export const faultNames = [
   'drop-notification',
@@ -25,6 +27,8 @@ export const faultNames = [
   'torn-pages',
   'stale-read',
   'lost-write',
+  'own-batch-gap',
+  'own-batch-previous',
 ] as const;
 export type FaultName = (typeof faultNames)[number];
 

@@ -14,6 +14,8 @@ const caughtBy: Readonly<Record<FaultName, readonly CheckName[]>> = {
   'torn-pages': ['list-content'],
   'stale-read': ['read-fresh'],
   'lost-write': ['write-once'],
+  'own-batch-gap': ['watch-complete', 'watch-bookmarks', 'watch-events'],
+  'own-batch-previous': ['watch-events', 'watch-complete'],
 };
 
 const run: RunOptions = { seed: 5, seconds: 60, servers: 2, disturbances: [], stopEarly: true, promptMs: 3_000 };

@@ -43,6 +43,7 @@ export class Cacher implements WatcherHome {
   #usedAt: number;
   #coldUntil = 0;
   #told = 0n;
+  #toldAt = Number.NEGATIVE_INFINITY;
   #cancelTell: (() => void) | undefined;
 
   /** `admits` says whether a cache that has grown to this many bytes still fits into memory. */
@@ -270,7 +271,12 @@ export class Cacher implements WatcherHome {
   #deliver(changes: readonly Change[], position: bigint): void {
     if (this.#groups.size === 0) return;
     if (changes.length > 0) this.#delivery.deliver(changes, position);
-    this.#cancelTell ??= this.#options.timers.after(this.#options.quietMs, () => this.#tell());
+    if (this.#cancelTell !== undefined) return;
+    const { timers, quietMs } = this.#options;
+    const wait = this.#toldAt + quietMs - timers.now();
+    // Where nothing happens positions come by the poll, as seldom as they may be told: they need not wait as well.
+    if (wait <= 0 && changes.length === 0) this.#tell();
+    else this.#cancelTell = timers.after(Math.max(wait, 0), () => this.#tell());
   }
 
   /** Moves the positions of watchers that nothing happens for. */
@@ -281,6 +287,7 @@ export class Cacher implements WatcherHome {
     // Nobody may hear of a position before the changes up to it.
     this.#delivery.flush();
     this.#told = position;
+    this.#toldAt = this.#options.timers.now();
     for (const watcher of this.#groups.all()) watcher.advance(position);
   }
 }

@@ -9,9 +9,9 @@ import { PostgresChangeLog } from '../postgres/postgres-change-log.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import { Reader } from '../postgres/reader.js';
 import { SessionPool } from '../postgres/session-pool.js';
-import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
+import type { Change, ChangeSubscription, StorageKey } from '../storage.interface.js';
 import { collectUpTo, failsWith, put, remove } from '../testing/storage-contract.js';
-import { ChangeFeed, type WakeSource } from './change-feed.js';
+import { ChangeFeed, type OwnBatch, type WakeSource } from './change-feed.js';
 
 const MINUTE_MS = 60_000;
 
@@ -184,6 +184,85 @@ describe('the change feed', () => {
     } finally {
       await storage.stop();
       await other.stop();
+    }
+  });
+
+  it('reads what others wrote while notifications waited for the end of an own batch', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl });
+    const options = resolveOptions({ databaseUrl });
+    const pool = new SessionPool(options);
+    const epochs = new EpochKeeper(options.observer, (use) => pool.run(use));
+    const log = new PostgresChangeLog(pool, new Reader(pool, options.poolSize, epochs), epochs);
+    let isWriting = false;
+    const feed = new ChangeFeed(log, { pollMs: MINUTE_MS, observer: silentObserver, isWriting: () => isWriting });
+    feed.start();
+    const own = (newest: bigint, after: bigint): OwnBatch => {
+      const change: Change = {
+        type: 'create',
+        key: key('q', 'quiet'),
+        uid: 'u',
+        resourceVersion: newest,
+        json: '1',
+        previousJson: undefined,
+      };
+      return { newest, resources: new Set(['quiet']), stretch: { after, changes: [change] } };
+    };
+    try {
+      const subscription = await feed.subscribe({ resource: 'listened' }, await storage.head());
+      for (let i = 0; i < 6; i++) {
+        const foreign = (await storage.create(key(`f${i}`, 'listened'), 'u', '1')).resourceVersion;
+        const newest = (await storage.create(key(`q${i}`, 'quiet'), 'u', '1')).resourceVersion;
+        // Both notifications come before the answer, between two answers, or only the one of the other process does.
+        isWriting = i % 3 !== 1;
+        if (i % 3 === 1) feed.batchEnded(own(newest, foreign));
+        feed.wake(foreign, 'notify');
+        if (i % 3 !== 2) feed.wake(newest, 'notify');
+        isWriting = false;
+        if (i % 3 !== 1)
+          feed.batchEnded(i < 3 ? own(newest, foreign) : { ...own(newest, foreign), stretch: undefined });
+        const timer = setTimeout(() => subscription.close(), 10_000);
+        const seen = await collectUpTo(subscription, foreign).catch(() => []);
+        clearTimeout(timer);
+        assert.equal(seen.length, 1, `the change of the other process, round ${i}`);
+      }
+    } finally {
+      await feed.stop();
+      await pool.stop();
+      await storage.stop();
+    }
+  });
+
+  it('polls although this process writes all the time', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const proxy = await TcpProxy.start(server.port);
+    proxy.cut(true);
+    // Nothing notifies it.
+    const listenDatabaseUrl = proxy.through(databaseUrl);
+    const storage = await createPostgresStorage({ databaseUrl, listenDatabaseUrl, notifyPollMs: 200 });
+    const other = await createPostgresStorage({ databaseUrl });
+    const writing = new AbortController();
+    const load = (async () => {
+      for (let i = 0; !writing.signal.aborted; i++) await storage.create(key(`q${i}`, 'quiet'), 'u', '1');
+    })();
+    try {
+      const subscription = await storage.watch({ resource: 'listened' }, await other.head());
+      const arrived: bigint[] = [];
+      for (let i = 0; i < 5; i++) {
+        const { resourceVersion } = await other.create(key(`f${i}`, 'listened'), 'u', '1');
+        // Ends the writes, and with them the wait, when the poll has starved.
+        const timer = setTimeout(() => writing.abort(), 10_000);
+        arrived.push(...(await collectUpTo(subscription, resourceVersion)).map((change) => change.resourceVersion));
+        clearTimeout(timer);
+      }
+      assert.equal(arrived.length, 5);
+      assert.ok(!writing.signal.aborted, 'changes came only when the writes had ended');
+    } finally {
+      writing.abort();
+      await load;
+      await storage.stop();
+      await other.stop();
+      await proxy.stop();
     }
   });
 

@@ -1,4 +1,4 @@
-import { armedFault } from '../faults.js';
+import { armedFault, strikes } from '../faults.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, ChangeSubscription, Scope } from '../storage.interface.js';
 import type { ChangeLog } from './change-log.js';
@@ -22,11 +22,15 @@ export interface ChangeFeedOptions {
   readonly isWriting?: () => boolean;
   /** How long a watch from a version that is not there yet waits for it, in milliseconds. Default 3,000. */
   readonly futureWaitMs?: number;
+  /** Milliseconds from some fixed point, never going back. Default: those of the process. */
+  readonly now?: () => number;
 }
 
 const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 1024 };
 /** A notification that never comes must not be remembered for ever; a forgotten one costs one read. */
 const MOST_QUIET = 10_000;
+/** More notifications are not told apart while they wait for the end of a batch; that costs one read at most. */
+const MOST_HELD = 1_000;
 /** Applies between a failed read and the next. */
 const RETRY_MS = 200;
 
@@ -62,12 +66,15 @@ interface Future {
  * one thing that need not be read: when nothing was drawn between the cursor and the batch, the batch is all that
  * follows the cursor, and is delivered as it was written. Else it says "look now" as well. The notification of a batch
  * may come before its answer; so notifications wait while a batch is under way, which takes a moment, and the poll does
- * not. Without subscriptions nothing is read and the cursor is forgotten.
+ * not. The poll is due a while after the log was last known to be complete up to the cursor, whatever else wakes the
+ * reader: a process that writes all the time finds what others wrote, also when nothing notifies it. Without
+ * subscriptions nothing is read and the cursor is forgotten.
  */
 export class ChangeFeed {
   readonly #log: ChangeLog;
   readonly #options: ChangeFeedOptions;
   readonly #limits: BufferLimits;
+  readonly #now: () => number;
   readonly #byResource = new Map<string, Set<Subscription>>();
   readonly #futures = new Set<Future>();
   #joiners: Joiner[] = [];
@@ -77,8 +84,10 @@ export class ChangeFeed {
   readonly #quiet = new Set<bigint>();
   /** Own batches that were not looked at yet, oldest first. */
   #own: OwnBatch[] = [];
-  /** Newest version of a notification that waits for the end of an own batch; 0 for none. */
-  #awaited = 0n;
+  /** Versions of notifications that wait for the end of an own batch, which may be what they tell of. */
+  #held: bigint[] = [];
+  /** When everything up to the cursor was last known to be all there is. */
+  #lookedAt: number;
   #due: WakeSource | undefined;
   #wakeUp: (() => void) | undefined;
   #stopped = false;
@@ -88,6 +97,8 @@ export class ChangeFeed {
     this.#log = log;
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.#now = options.now ?? (() => performance.now());
+    this.#lookedAt = this.#now();
   }
 
   start(): void {
@@ -109,9 +120,8 @@ export class ChangeFeed {
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
       if (this.#quiet.delete(newest) || newest <= this.#heard) return;
-      if (this.#own.some((batch) => batch.newest >= newest)) return;
-      if (source === 'notify' && this.#options.isWriting?.() === true) {
-        this.#awaited = newest > this.#awaited ? newest : this.#awaited;
+      if (this.#own.length > 0 || (source === 'notify' && this.#options.isWriting?.() === true)) {
+        this.#hold(newest);
         return;
       }
       this.#heard = newest;
@@ -129,10 +139,26 @@ export class ChangeFeed {
     if (written?.stretch !== undefined && this.#cursor !== undefined) {
       this.#own.push(written);
       this.#wakeUp?.();
-    } else if (written !== undefined) this.#unheard(written);
-    const awaited = this.#awaited;
-    this.#awaited = 0n;
-    if (awaited > (written?.newest ?? 0n)) this.wake(awaited, 'notify');
+      return;
+    }
+    if (written !== undefined) this.#unheard(written);
+    this.#releaseHeld();
+  }
+
+  #hold(newest: bigint): void {
+    if (this.#held.length >= MOST_HELD) this.#held = [this.#held.reduce(later)];
+    this.#held.push(newest);
+  }
+
+  /** Own batches are dealt with: what else was notified meanwhile is of other processes. */
+  #releaseHeld(): void {
+    if (this.#held.length === 0) return;
+    const newest = this.#held.reduce(later);
+    this.#held = [];
+    if (newest <= this.#heard) return;
+    this.#heard = newest;
+    this.#due ??= 'notify';
+    this.#wakeUp?.();
   }
 
   /** Something was written that can't be delivered from memory. */
@@ -140,6 +166,10 @@ export class ChangeFeed {
     const concerns = (resource: string) => this.#byResource.has(resource);
     if (this.#joiners.length > 0 || [...resources].some(concerns)) {
       this.wake(newest, 'local');
+      return;
+    }
+    if (this.#held.includes(newest)) {
+      this.#held = this.#held.filter((version) => version !== newest);
       return;
     }
     if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
@@ -153,7 +183,7 @@ export class ChangeFeed {
       const { newest, stretch } = batch;
       const cursor = this.#cursor;
       if (cursor === undefined || newest <= cursor) continue;
-      if (stretch?.after !== cursor) {
+      if (stretch === undefined || (stretch.after !== cursor && !strikes('own-batch-gap', 1))) {
         this.#unheard(batch);
         continue;
       }
@@ -162,9 +192,11 @@ export class ChangeFeed {
       }
       delivered += stretch.changes.length;
       this.#cursor = newest;
-      if (newest > this.#heard) this.#heard = newest;
+      this.#heard = later(newest, this.#heard);
     }
+    this.#releaseHeld();
     if (delivered === 0 || this.#cursor === undefined) return;
+    this.#lookedAt = this.#now();
     this.#options.onPosition?.(this.#cursor);
     this.#advanceAll(this.#cursor);
   }
@@ -197,15 +229,21 @@ export class ChangeFeed {
         if (this.#joiners.length === 0) await this.#sleep(undefined);
         continue;
       }
-      const source = this.#due;
+      const untilPoll = this.#untilPoll();
+      const source = this.#due ?? (untilPoll !== undefined && untilPoll <= 0 ? 'poll' : undefined);
       if (source === undefined) {
-        if (this.#joiners.length === 0 && this.#own.length === 0)
-          await this.#sleep(armedFault === 'drop-notification' ? undefined : this.#options.pollMs);
+        if (this.#joiners.length === 0 && this.#own.length === 0) await this.#sleep(untilPoll);
         continue;
       }
       this.#due = undefined;
       await this.#round(cursor, source);
     }
+  }
+
+  /** Milliseconds until the log has to be read without a reason; undefined: never. */
+  #untilPoll(): number | undefined {
+    if (armedFault === 'drop-notification') return undefined;
+    return this.#lookedAt + this.#options.pollMs - this.#now();
   }
 
   async #admit(): Promise<void> {
@@ -244,6 +282,7 @@ export class ChangeFeed {
       }
       this.#cursor = stretch.position;
       this.#heard = stretch.head;
+      this.#lookedAt = this.#now();
       if (stretch.more) this.#due ??= source;
       this.#options.onPosition?.(stretch.position);
       this.#advanceAll(stretch.position);
@@ -334,4 +373,8 @@ export class ChangeFeed {
       this.#wakeUp = done;
     });
   }
+}
+
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -62,9 +62,16 @@ export class EpochKeeper {
     return this.#seen;
   }
 
-  /** Tells that `version` is committed. */
+  /**
+   * Tells that `version` is committed. One that lies a leap ahead is not taken for seen before the history was checked:
+   * a pooler may have moved a writer to a database that was promoted and checked by others, and only what this process
+   * saw before the leap tells whether it knows of versions that are gone.
+   */
   observe(version: bigint): void {
-    if (version > this.#seen) this.#seen = version;
+    if (version <= this.#seen) return;
+    if (this.#seen > 0n && version - this.#seen >= SUSPICIOUS_LEAP) {
+      this.check().catch((error: unknown) => this.#observer.backgroundError('check of the history', error));
+    } else this.#seen = version;
   }
 
   /**
@@ -148,7 +155,7 @@ export class EpochKeeper {
       started: BigInt(text(row, 2)),
     };
     this.#lost = until > 0n ? { after, until } : undefined;
-    this.observe(head);
+    if (head > this.#seen) this.#seen = head;
     const moved =
       before !== undefined &&
       (before.epoch !== this.#current.epoch || before.timeline !== this.#current.timeline || action !== 'same');

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { strikes } from '../faults.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, StorageKey, StoredObject } from '../storage.interface.js';
 import { Backoff, untilAborted } from '../wait.js';
@@ -438,7 +439,8 @@ export class Sequencer {
 }
 
 function changeOf({ op, key, uid, json, previousJson }: Write, resourceVersion: bigint): Change {
-  return { type: op, key, uid, resourceVersion, json, previousJson };
+  const previous = op === 'update' && strikes('own-batch-previous', 3) ? json : previousJson;
+  return { type: op, key, uid, resourceVersion, json, previousJson: previous };
 }
 
 function isComplete({ type, previousJson }: Change): boolean {
