@@ -23,6 +23,8 @@ export interface EndpointOptions {
   readonly listPageSize: number;
   /** Signs continue tokens; the same in every process. */
   readonly continueKey: Uint8Array;
+  /** From 0 to below 1; spreads what would else happen to all clients at once. Default: random. */
+  readonly random?: () => number;
 }
 
 /** What every handler works with; one per process. */
@@ -30,6 +32,7 @@ export class EndpointServices {
   readonly accept: AcceptNegotiator;
   readonly throttle: ConnectionThrottle;
   readonly continueTokens: ContinueTokens;
+  readonly random: () => number;
   private readonly stores = new WeakMap<ServedResource, Store>();
 
   constructor(
@@ -43,6 +46,7 @@ export class EndpointServices {
   ) {
     this.accept = new AcceptNegotiator(names);
     this.throttle = new ConnectionThrottle(options.maxConnectionBytesPerSecond);
+    this.random = options.random ?? Math.random;
     this.continueTokens = new ContinueTokens(options.continueKey);
   }
 

@@ -2,16 +2,19 @@
 export class Backoff {
   readonly #firstMs: number;
   readonly #mostMs: number;
+  readonly #random: () => number;
   #nextMs: number;
 
-  constructor(firstMs: number, mostMs: number) {
+  /** `random` answers from 0 to below 1. */
+  constructor(firstMs: number, mostMs: number, random: () => number = Math.random) {
+    this.#random = random;
     this.#firstMs = firstMs;
     this.#mostMs = mostMs;
     this.#nextMs = firstMs;
   }
 
   next(): number {
-    const pause = this.#nextMs * (0.5 + Math.random() / 2);
+    const pause = this.#nextMs * (0.5 + this.#random() / 2);
     this.#nextMs = Math.min(this.#mostMs, this.#nextMs * 2);
     return pause;
   }

@@ -80,7 +80,7 @@ export async function handleWatch(
     }
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
-    await pump(stream, subscription, encoder, options, from, services.options.shutdown);
+    await pump(services, stream, subscription, encoder, options, from);
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from);
     if (status instanceof StatusError) {
@@ -96,12 +96,12 @@ export async function handleWatch(
 
 /** Sends changes until the time is over, the client leaves, or the subscription ends. */
 async function pump(
+  { random, options: { shutdown } }: EndpointServices,
   stream: EventStream,
   subscription: ChangeSubscription,
   encoder: WatchEncoder,
   options: WatchOptions,
   from: bigint,
-  shutdown: AbortSignal,
 ): Promise<void> {
   let position = from;
   let announced = from;
@@ -114,7 +114,7 @@ async function pump(
     setTimeout(() => subscription.close(), options.timeoutMs),
     setTimeout(bookmark, Math.max(0, options.timeoutMs - bookmarkBeforeEndMs)),
     // Watches that were opened together shall not all be written to together.
-    setInterval(bookmark, bookmarkIntervalMs * (0.9 + Math.random() / 5)),
+    setInterval(bookmark, bookmarkIntervalMs * (0.9 + random() / 5)),
   ];
   const leave = () => subscription.close();
   stream.onClose(leave);
@@ -200,5 +200,5 @@ function timeoutOf(services: EndpointServices, text: string | null): number {
     if (seconds > 0) return Math.min(seconds * 1000, 2_000_000_000);
   }
   // Spread, so that many watches opened together do not all come back together.
-  return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + Math.random()));
+  return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));
 }

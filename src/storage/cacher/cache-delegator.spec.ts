@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { parseFieldSelector } from '../../machinery/field-selector.js';
 import { parseLabelSelector } from '../../machinery/label-selector.js';
@@ -209,6 +210,69 @@ describe('CachedStorage', () => {
         watch.close();
       } finally {
         await stop();
+      }
+    });
+
+    it('hear at once how far everything is where nothing happens, and not more often than they shall', async () => {
+      const timers = new ManualTimers();
+      const { cached, other, stop } = await open({ timers, quietMs: 1_000 });
+      try {
+        const watch = await cached.watch(
+          { resource: 'idle' },
+          (await cached.list({ resource: 'idle' })).resourceVersion,
+        );
+        const write = async (name: string) =>
+          (await other.create({ resource: 'busy', namespace: 'a', name }, 'u', '{}')).resourceVersion;
+        const position = async () => (await watch.next())?.position ?? 0n;
+        // No time passes.
+        const first = await write('a');
+        let told = 0n;
+        while (told < first) told = await position();
+        const second = await write('b');
+        await cached.list({ resource: 'idle' });
+        const next = position();
+        assert.equal(await Promise.race([next, cached.head().then(() => 'nothing')]), 'nothing');
+        timers.pass(1_000);
+        assert.ok((await next) >= second);
+        watch.close();
+      } finally {
+        await stop();
+      }
+    });
+
+    it('are opened from memory while the database is away, if it holds what they go on from', async () => {
+      const proxy = await TcpProxy.start(server.port);
+      const databaseUrl = await server.createTestDatabase();
+      const inner = await createPostgresStorage({ databaseUrl: proxy.through(databaseUrl), writeWaitMs: 500 });
+      const cached = new CachedStorage(inner, { ...patient, window: { changes: 3, bytes: 1 << 20 } });
+      try {
+        const resource = 'things';
+        const key = (i: number) => ({ resource, namespace: 'a', name: `n${i}` });
+        await cached.list({ resource });
+        const versions: bigint[] = [];
+        for (let i = 0; i < 6; i++) versions.push((await cached.create(key(i), 'u', '{}')).resourceVersion);
+        const [tooOld, , , , inside, newest] = versions as [bigint, bigint, bigint, bigint, bigint, bigint];
+        await cached.list({ resource });
+        proxy.cut(true);
+        const watch = await cached.watch({ resource }, inside);
+        assert.deepEqual(
+          (await collectUpTo(watch, newest)).map((change) => change.key.name),
+          ['n5'],
+        );
+        for (const from of [tooOld, newest + 1n]) {
+          await assert.rejects(cached.watch({ resource }, from), failsWith('Unavailable'));
+        }
+        proxy.cut();
+        const next = await cached.create(key(6), 'u', '{}');
+        assert.deepEqual(
+          (await collectUpTo(watch, next.resourceVersion)).map((change) => change.key.name),
+          ['n6'],
+        );
+        watch.close();
+      } finally {
+        await cached.stop();
+        await inner.stop();
+        await proxy.stop();
       }
     });
 

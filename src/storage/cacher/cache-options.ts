@@ -32,7 +32,7 @@ export interface CacheOptions {
   readonly idleMs: number;
   /**
    * Watches, and lists of everything, wait this long at most for a cache that is being filled before they go to the
-   * database, in milliseconds.
+   * database, and watches for a database that does not answer before they go on from memory, in milliseconds.
    */
   readonly fillWaitMs: number;
   /** The same for lists of a part: filling reads everything, they need not wait for that. */

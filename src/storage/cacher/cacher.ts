@@ -42,6 +42,8 @@ export class Cacher implements WatcherHome {
   #stopped = false;
   #usedAt: number;
   #coldUntil = 0;
+  /** The oldest readable version, when the database last told it. */
+  #floor = 0n;
   #told = 0n;
   #toldAt = Number.NEGATIVE_INFINITY;
   #cancelTell: (() => void) | undefined;
@@ -129,7 +131,15 @@ export class Cacher implements WatcherHome {
     this.#release(live);
     live.subscription.close();
     this.#options.observer.dropped(this.resource, reason);
+    const lost =
+      reason === 'epoch'
+        ? new StorageError('Expired', `the newest version went back behind ${live.cache.position}`)
+        : undefined;
     for (const watcher of this.#groups.all()) {
+      if (lost !== undefined) {
+        watcher.fail(lost);
+        continue;
+      }
       this.#groups.delete(watcher);
       watcher.rehome(live.cache.position);
     }
@@ -141,8 +151,37 @@ export class Cacher implements WatcherHome {
    */
   async isReadable(version: bigint): Promise<boolean> {
     const floor = await this.#inner.floor();
+    if (floor > this.#floor) this.#floor = floor;
+    return version >= floor && !this.#isLost(version);
+  }
+
+  /**
+   * The same for a watch, which need not wait for a database that is away: to go on within what memory holds is what the
+   * watches do that stand already. When the database comes back without what they saw, all of them end with `Expired`.
+   */
+  async #isResumable(from: bigint): Promise<boolean> {
+    const inMemory = (): boolean => {
+      const { cache } = this;
+      if (cache === undefined || from < this.#floor || this.#isLost(from)) return false;
+      return from >= cache.oldest && from <= cache.position;
+    };
+    const asked = this.isReadable(from).catch((error: unknown) => {
+      if (error instanceof StorageError && error.code === 'Unavailable' && inMemory()) return true;
+      throw error;
+    });
+    if (!inMemory()) return asked;
+    const { timers, fillWaitMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const cancel = timers.after(fillWaitMs, () => {
+        if (inMemory()) resolve(true);
+      });
+      asked.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  #isLost(version: bigint): boolean {
     const lost = this.#inner.lostVersions();
-    return version >= floor && !(lost !== undefined && version > lost.after && version < lost.until);
+    return lost !== undefined && version > lost.after && version < lost.until;
   }
 
   /** See `Storage.watch`. */
@@ -150,7 +189,7 @@ export class Cacher implements WatcherHome {
     this.touch();
     const { buffer, fillWaitMs, futureWaitMs } = this.#options;
     const cache = await this.ready(fillWaitMs);
-    if (!(await this.isReadable(from))) return this.#inner.watch(scope, from);
+    if (!(await this.#isResumable(from))) return this.#inner.watch(scope, from);
     if (cache !== undefined && from > cache.position) {
       // Asking for the head also makes the feed look for what is behind it.
       await this.#inner.head();

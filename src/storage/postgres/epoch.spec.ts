@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { CachedStorage } from '../cacher/cache-delegator.js';
 import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
 import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
 import { fence } from './fence.js';
@@ -118,6 +119,48 @@ describe('the history of the database', () => {
     const page = await storage.list({ resource: 'things' });
     assert.ok(page.resourceVersion > LEAP);
     assert.equal(storage.epoch?.epoch, 2n);
+    await close();
+  });
+
+  it('is checked by a writer that was moved to a database on which others went on', async () => {
+    await fresh();
+    const changes: EpochChange[] = [];
+    const knowing = await open(changes);
+    const kept = await knowing.create(key('kept'), 'u', '1');
+    const lost = await knowing.create(key('lost'), 'u', '1');
+    await lose(kept.resourceVersion);
+    await promoted();
+    // Leaps, as it knows of nothing that is missing. The connections of the other process never break.
+    await open();
+    assert.equal(knowing.lostVersions(), undefined);
+    const next = await knowing.create(key('next'), 'u', '1');
+    assert.ok(next.resourceVersion > lost.resourceVersion + LEAP);
+    await assert.rejects(knowing.watch({ resource: 'things' }, lost.resourceVersion), failsWith('Expired'));
+    const reset = changes.find((change) => change.action === 'reset');
+    assert.equal(reset?.seen, lost.resourceVersion);
+    assert.equal(reset?.missing, lost.resourceVersion - kept.resourceVersion);
+    assert.equal(knowing.epoch?.epoch, 2n);
+    await close();
+  });
+
+  it('tells a writer that was moved, and had seen no more, which versions are not to be found in memory', async () => {
+    await fresh();
+    const moved = await open();
+    const cached = new CachedStorage(moved, { fillWaitMs: 30_000, partFillWaitMs: 30_000 });
+    const knowing = await open();
+    const kept = await moved.create(key('kept'), 'u', '1');
+    await cached.list({ resource: 'things' });
+    const lost = await knowing.create(key('lost'), 'u', '1');
+    await knowing.stop();
+    opened.splice(opened.indexOf(knowing), 1);
+    await lose(kept.resourceVersion);
+    await promoted();
+    await open();
+    await cached.create(key('next'), 'u', '1');
+    // By a client of the process that is gone.
+    await assert.rejects(cached.watch({ resource: 'things' }, lost.resourceVersion), failsWith('Expired'));
+    await assert.rejects(cached.list({ resource: 'things', at: lost.resourceVersion }), failsWith('Expired'));
+    await cached.stop();
     await close();
   });
 

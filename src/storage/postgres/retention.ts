@@ -23,12 +23,15 @@ const LEAST_CLOSE_AFTER_MS = 30_000;
 export class Retention {
   readonly #options: ResolvedOptions;
   readonly #pool: SessionPool;
+  readonly #random: () => number;
   readonly #stop = new AbortController();
   #loop: Promise<void> | undefined;
 
-  constructor(options: ResolvedOptions, pool: SessionPool) {
+  /** `random` answers from 0 to below 1. */
+  constructor(options: ResolvedOptions, pool: SessionPool, random: () => number = Math.random) {
     this.#options = options;
     this.#pool = pool;
+    this.#random = random;
   }
 
   start(): void {
@@ -44,7 +47,7 @@ export class Retention {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       // Spread over the interval, so that processes started together don't come together.
-      await untilAborted(this.#options.retentionIntervalMs * (0.5 + Math.random()), signal);
+      await untilAborted(this.#options.retentionIntervalMs * (0.5 + this.#random()), signal);
       if (signal.aborted) return;
       try {
         const history = this.#options.watchHistoryMs;
