@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { TokenFileAuthenticator } from '../../src/authentication/bearer-token/token-file.authenticator.js';
+import { BootstrapTokenAuthenticator } from '../../src/authentication/bootstrap-token/bootstrap-token.authenticator.js';
+import { systemClock } from '../../src/machinery/clock.js';
+import { vendorNames } from '../../src/machinery/vendor.js';
+
+/*
+ * Times of answers are too noisy to judge a comparison by. What is shown instead: secrets are compared by the function
+ * that takes as long for every input of a length, over digests, which all have one length, and as often for a token that
+ * fits as for one that doesn't.
+ */
+
+const real = crypto.timingSafeEqual;
+/** Lengths of what was compared, in order. */
+let compared: number[] = [];
+
+before(() => {
+  crypto.timingSafeEqual = (a, b) => {
+    compared.push(a.byteLength);
+    return real(a, b);
+  };
+  syncBuiltinESMExports();
+});
+beforeEach(() => {
+  compared = [];
+});
+after(() => {
+  crypto.timingSafeEqual = real;
+  syncBuiltinESMExports();
+});
+
+describe('the comparison of tokens', () => {
+  it('of the token file goes through all of them, as digests, whichever fits', () => {
+    const lines = ['first,a,1', 'a-much-longer-token-in-the-middle,b,2', 'last,c,3'];
+    const method = TokenFileAuthenticator.fromText(lines.join('\n'));
+    for (const token of [
+      'first',
+      'last',
+      'a-much-longer-token-in-the-middle',
+      'f',
+      'firs',
+      'none',
+      'x'.repeat(5000),
+      '',
+    ]) {
+      compared = [];
+      method.authenticateToken(token, []);
+      assert.deepEqual(compared, [32, 32, 32], token.slice(0, 20));
+    }
+  });
+
+  it('of bootstrap tokens is one of digests', async () => {
+    const names = vendorNames('k8s.io');
+    const data = (text: string) => Buffer.from(text).toString('base64');
+    const secret = {
+      metadata: { name: 'bootstrap-token-abcdef', namespace: names.systemNamespace },
+      type: 'bootstrap.k8s.io/token',
+      data: {
+        'token-id': data('abcdef'),
+        'token-secret': data('0123456789abcdef'),
+        'usage-bootstrap-authentication': data('true'),
+      },
+    };
+    const stored = { json: JSON.stringify(secret) } as never;
+    const storage = { get: async () => stored };
+    const logger = { debug: () => undefined };
+    const method = new BootstrapTokenAuthenticator({ names, clock: systemClock, storage, logger }, []);
+    for (const [token, kind] of [
+      ['abcdef.0123456789abcdef', 'user'],
+      ['abcdef.0123456789abcdee', 'none'],
+      ['abcdef.zzzzzzzzzzzzzzzz', 'none'],
+    ] as const) {
+      compared = [];
+      const result = await method.authenticateToken(token, []);
+      assert.equal(result.kind, kind, token);
+      assert.deepEqual(compared, [32], token);
+    }
+  });
+});
