@@ -19,6 +19,7 @@ const kinds: MetaKinds = {
   apiGroup: empty('APIGroup'),
   apiGroupList: empty('APIGroupList'),
   apiResourceList: empty('APIResourceList'),
+  texts: () => ({ 'shop.Part': { '': 'A piece.', name: 'Its name.' } }),
 };
 
 const part = struct('shop.v1.Part', { name: optional(1, string) });
@@ -133,6 +134,9 @@ describe('the Swagger 2.0 document', () => {
     assert.deepEqual(object.get.responses[200].schema, { $ref: `#/definitions/${thingName}` });
     assert.deepEqual(definitions[thingName]['x-kubernetes-group-version-kind'], [gvk]);
     assert.equal(definitions[thingName].properties.parts['x-kubernetes-patch-merge-key'], 'name');
+    assert.deepEqual(definitions['io.k8s.api.shop.v1.Part'].properties, {
+      name: { description: 'Its name.', type: 'string' },
+    });
     assert.deepEqual(definitions[`${thingName}List`].required, ['items']);
     const scaleGet = paths[`${base}/namespaces/{namespace}/things/{name}/scale`].get;
     assert.deepEqual(scaleGet['x-kubernetes-group-version-kind'], {

@@ -130,9 +130,10 @@ export class OpenApiDocuments {
   }
 
   private schemaOptions() {
-    const { names, registry } = this.services;
+    const { kinds, names, registry } = this.services;
     return {
       domain: names.suffix,
+      texts: kinds.texts(),
       // Kinds added at run time are declared under their served group.
       groupName: (declared: string) => (registry.hasGroup(declared) ? declared : groupName(declared, names)),
     };

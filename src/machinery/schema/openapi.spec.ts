@@ -109,3 +109,31 @@ test('version 3 keeps members beside a reference apart and every reference has i
     assert.ok(name !== undefined && builder.definitions[name] !== undefined, `no definition of ${name}`);
   }
 });
+
+test('texts stand in for those that declarations lack, in every version and for inline fields too', () => {
+  const builder = new OpenApiBuilder({
+    version: 3,
+    domain: 'example.dev',
+    groupName: (group) => group,
+    texts: {
+      scalars: { quantity: 'A number.' },
+      'test.Thing': { '': 'A thing.', limits: 'Not used.', names: 'Its names.', size: 'Not used.', node: 'A node.' },
+      'test.Embedded': { size: 'Its size.' },
+    },
+  });
+  const other = kind({ group: 'test', version: 'v2', kind: 'Thing' }, { names: optional(1, list(string)) });
+  builder.reference(thing);
+  builder.reference(other);
+  const { description, properties = {} } = builder.definitions['dev.example.api.test.v1.Thing'] as OpenApiSchema;
+  assert.equal(description, 'A thing.');
+  assert.equal(properties.limits?.description, 'Limits.');
+  assert.equal(properties.names?.description, 'Its names.');
+  assert.equal(properties.size?.description, 'Its size.');
+  assert.equal(properties.protocol?.description, undefined);
+  assert.deepEqual(properties.node, {
+    allOf: [{ $ref: '#/components/schemas/dev.example.api.test.v1.Node' }],
+    description: 'A node.',
+  });
+  assert.equal(builder.definitions['dev.example.api.test.v2.Thing']?.properties?.names?.description, 'Its names.');
+  assert.equal(builder.definitions['dev.example.apimachinery.pkg.api.resource.Quantity']?.description, 'A number.');
+});

@@ -1,4 +1,4 @@
-import { jsonFields, resolveType } from './access.js';
+import { resolveType } from './access.js';
 import type { Field, KindIdentity, ScalarName, SchemaType, StructType } from './types.js';
 
 /** One schema of an OpenAPI document. */
@@ -17,6 +17,13 @@ export interface OpenApiSchema {
   [extension: `x-${string}`]: unknown;
 }
 
+/**
+ * Texts for declarations that have none of their own, by type and field: `core.PodSpec` stands for this type in every
+ * version, the empty field name for the type itself. The fields of `scalars` are values with a schema of their own, by
+ * name. A text in a declaration comes first.
+ */
+export type SchemaTexts = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 export interface OpenApiOptions {
   /** 2 for Swagger 2.0 documents, 3 for OpenAPI 3.0 ones. */
   readonly version: 2 | 3;
@@ -24,6 +31,7 @@ export interface OpenApiOptions {
   readonly groupName: (declaredGroup: string) => string;
   /** Vendor domain, which the names of definitions begin with, reversed. */
   readonly domain: string;
+  readonly texts?: SchemaTexts;
 }
 
 /** Packages whose types are not declared under `<domain>.api`. */
@@ -100,13 +108,18 @@ export class OpenApiBuilder {
     const shared = sharedScalars[scalar];
     if (shared === undefined) return plainScalar(scalar, this.options.version);
     const name = `${this.prefix}.${shared}`;
-    this.definitions[name] ??= plainScalar(scalar, this.options.version);
+    const description = this.options.texts?.scalars?.[scalar];
+    this.definitions[name] ??= {
+      ...(description === undefined ? {} : { description }),
+      ...plainScalar(scalar, this.options.version),
+    };
     return { $ref: this.refPrefix + name };
   }
 
   private structSchema(type: StructType): OpenApiSchema {
     const schema: OpenApiSchema = {};
-    if (type.doc !== undefined) schema.description = type.doc;
+    const description = type.doc ?? this.textsOf(type)?.[''];
+    if (description !== undefined) schema.description = description;
     schema.type = 'object';
     const properties: Record<string, OpenApiSchema> = {};
     if (type.kind !== undefined) {
@@ -114,10 +127,7 @@ export class OpenApiBuilder {
       properties.kind = { description: 'Kind of the object.', type: 'string' };
     }
     const requiredNames: string[] = [];
-    for (const field of jsonFields(type).values()) {
-      properties[field.name] = this.fieldSchema(field);
-      if (field.presence === 'required') requiredNames.push(field.name);
-    }
+    this.addFields(type, properties, requiredNames);
     if (Object.keys(properties).length > 0) schema.properties = properties;
     if (requiredNames.length > 0) schema.required = requiredNames;
     if (type.mapType !== undefined) schema['x-kubernetes-map-type'] = type.mapType;
@@ -129,9 +139,26 @@ export class OpenApiBuilder {
     return { group: this.options.groupName(group), kind, version };
   }
 
-  private fieldSchema(field: Field): OpenApiSchema {
+  /** Inline structs are expanded; the texts of their fields are those of the struct that declares them. */
+  private addFields(type: StructType, properties: Record<string, OpenApiSchema>, requiredNames: string[]): void {
+    const texts = this.textsOf(type);
+    for (const field of type.fields) {
+      if (field.presence === 'inline') {
+        this.addFields(field.type as StructType, properties, requiredNames);
+        continue;
+      }
+      properties[field.name] = this.fieldSchema(field, field.doc ?? texts?.[field.name]);
+      if (field.presence === 'required') requiredNames.push(field.name);
+    }
+  }
+
+  private textsOf({ name }: StructType): Readonly<Record<string, string>> | undefined {
+    return this.options.texts?.[versionlessName(name)];
+  }
+
+  private fieldSchema(field: Field, description: string | undefined): OpenApiSchema {
     const schema = this.schemaOf(field.type);
-    const extras = fieldExtras(field);
+    const extras = fieldExtras(field, description);
     if (Object.keys(extras).length === 0) return schema;
     // Beside a `$ref` other members would be ignored by readers of version 3.
     if (schema.$ref !== undefined && this.options.version === 3) return { allOf: [schema], ...extras };
@@ -170,9 +197,14 @@ function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
   }
 }
 
-function fieldExtras(field: Field): OpenApiSchema {
+/** The name that texts of a type are under: `core.PodSpec` for `core.v1.PodSpec`. */
+export function versionlessName(name: string): string {
+  return name.slice(0, name.indexOf('.')) + name.slice(name.lastIndexOf('.'));
+}
+
+function fieldExtras(field: Field, description: string | undefined): OpenApiSchema {
   const extras: OpenApiSchema = {};
-  if (field.doc !== undefined) extras.description = field.doc;
+  if (description !== undefined) extras.description = description;
   if (field.default !== undefined) extras.default = field.default;
   if (field.mapType !== undefined) extras['x-kubernetes-map-type'] = field.mapType;
   const isList = resolveType(field.type).type === 'list';
