@@ -46,7 +46,7 @@ try {
         : generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const verification = verificationKey(publicKey, kind);
     const tokenIssuer = new TokenIssuer({
-      signingKey: { key: privateKey, verification },
+      signingKey: () => ({ key: privateKey, verification }),
       issuer,
       audiences,
       extendExpiration: true,

@@ -47,7 +47,7 @@ class SharedModule {
       { provide: GROUP_CONTEXT, useValue: groupContext },
       { provide: Logger, useValue: logger },
       { provide: HEALTH_CHECKS, useValue: parts.healthChecks },
-      { provide: ISSUER_DOCUMENTS, useValue: { documents: parts.authentication.issuerDocuments } },
+      { provide: ISSUER_DOCUMENTS, useValue: { documents: () => parts.authentication.issuerDocuments } },
       { provide: VERSION_INFO, useValue: parts.version },
       { provide: AdmissionChain, useValue: parts.admission },
       { provide: ResourceRegistry, useValue: services.registry },

@@ -13,8 +13,7 @@ import { NodeRestriction } from './admission/plugins/node-restriction/node-restr
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
 import { buildAuthentication } from './authentication/build-authentication.js';
-import { authorityData } from './authentication/request-header/authority-data.js';
-import { publishClientAuthorities } from './authentication/request-header/publish-client-authorities.js';
+import { AuthorityPublisher } from './authentication/request-header/authority-publisher.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
 import { buildAuthorization } from './authorization/build-authorization.js';
 import { type AdmissionPluginName, selectedAdmissionPlugins } from './config/admission.options.js';
@@ -208,7 +207,9 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     stopAuthentication = () => authentication.stop();
     await authentication.start();
     await ensureSystemObjects(context, options.secureServing.securePort);
-    await publishClientAuthorities(context, authorityData(options.authentication), logger);
+    const authorities = new AuthorityPublisher(context, options.authentication, logger);
+    await authorities.publish();
+    tls.onChange(() => authorities.publishSoon(shutdown.signal));
     const listener = fastify.server as unknown as Http2SecureServer;
     keepAllFields(listener);
     connections.watch(listener);
@@ -237,6 +238,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       await authorization.stopped();
       await stopAuthentication();
       await tls.stopped();
+      await authorities.stopped();
       await stopStorage();
       logger.info('stopped');
     };

@@ -82,6 +82,8 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const tokens = new TokenCache(new TokenUnion(tokenMethods, failed), clock, tokenCacheLimits, (hit) =>
     metrics.cacheLookup(hit),
   );
+  // What a key vouched for that is gone must not be remembered.
+  accounts.files.onChange(() => tokens.missed());
   const methods: Authenticator[] = [];
   const clientPool = tls.pool('client');
   const proxyPool = tls.pool('proxy');
@@ -108,15 +110,19 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
     authenticator: new UnionAuthenticator(methods),
     tokens: new TokenReviews(tokens, apiAudiences),
     issuer: accounts.issuer,
-    issuerDocuments: accounts.documents,
+    get issuerDocuments() {
+      return accounts.documents;
+    },
     metrics,
     start: async () => {
+      accounts.files.start(running.signal);
       oidc?.start(running.signal);
       await Promise.all(followers.map((follower) => follower.start(running.signal)));
     },
     stop: async () => {
       running.abort();
       webhook?.stop();
+      await accounts.files.stopped();
       await oidc?.stopped();
       await Promise.all(followers.map((follower) => follower.stopped()));
     },

@@ -9,6 +9,9 @@ export const controllerDefaults = {
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,
+  serviceaccount: true,
+  'serviceaccount-token': true,
+  'root-ca-cert-publisher': true,
   bootstrapsigner: false,
   tokencleaner: false,
 } as const;
@@ -155,4 +158,24 @@ export class ControlLoopOptions {
   })
   @Check('pair', pairProblem('clusterSigningLegacyUnknownCertFile'))
   readonly clusterSigningLegacyUnknownKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'service-account-private-key-file',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Private key in PEM that tokens in secrets of service accounts are signed with; servers need it, or its public ' +
+      'half, as --service-account-key-file. Without one such secrets stay empty.',
+  })
+  readonly serviceAccountPrivateKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'root-ca-file',
+    type: 'string',
+    unit: 'file',
+    usage:
+      "Certificates in PEM that clients inside the cluster check the API's certificate against. They go into secrets " +
+      'with tokens and into a ConfigMap of every namespace; without them neither is told any.',
+  })
+  readonly rootCaFile: string | undefined = undefined;
 }

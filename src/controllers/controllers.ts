@@ -17,6 +17,13 @@ import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
+import type { RootAuthority } from './root-authority/root-authority.js';
+import { RootAuthorityPublisher } from './root-authority/root-authority-publisher.controller.js';
+import { ServiceAccountController } from './service-account/service-account.controller.js';
+import {
+  type SecretTokenRequest,
+  ServiceAccountTokenController,
+} from './service-account-token/service-account-token.controller.js';
 import { systemTimers, type Timers } from './timers.js';
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
 
@@ -32,6 +39,10 @@ export interface ControllersOptions {
   readonly enabled?: ReadonlySet<ControllerName> | undefined;
   /** What certificates are signed with; without it none are. */
   readonly signing?: SigningAuthorities | undefined;
+  /** Makes tokens of service accounts for secrets; without it secrets get none. */
+  readonly signToken?: ((request: SecretTokenRequest) => Promise<string>) | undefined;
+  /** What clients inside the cluster are told to trust; without it they aren't told. */
+  readonly rootAuthority?: RootAuthority | undefined;
   /** Name of this process in the Lease; must be of it alone. Default: host name and a random part. */
   readonly identity?: string | undefined;
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
@@ -95,20 +106,33 @@ export function startControllers(options: ControllersOptions): RunningController
 
 /** The enabled loops, in no order. */
 function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
-  const { signing, security = closedSecurity, eventTtlMs = defaultEventTtlMs, settleMs } = options;
+  const { signing, signToken, rootAuthority, security = closedSecurity, settleMs } = options;
+  const { eventTtlMs = defaultEventTtlMs } = options;
+  const without = (text: string): undefined => {
+    parts.logger.info(text);
+    return undefined;
+  };
   const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
     eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs }),
     namespace: () => new NamespaceController({ ...parts, settleMs }),
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer: security.authorizer }),
-    csrsigning: () => {
-      if (signing !== undefined) return new CsrSigningController({ ...parts, signing });
-      parts.logger.info('certificates are not signed: there is no --cluster-signing-cert-file');
-      return undefined;
-    },
+    csrsigning: () =>
+      signing === undefined
+        ? without('certificates are not signed: there is no --cluster-signing-cert-file')
+        : new CsrSigningController({ ...parts, signing }),
     csrcleaner: () => new CsrCleanerController(parts),
     bootstrapsigner: () => new BootstrapSignerController(parts),
     tokencleaner: () => new TokenCleanerController(parts),
+    serviceaccount: () => new ServiceAccountController(parts),
+    'serviceaccount-token': () =>
+      signToken === undefined
+        ? without('secrets get no service account tokens: there is no --service-account-private-key-file')
+        : new ServiceAccountTokenController({ ...parts, signToken, rootAuthority }),
+    'root-ca-cert-publisher': () =>
+      rootAuthority === undefined
+        ? without("namespaces are not told the API's authorities: there is no --root-ca-file")
+        : new RootAuthorityPublisher({ ...parts, rootAuthority }),
   };
   return [...(options.enabled ?? selectedControllers(['*']))]
     .map((name) => makers[name]())

@@ -30,6 +30,15 @@ export interface ClientConfig {
   readonly server: string;
   readonly tls: ClientTls;
   readonly auth: ClientAuth;
+  /** Where `ca`, `cert` and `key` are from, as far as they are in files of their own. */
+  readonly files: ClientTlsFiles;
+}
+
+/** Paths of PEM files. */
+export interface ClientTlsFiles {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /** What is wrong with a client configuration; names the file and the field, never a value of a secret. */
@@ -52,19 +61,25 @@ export function loadClientConfig(path: string): ClientConfig {
   const userName = text(context, 'user', problem);
   const user = userName === '' ? {} : named(root, 'users', 'user', userName, problem);
   const folder = dirname(path);
+  const files: ClientTlsFiles = {
+    ca: fileOf(cluster, 'certificate-authority', folder, problem),
+    cert: fileOf(user, 'client-certificate', folder, problem),
+    key: fileOf(user, 'client-key', folder, problem),
+  };
   const tls: ClientTls = {
-    ca: material(cluster, 'certificate-authority', folder, problem),
-    cert: material(user, 'client-certificate', folder, problem),
-    key: material(user, 'client-key', folder, problem),
+    ca: material(cluster, 'certificate-authority', files.ca, problem),
+    cert: material(user, 'client-certificate', files.cert, problem),
+    key: material(user, 'client-key', files.key, problem),
     serverName: text(cluster, 'tls-server-name', problem) || undefined,
     insecureSkipVerify: flag(cluster, 'insecure-skip-tls-verify', problem),
   };
-  checkTls(tls, problem);
+  checkClientTls(tls, problem);
   refuseUnknownWays(cluster, user, problem);
   return Object.freeze({
     server: addressOf(text(cluster, 'server', problem), problem),
     tls: Object.freeze(tls),
     auth: Object.freeze(authOf(user, folder, problem)),
+    files: Object.freeze(files),
   });
 }
 
@@ -115,20 +130,27 @@ function addressOf(server: string, problem: Problem): string {
   return url.href;
 }
 
-/** The PEM text of `<field>-data` in base64, or of the file that `<field>` names; the data wins. */
-function material(entry: Entry, field: string, folder: string, problem: Problem): string | undefined {
+/** The file that `<field>` names; undefined when there is none or the text itself is given, which wins. */
+function fileOf(entry: Entry, field: string, folder: string, problem: Problem): string | undefined {
+  const file = text(entry, field, problem);
+  if (file === '' || text(entry, `${field}-data`, problem) !== '') return undefined;
+  return isAbsolute(file) ? file : resolve(folder, file);
+}
+
+/** The PEM text of `<field>-data` in base64, or that of the file. */
+function material(entry: Entry, field: string, file: string | undefined, problem: Problem): string | undefined {
   const data = text(entry, `${field}-data`, problem);
   if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
-  const file = text(entry, field, problem);
-  if (file === '') return undefined;
+  if (file === undefined) return undefined;
   try {
-    return readFileSync(isAbsolute(file) ? file : resolve(folder, file), 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     throw problem(`${field} can't be read: ${(error as Error).message}`);
   }
 }
 
-function checkTls({ ca, cert, key, insecureSkipVerify }: ClientTls, problem: Problem): void {
+/** Throws what `problem` makes of it when certificates can't be used or don't belong together. */
+export function checkClientTls({ ca, cert, key, insecureSkipVerify }: ClientTls, problem: Problem): void {
   if ((cert === undefined) !== (key === undefined)) throw problem('client-certificate and client-key need each other');
   if (ca !== undefined && insecureSkipVerify) {
     throw problem('insecure-skip-tls-verify and certificate-authority exclude each other');

@@ -59,6 +59,46 @@ describe('the client of webhooks', () => {
     assert.deepEqual(await clientOf().post({ a: 'ü' }, never), { got: { a: 'ü' } });
   });
 
+  it('uses certificates that changed in their files, for new connections, and none that do not fit', async () => {
+    webhook.answer = () => ({ body: {} });
+    const write = (name: string, text: string) => writeFileSync(join(directory, name), text);
+    const first = await webhook.clientIdentity('server-1');
+    const second = await webhook.clientIdentity('server-2');
+    write('client.crt', first.cert);
+    write('client.key', first.key);
+    const client = clientOf(load({ 'client-certificate': 'client.crt', 'client-key': 'client.key' }));
+    const clientSeen = async () => {
+      await client.post({}, never);
+      return webhook.received.at(-1)?.client;
+    };
+    assert.equal(await clientSeen(), 'server-1');
+    write('client.crt', second.cert);
+    assert.equal(await clientSeen(), 'server-1');
+    // The key is still the one of the first.
+    time += 10_000;
+    assert.equal(await clientSeen(), 'server-1');
+    write('client.key', second.key);
+    assert.equal(await clientSeen(), 'server-1');
+    time += 10_000;
+    assert.equal(await clientSeen(), 'server-2');
+    write('client.key', 'no key');
+    time += 10_000;
+    assert.equal(await clientSeen(), 'server-2');
+  });
+
+  it('trusts other authorities when their file changes', async () => {
+    webhook.answer = () => ({ body: {} });
+    const path = join(directory, 'trusted.crt');
+    writeFileSync(path, (await TestIdentity.root('somebody else')).cert);
+    const client = clientOf(load({}, { 'certificate-authority-data': undefined, 'certificate-authority': path }), {
+      attempts: 1,
+    });
+    assert.match((await failure(client.post({}, never))).message, /can't be reached/);
+    writeFileSync(path, webhook.ca);
+    time += 10_000;
+    assert.deepEqual(await client.post({}, never), {});
+  });
+
   it('shows its certificate or its token', async () => {
     webhook.answer = () => ({ body: {} });
     const { cert, key } = await webhook.clientIdentity('server-1');

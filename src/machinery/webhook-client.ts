@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClientAuth, ClientConfig } from './client-config.js';
+import {
+  type ClientAuth,
+  type ClientConfig,
+  ClientConfigError,
+  type ClientTls,
+  checkClientTls,
+} from './client-config.js';
 import type { Clock } from './clock.js';
 import { systemClock } from './clock.js';
 
@@ -58,15 +64,17 @@ export class WebhookError extends Error {
 const backOffFactor = 1.5;
 const jitter = 0.2;
 const maxSockets = 64;
-/** Token files are read again after this time. */
-const tokenFileMs = 10_000;
+/** Files are looked at again after this time, when a call needs them. */
+const fileAgeMs = 10_000;
 
 /**
  * Posts JSON to one remote service over https, on connections that are kept. Connection errors and the answers 429 and
  * 5xx are tried again with growing waits; redirects are not followed, since they could lead credentials astray.
  */
 export class WebhookClient {
-  private readonly agent: Agent;
+  private tls: ClientTls;
+  private agent: Agent;
+  private tlsReadAt: number;
   private readonly url: URL;
   private readonly stopping = new AbortController();
   private tokenOfFile: { readonly header: string; readonly until: number } | undefined;
@@ -76,17 +84,10 @@ export class WebhookClient {
     private readonly policy: WebhookPolicy = reviewPolicy,
     private readonly parts: WebhookParts = systemParts,
   ) {
-    const { ca, cert, key, serverName, insecureSkipVerify } = config.tls;
     this.url = new URL(config.server);
-    this.agent = new Agent({
-      keepAlive: true,
-      maxSockets,
-      minVersion: 'TLSv1.2',
-      rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert, key }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-    });
+    this.tls = config.tls;
+    this.agent = agentFor(config.tls);
+    this.tlsReadAt = parts.clock.now();
   }
 
   /**
@@ -123,6 +124,7 @@ export class WebhookClient {
   }
 
   private async attempt(body: Buffer, signal: AbortSignal): Promise<unknown> {
+    await this.refreshTls();
     const authorization = await this.authorization(this.config.auth);
     const limit = AbortSignal.timeout(this.policy.timeoutMs);
     const text = await this.send(body, authorization, AbortSignal.any([signal, limit]), true);
@@ -178,6 +180,36 @@ export class WebhookClient {
     });
   }
 
+  /**
+   * Uses certificates that changed in their files for new connections; those of calls under way end with their calls.
+   * What can't be used (a key that is ahead of its certificate) leaves the old ones in place until the next look.
+   */
+  private async refreshTls(): Promise<void> {
+    const { ca, cert, key } = this.config.files;
+    const now = this.parts.clock.now();
+    if ((ca ?? cert ?? key) === undefined || now < this.tlsReadAt + fileAgeMs) return;
+    // Calls that come meanwhile go on with what there is.
+    this.tlsReadAt = now;
+    const read = async (path: string | undefined, known: string | undefined) =>
+      path === undefined ? known : await readFile(path, 'utf8');
+    try {
+      const tls: ClientTls = {
+        ...this.tls,
+        ca: await read(ca, this.tls.ca),
+        cert: await read(cert, this.tls.cert),
+        key: await read(key, this.tls.key),
+      };
+      if (tls.ca === this.tls.ca && tls.cert === this.tls.cert && tls.key === this.tls.key) return;
+      checkClientTls(tls, (problem) => new ClientConfigError(problem));
+      const before = this.agent;
+      this.tls = tls;
+      this.agent = agentFor(tls);
+      retire(before);
+    } catch {
+      // As above. A connection that fails because of it tells why.
+    }
+  }
+
   private connectionError(error: Error): WebhookError {
     const isLate = error.name === 'AbortError' || error.name === 'TimeoutError';
     const text = isLate ? `no answer within ${this.policy.timeoutMs} ms` : error.message;
@@ -203,7 +235,7 @@ export class WebhookClient {
     if (known !== undefined && now < known.until) return known.header;
     try {
       const header = `Bearer ${(await readFile(path, 'utf8')).trim()}`;
-      this.tokenOfFile = { header, until: now + tokenFileMs };
+      this.tokenOfFile = { header, until: now + fileAgeMs };
       return header;
     } catch (error) {
       // The last token that could be read goes on for as long as it is accepted.
@@ -211,4 +243,22 @@ export class WebhookClient {
       throw new WebhookError(`the token for ${this.where} can't be read`, undefined, true, error);
     }
   }
+}
+
+function agentFor({ ca, cert, key, serverName, insecureSkipVerify }: ClientTls): Agent {
+  return new Agent({
+    keepAlive: true,
+    maxSockets,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: !insecureSkipVerify,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert, key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  });
+}
+
+/** Closes idle connections now and the others as soon as they are idle. */
+function retire(agent: Agent): void {
+  agent.maxFreeSockets = 0;
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }

@@ -2,13 +2,13 @@ import { type Authorization, buildAuthorization } from '../authorization/build-a
 import { type ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import type { EventOptions } from '../config/event.options.js';
 import type { ServerOptions } from '../config/options.js';
-import { type ControllersOptions, startControllers } from '../controllers/controllers.js';
+import { type RunningControllers, startControllers } from '../controllers/controllers.js';
 import { closedSecurity } from '../machinery/security.js';
-import type { VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
+import type { GroupContext } from '../registry/group-context.js';
 import type { Running } from './lifecycle.js';
+import { LoopFiles } from './loop-files.js';
 import { openServedResources } from './served-resources.js';
-import { loadSigningAuthorities } from './signing-authorities.js';
 
 /** What the control loops are told, wherever they run. */
 export interface ControllersSettings {
@@ -17,18 +17,34 @@ export interface ControllersSettings {
 }
 
 /**
- * Makes what the loops need from their settings.
+ * Starts the control loops on resources that are open. They use changed files without a restart.
  *
- * @throws StartupError when files of signing authorities can't be used.
+ * @throws StartupError when their files can't be used.
  */
-export async function loopOptions(
-  { events, controllers }: ControllersSettings,
-  names: VendorNames,
-): Promise<Pick<ControllersOptions, 'eventTtlMs' | 'enabled' | 'signing'>> {
-  return {
+export function startLoops(
+  context: GroupContext,
+  logger: Logger,
+  { events, controllers: options }: ControllersSettings,
+): RunningControllers {
+  const files = new LoopFiles(options, context.names, logger);
+  files.start();
+  const enabled = selectedControllers(options.controllers);
+  const controllers = startControllers({
+    ...context,
+    ...files.parts,
+    logger,
+    enabled,
     eventTtlMs: events.eventTtlMs,
-    enabled: selectedControllers(controllers.controllers),
-    signing: await loadSigningAuthorities(controllers, names),
+  });
+  return {
+    identity: controllers.identity,
+    get isLeading() {
+      return controllers.isLeading;
+    },
+    stop: async () => {
+      await controllers.stop();
+      await files.stop();
+    },
   };
 }
 
@@ -57,8 +73,7 @@ export async function runControllers(
   };
   try {
     await authorization?.start(stop.signal);
-    const { context } = resources;
-    const controllers = startControllers({ ...context, logger, ...(await loopOptions(settings, context.names)) });
+    const controllers = startLoops(resources.context, logger, settings);
     logger.info('control loops wait for their turn', { identity: controllers.identity });
     return {
       stop: async () => {

@@ -28,10 +28,8 @@ export async function startServing(options: ServerOptions): Promise<Serving> {
     url: server.url,
     stop: () => server.stop(),
     startControllers: async (settings) => {
-      const { startControllers } = await import('../controllers/controllers.js');
-      const { loopOptions } = await import('./controllers.js');
-      const { context, logger } = server;
-      return startControllers({ ...context, logger, ...(await loopOptions(settings, context.names)) });
+      const { startLoops } = await import('./controllers.js');
+      return startLoops(server.context, server.logger, settings);
     },
   };
 }

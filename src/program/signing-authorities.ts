@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { ControlLoopOptions } from '../config/controllers.options.js';
 import type { SigningAuthorities } from '../controllers/csr-signing/csr-signing.controller.js';
 import type { VendorNames } from '../machinery/vendor.js';
@@ -11,11 +11,30 @@ import { errorText, StartupError } from './startup-error.js';
  *
  * @throws StartupError when a file can't be read or used.
  */
-export async function loadSigningAuthorities(
+export function loadSigningAuthorities(
   options: Readonly<ControlLoopOptions>,
   names: VendorNames,
-): Promise<SigningAuthorities | undefined> {
-  const pairs: readonly (readonly [string, string | undefined, string | undefined])[] = [
+): SigningAuthorities | undefined {
+  const general = load(options.clusterSigningCertFile, options.clusterSigningKeyFile);
+  const authorities = new Map<string, CertificateAuthority>();
+  for (const [signer, certificateFile, keyFile] of signerFiles(options, names)) {
+    const authority = load(certificateFile, keyFile) ?? general;
+    if (authority !== undefined) authorities.set(signer, authority);
+  }
+  return authorities.size === 0 ? undefined : { authorities, durationMs: options.clusterSigningDurationMs };
+}
+
+/** All files that {@link loadSigningAuthorities} reads. */
+export function signingAuthorityFiles(options: Readonly<ControlLoopOptions>, names: VendorNames): readonly string[] {
+  const general = [options.clusterSigningCertFile, options.clusterSigningKeyFile];
+  const own = signerFiles(options, names).flatMap(([, certificateFile, keyFile]) => [certificateFile, keyFile]);
+  return [...general, ...own].filter((file) => file !== undefined);
+}
+
+type SignerFiles = readonly [signer: string, certificateFile: string | undefined, keyFile: string | undefined];
+
+function signerFiles(options: Readonly<ControlLoopOptions>, names: VendorNames): readonly SignerFiles[] {
+  return [
     [
       names.apiserverClientSigner,
       options.clusterSigningApiserverClientCertFile,
@@ -37,22 +56,12 @@ export async function loadSigningAuthorities(
       options.clusterSigningLegacyUnknownKeyFile,
     ],
   ];
-  const general = await load(options.clusterSigningCertFile, options.clusterSigningKeyFile);
-  const authorities = new Map<string, CertificateAuthority>();
-  for (const [signer, certificateFile, keyFile] of pairs) {
-    const authority = (await load(certificateFile, keyFile)) ?? general;
-    if (authority !== undefined) authorities.set(signer, authority);
-  }
-  return authorities.size === 0 ? undefined : { authorities, durationMs: options.clusterSigningDurationMs };
 }
 
-async function load(
-  certificateFile: string | undefined,
-  keyFile: string | undefined,
-): Promise<CertificateAuthority | undefined> {
+function load(certificateFile: string | undefined, keyFile: string | undefined): CertificateAuthority | undefined {
   if (certificateFile === undefined || keyFile === undefined) return undefined;
   try {
-    return CertificateAuthority.fromPem(await readFile(certificateFile, 'utf8'), await readFile(keyFile, 'utf8'));
+    return CertificateAuthority.fromPem(readFileSync(certificateFile, 'utf8'), readFileSync(keyFile, 'utf8'));
   } catch (error) {
     const where = error instanceof CertificateAuthorityError ? `${certificateFile}, ${keyFile}: ` : '';
     throw new StartupError(`${where}${errorText(error)}`, { cause: error });

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 import type { Clock } from '../../machinery/clock.js';
 import { systemDelay } from '../file-poll.js';
+import { LiveFiles } from '../live-files.js';
 import { httpsGetter } from './https-get.js';
 import { OidcTokenAuthenticator } from './oidc-token.authenticator.js';
 import type { ProviderParts } from './provider.js';
@@ -18,14 +20,16 @@ export function buildOidc(
   options: AuthenticationOptions,
   parts: {
     readonly clock: Clock;
-    readonly logger: ProviderParts['logger'];
+    readonly logger: ProviderParts['logger'] & { error(text: string, fields?: object): void };
     readonly apiAudiences: readonly string[];
     readonly credentialPrefix: string;
   },
 ): OidcMethod | undefined {
   const { oidcIssuerUrl, oidcClientId, oidcCaFile } = options;
   if (oidcIssuerUrl === undefined || oidcClientId === undefined) return undefined;
-  const get = httpsGetter(oidcCaFile === undefined ? undefined : readFileSync(oidcCaFile, 'utf8'));
+  const authorities = oidcCaFile === undefined ? undefined : authoritiesOf(oidcCaFile, parts.logger);
+  const get = httpsGetter(authorities?.current);
+  authorities?.onChange((ca) => get.trust(ca));
   const method = new OidcTokenAuthenticator(
     {
       issuerUrl: oidcIssuerUrl,
@@ -43,10 +47,27 @@ export function buildOidc(
   );
   return {
     method,
-    start: (signal) => method.start(signal),
+    start: (signal) => {
+      authorities?.start(signal);
+      method.start(signal);
+    },
     stopped: async () => {
+      await authorities?.stopped();
       await method.stopped();
       get.close();
     },
   };
+}
+
+function authoritiesOf(
+  path: string,
+  logger: { info(text: string, fields?: object): void; error(text: string, fields?: object): void },
+): LiveFiles<string> {
+  const load = () => {
+    const ca = readFileSync(path, 'utf8');
+    if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error(`${path} has no certificate in PEM`);
+    createSecureContext({ ca });
+    return ca;
+  };
+  return new LiveFiles({ paths: [path], load, logger, subject: 'authorities of the provider' });
 }

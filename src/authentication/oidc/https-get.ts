@@ -12,18 +12,31 @@ export interface HttpsAnswer {
   readonly maxAgeSeconds: number | undefined;
 }
 
+/** Reads with authorities that can be exchanged. */
+export type HttpsGetter = HttpsGet & {
+  /** Checks servers of further requests against these authorities in PEM. */
+  trust(ca: string): void;
+  close(): void;
+};
+
 /**
  * Requests over https only, with bounded time and size and without following redirects.
  *
  * @param ca authorities of the servers in PEM; undefined: those of the host.
  */
-export function httpsGetter(ca: string | undefined): HttpsGet & { close(): void } {
-  const agent = new Agent({ keepAlive: false, maxSockets: 8, ...(ca === undefined ? {} : { ca }) });
+export function httpsGetter(ca: string | undefined): HttpsGetter {
+  const agentFor = (trusted: string | undefined) =>
+    new Agent({ keepAlive: false, maxSockets: 8, ...(trusted === undefined ? {} : { ca: trusted }) });
+  let agent = agentFor(ca);
   const get: HttpsGet = (url, signal, bearer) => {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     return read(new URL(url), agent, limited, bearer);
   };
-  return Object.assign(get, { close: () => agent.destroy() });
+  // Requests under way end with the agent they began with, which keeps no connection after them.
+  const trust = (trusted: string) => {
+    agent = agentFor(trusted);
+  };
+  return Object.assign(get, { trust, close: () => agent.destroy() });
 }
 
 function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | undefined): Promise<HttpsAnswer> {

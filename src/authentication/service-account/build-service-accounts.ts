@@ -2,6 +2,7 @@ import type { AuthenticationOptions } from '../../config/authentication.options.
 import type { ServiceAccountTokenIssuer } from '../../machinery/security.js';
 import type { Logger } from '../../observability/logger.js';
 import type { GroupContext } from '../../registry/group-context.js';
+import { LiveFiles } from '../live-files.js';
 import type { TokenAuthenticator } from '../token-authenticator.js';
 import { type IssuerDocuments, issuerDocuments } from './issuer-documents.js';
 import { ServiceAccountTokenAuthenticator, type TokenUseCounters } from './service-account-token.authenticator.js';
@@ -12,7 +13,16 @@ import { KeyFileError, readVerificationKeys, type VerificationKey } from './veri
 export interface ServiceAccounts {
   readonly methods: readonly TokenAuthenticator[];
   readonly issuer: ServiceAccountTokenIssuer | undefined;
+  /** With the keys of now; undefined for an issuer that has none to publish. */
   readonly documents: IssuerDocuments | undefined;
+  /** The key files, which change. */
+  readonly files: LiveFiles<TokenKeys>;
+}
+
+/** What tokens are signed and checked with. */
+export interface TokenKeys {
+  readonly signing: SigningKey | undefined;
+  readonly verification: readonly VerificationKey[];
 }
 
 interface Parts extends Pick<GroupContext, 'storage' | 'names' | 'clock'> {
@@ -26,38 +36,66 @@ interface Parts extends Pick<GroupContext, 'storage' | 'names' | 'clock'> {
 
 /** Reads the keys and makes what checks and signs with them; throws when a configured key file is unusable. */
 export function buildServiceAccounts(options: AuthenticationOptions, parts: Parts): ServiceAccounts {
-  const { names, clock, storage, issuers, apiAudiences, counters } = parts;
+  const { names, clock, storage, logger, issuers, apiAudiences, counters } = parts;
   const { serviceAccountSigningKeyFile, serviceAccountMaxTokenExpiration: maxMs } = options;
-  const signingKey =
-    serviceAccountSigningKeyFile === undefined ? undefined : readSigningKey(serviceAccountSigningKeyFile);
-  const keys = verificationKeys(options, signingKey, parts);
+  const files = new LiveFiles<TokenKeys>({
+    paths: keyFiles(options, parts),
+    load: () => readKeys(options, parts),
+    logger,
+    subject: 'keys of service account tokens',
+  });
   const issuer =
-    signingKey &&
-    new TokenIssuer({
-      signingKey,
-      issuer: issuers[0] as string,
-      audiences: apiAudiences,
-      extendExpiration: options.serviceAccountExtendTokenExpiration,
-      maxExpirationSeconds: maxMs === 0 ? undefined : Math.floor(maxMs / 1000),
-      names,
-      clock,
-    });
+    serviceAccountSigningKeyFile === undefined
+      ? undefined
+      : new TokenIssuer({
+          signingKey: () => files.current.signing as SigningKey,
+          issuer: issuers[0] as string,
+          audiences: apiAudiences,
+          extendExpiration: options.serviceAccountExtendTokenExpiration,
+          maxExpirationSeconds: maxMs === 0 ? undefined : Math.floor(maxMs / 1000),
+          names,
+          clock,
+        });
   const lookup = options.serviceAccountLookup;
-  const settings = { keys, issuers, apiAudiences, lookup, storage, names, clock, counters };
-  const documents = issuerDocuments(issuers[0] as string, options.serviceAccountJwksUri ?? parts.keySetUrl, keys);
-  const methods = keys.length === 0 ? [] : [new ServiceAccountTokenAuthenticator(settings)];
-  return { methods, issuer, documents };
+  const { verification: keys } = files.current;
+  const method = new ServiceAccountTokenAuthenticator({
+    keys,
+    issuers,
+    apiAudiences,
+    lookup,
+    storage,
+    names,
+    clock,
+    counters,
+  });
+  const documentsOf = ({ verification }: TokenKeys) =>
+    issuerDocuments(issuers[0] as string, options.serviceAccountJwksUri ?? parts.keySetUrl, verification);
+  let documents = documentsOf(files.current);
+  files.onChange((changed) => {
+    method.useKeys(changed.verification);
+    documents = documentsOf(changed);
+  });
+  return {
+    methods: keys.length === 0 ? [] : [method],
+    issuer,
+    get documents() {
+      return documents;
+    },
+    files,
+  };
 }
 
-function verificationKeys(
-  options: AuthenticationOptions,
-  signingKey: SigningKey | undefined,
-  { servingKeyFile, logger }: Parts,
-): VerificationKey[] {
-  const files = options.serviceAccountKeyFile;
+function keyFiles(options: AuthenticationOptions, { servingKeyFile }: Parts): readonly string[] {
+  const { serviceAccountSigningKeyFile: signing, serviceAccountKeyFile: files } = options;
+  return [...(signing === undefined ? [] : [signing]), ...(files.length > 0 ? files : [servingKeyFile])];
+}
+
+function readKeys(options: AuthenticationOptions, { servingKeyFile, logger }: Parts): TokenKeys {
+  const { serviceAccountSigningKeyFile, serviceAccountKeyFile: files } = options;
+  const signing = serviceAccountSigningKeyFile === undefined ? undefined : readSigningKey(serviceAccountSigningKeyFile);
   const found = files.length > 0 ? files.flatMap(readVerificationKeys) : servingKeys(servingKeyFile, logger);
-  if (signingKey !== undefined) found.unshift(signingKey.verification);
-  return [...new Map(found.map((key) => [key.id, key])).values()];
+  if (signing !== undefined) found.unshift(signing.verification);
+  return { signing, verification: [...new Map(found.map((key) => [key.id, key])).values()] };
 }
 
 /** A serving key of a kind that signs no tokens is no reason not to start. */

@@ -31,6 +31,7 @@ export interface TokenUseCounters {
 
 /** What service account tokens are judged by. */
 export interface ServiceAccountTokenSettings {
+  /** At the start. */
   readonly keys: readonly VerificationKey[];
   /** Accepted issuers. */
   readonly issuers: readonly string[];
@@ -51,10 +52,17 @@ type Payload = Readonly<Record<string, unknown>>;
  * those kept in secrets. A key is used with its own algorithm only, whatever the token says.
  */
 export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
-  private readonly byId: ReadonlyMap<string, VerificationKey>;
+  private keys: readonly VerificationKey[] = [];
+  private byId: ReadonlyMap<string, VerificationKey> = new Map();
 
   constructor(private readonly settings: ServiceAccountTokenSettings) {
-    this.byId = new Map(settings.keys.map((key) => [key.id, key]));
+    this.useKeys(settings.keys);
+  }
+
+  /** Accepts tokens of these keys, and of no others, from now on. */
+  useKeys(keys: readonly VerificationKey[]): void {
+    this.keys = keys;
+    this.byId = new Map(keys.map((key) => [key.id, key]));
   }
 
   async authenticateToken(token: string, audiences: readonly string[]): Promise<TokenResult> {
@@ -87,7 +95,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
   private candidates(token: string): readonly VerificationKey[] {
     const { alg, kid } = decodeProtectedHeader(token);
     const named = kid === undefined ? undefined : this.byId.get(kid);
-    const keys = named === undefined ? this.settings.keys : [named];
+    const keys = named === undefined ? this.keys : [named];
     return keys.filter(({ algorithm }) => algorithm === alg);
   }
 

@@ -61,7 +61,7 @@ describe('service account tokens', () => {
 
   function tokenIssuer(settings: Partial<ConstructorParameters<typeof TokenIssuer>[0]> = {}): TokenIssuer {
     return new TokenIssuer({
-      signingKey: key,
+      signingKey: () => key,
       issuer,
       audiences,
       extendExpiration: true,
@@ -327,7 +327,10 @@ describe('service account tokens', () => {
       const pair = generateKeyPairSync('ec', { namedCurve: curve });
       const path = keyFile(`${curve}.pem`, pair.privateKey.export({ type: 'sec1', format: 'pem' }) as string);
       const signingKey = readSigningKey(path);
-      const { token } = await tokenIssuer({ signingKey }).issue({ ...account, expirationSeconds: 600 });
+      const { token } = await tokenIssuer({ signingKey: () => signingKey }).issue({
+        ...account,
+        expirationSeconds: 600,
+      });
       const header = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString());
       assert.deepEqual(header, { alg: algorithm, kid: signingKey.verification.id });
       const keys = [key.verification, ...readVerificationKeys(path)];

@@ -31,7 +31,8 @@ export function readSigningKey(path: string): SigningKey {
 
 /** How tokens are issued. */
 export interface TokenIssuerSettings {
-  readonly signingKey: SigningKey;
+  /** Called for every token: the key may change. */
+  readonly signingKey: () => SigningKey;
   readonly issuer: string;
   readonly audiences: readonly string[];
   /** Tokens mounted into pods live for a year and say from when on that is longer than asked for. */
@@ -54,7 +55,8 @@ export class TokenIssuer implements ServiceAccountTokenIssuer {
 
   /** `expiresAt` is what was asked for, even of a token that lives longer: clients renew it by that. */
   async issue(request: ServiceAccountTokenRequest): Promise<{ readonly token: string; readonly expiresAt: Date }> {
-    const { signingKey, issuer, names, clock } = this.settings;
+    const { issuer, names, clock } = this.settings;
+    const { key, verification } = this.settings.signingKey();
     const { namespace, name, uid, bound, node, expirationSeconds } = request;
     const audiences = request.audiences.length === 0 ? this.audiences : request.audiences;
     const now = Math.floor(clock.now() / 1000);
@@ -70,8 +72,8 @@ export class TokenIssuer implements ServiceAccountTokenIssuer {
       nbf: now,
       sub: accountUserName(namespace, name),
     })
-      .setProtectedHeader({ alg: signingKey.verification.algorithm, kid: signingKey.verification.id })
-      .sign(signingKey.key);
+      .setProtectedHeader({ alg: verification.algorithm, kid: verification.id })
+      .sign(key);
     return { token, expiresAt: new Date((now + expirationSeconds) * 1000) };
   }
 

@@ -26,6 +26,7 @@ export class TlsFiles {
   private contents: readonly Buffer[];
   private readonly poll: FilePoll;
   private server: Pick<Server, 'setSecureContext'> | undefined;
+  private readonly listeners = new Set<() => void>();
 
   /** Reads all files; throws when one of them is unusable. */
   constructor(
@@ -61,6 +62,11 @@ export class TlsFiles {
     this.poll.start(this.contents, signal);
   }
 
+  /** Calls back whenever changed files are in use. */
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
   /** Resolves when nothing is looked at any more after the abort. */
   stopped(): Promise<void> {
     return this.poll.stopped();
@@ -81,6 +87,7 @@ export class TlsFiles {
     const changed = this.paths.filter((_, i) => !(contents[i] as Buffer).equals(this.contents[i] as Buffer));
     this.contents = contents;
     this.logger.info('changed certificates are in use', { files: changed.join(',') });
+    for (const listener of this.listeners) listener();
   }
 
   private contextOptions(contents: readonly Buffer[]): SecureContextOptions {

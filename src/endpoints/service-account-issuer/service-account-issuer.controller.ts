@@ -3,8 +3,13 @@ import type { FastifyReply } from 'fastify';
 import type { IssuerDocuments } from '../../authentication/service-account/issuer-documents.js';
 import { unknownPathError } from '../../machinery/status-error.js';
 
-/** Injection token of what {@link ServiceAccountIssuerController} answers: `{ documents }`, undefined for nothing. */
+/** Injection token of what {@link ServiceAccountIssuerController} answers: `{ documents }`, which gives those of now, undefined for nothing. */
 export const ISSUER_DOCUMENTS = Symbol('IssuerDocuments');
+
+/** Keys change, so the documents do. */
+export interface IssuerDocumentsSource {
+  documents(): IssuerDocuments | undefined;
+}
 
 /** How long the answers may be kept; new keys are accepted by servers well before they sign. */
 const cacheControl = 'public, max-age=3600';
@@ -12,16 +17,16 @@ const cacheControl = 'public, max-age=3600';
 /** Discovery of the issuer of service account tokens, for parties that check tokens themselves. */
 @Controller()
 export class ServiceAccountIssuerController {
-  constructor(@Inject(ISSUER_DOCUMENTS) private readonly issuer: { readonly documents: IssuerDocuments | undefined }) {}
+  constructor(@Inject(ISSUER_DOCUMENTS) private readonly issuer: IssuerDocumentsSource) {}
 
   @Get('.well-known/openid-configuration')
   configuration(@Res() reply: FastifyReply): void {
-    this.send(reply, 'application/json', this.issuer.documents?.configuration);
+    this.send(reply, 'application/json', this.issuer.documents()?.configuration);
   }
 
   @Get('openid/v1/jwks')
   keySet(@Res() reply: FastifyReply): void {
-    this.send(reply, 'application/jwk-set+json', this.issuer.documents?.keySet);
+    this.send(reply, 'application/jwk-set+json', this.issuer.documents()?.keySet);
   }
 
   private send(reply: FastifyReply, contentType: string, text: string | undefined): void {

@@ -92,7 +92,7 @@ async function start(
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
   await publishClusterInfo(options, { server: localUrl(bindAddress, securePort), authority }, logger);
-  const controllers = withSigning(parsed.controllers, given, pki);
+  const controllers = withLoopFiles(parsed.controllers, given, options, pki);
   started.push(await server.startControllers({ events: parsed.events, controllers }));
   announce(context, server.url, kubeconfig);
 }
@@ -116,14 +116,22 @@ function completeOptions(
   };
 }
 
-/** Requests are signed by our own authority unless the user brings one. */
-function withSigning(
+/** Requests and tokens are signed with our own authority and key unless the user brings others. */
+function withLoopFiles(
   options: Parsed['controllers'],
   given: ReadonlySet<string>,
+  { authentication, secureServing }: ServerOptions,
   { authorityFile, authorityKeyFile }: Pki,
 ): Parsed['controllers'] {
-  if (given.has('cluster-signing-cert-file')) return options;
-  return { ...options, clusterSigningCertFile: authorityFile, clusterSigningKeyFile: authorityKeyFile };
+  const signing = given.has('cluster-signing-cert-file')
+    ? {}
+    : { clusterSigningCertFile: authorityFile, clusterSigningKeyFile: authorityKeyFile };
+  return {
+    ...options,
+    ...signing,
+    serviceAccountPrivateKeyFile: options.serviceAccountPrivateKeyFile ?? authentication.serviceAccountSigningKeyFile,
+    rootCaFile: options.rootCaFile ?? (given.has('tls-cert-file') ? secureServing.tlsCertFile : authorityFile),
+  };
 }
 
 /** Tokens of service accounts can be asked for out of the box; who brings keys decides alone. */

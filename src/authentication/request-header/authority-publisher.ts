@@ -1,0 +1,50 @@
+import type { AuthenticationOptions } from '../../config/authentication.options.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import { type Delay, systemDelay } from '../file-poll.js';
+import { authorityData } from './authority-data.js';
+import { publishClientAuthorities } from './publish-client-authorities.js';
+
+const retryMs = 5_000;
+
+/** Tells extension servers the authorities of clients at the start and whenever their files have changed. */
+export class AuthorityPublisher {
+  private work: Promise<void> | undefined;
+  private isWanted = false;
+
+  constructor(
+    private readonly context: GroupContext,
+    private readonly options: AuthenticationOptions,
+    private readonly logger: { warn(text: string, fields?: object): void },
+    private readonly wait: Delay = systemDelay,
+  ) {}
+
+  /** Publishes what the files hold now. Throws when they can't be read or the database is away. */
+  async publish(): Promise<void> {
+    await publishClientAuthorities(this.context, authorityData(this.options), this.logger);
+  }
+
+  /** Does the same in the background, again and again until it has worked or the signal is aborted. */
+  publishSoon(signal: AbortSignal): void {
+    this.isWanted = true;
+    this.work ??= this.run(signal);
+  }
+
+  /** Resolves when nothing runs any more after the abort. */
+  async stopped(): Promise<void> {
+    await this.work;
+  }
+
+  private async run(signal: AbortSignal): Promise<void> {
+    while (this.isWanted && !signal.aborted) {
+      this.isWanted = false;
+      try {
+        await this.publish();
+      } catch (error) {
+        this.isWanted = true;
+        if (!signal.aborted) this.logger.warn('changed authorities are not published yet', { error });
+        await this.wait(retryMs, signal).catch(() => undefined);
+      }
+    }
+    this.work = undefined;
+  }
+}

@@ -1,0 +1,183 @@
+import type { Namespace } from '../apis/core/v1/namespace.types.js';
+import type { ApiObject } from '../machinery/api-object.js';
+import { decode } from '../machinery/schema/index.js';
+import { StatusError } from '../machinery/status-error.js';
+import type { VendorNames } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
+import { ChangeFollower } from '../registry/change-follower.js';
+import { parseStored } from '../registry/object-codec.js';
+import { ResourceFollower } from '../registry/resource-follower.js';
+import type { ResourceRegistry } from '../registry/resource-registry.js';
+import { Store } from '../registry/store.js';
+import type { Storage } from '../storage/storage.interface.js';
+import type { ControlLoop } from './control-loop.js';
+import type { Timers } from './timers.js';
+import { coreResource } from './token-secrets.js';
+import { workContext } from './work-context.js';
+import { type WorkOutcome, WorkQueue } from './work-queue.js';
+
+/** What every loop that keeps one object in each namespace works with. */
+export interface EveryNamespaceOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** First and longest pause before work that failed is tried again. Default 500 ms and 1 minute. */
+  readonly firstPauseMs?: number | undefined;
+  readonly longestPauseMs?: number | undefined;
+}
+
+const workers = 4;
+const noAdmission = async () => {};
+
+/**
+ * Keeps an object of the core group under one name in every active namespace: makes it where it is absent, again when
+ * somebody deletes it, and lets `repair` put it right.
+ */
+export abstract class EveryNamespaceLoop implements ControlLoop {
+  abstract readonly name: string;
+  private readonly namespaces: Store;
+  private readonly store: Store;
+  private queue: WorkQueue | undefined;
+  private active = new Set<string>();
+
+  /** @throws Error when the registry lacks namespaces or the resource. */
+  constructor(
+    protected readonly options: EveryNamespaceOptions,
+    resource: string,
+    private readonly objectName: string,
+  ) {
+    const { registry, storage, timers } = options;
+    this.namespaces = new Store(coreResource(registry, 'namespaces'), storage, timers);
+    this.store = new Store(coreResource(registry, resource), storage, timers);
+  }
+
+  /** The fields of a new object besides its metadata. */
+  protected abstract content(): Readonly<Record<string, unknown>>;
+
+  /** The object as it has to be; the same one when nothing is wrong with it. Must not change what it gets. */
+  protected repair(live: ApiObject): ApiObject {
+    return live;
+  }
+
+  /** Has all namespaces looked at. */
+  protected lookAtAll(): void {
+    for (const namespace of this.active) this.queue?.add(namespace);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, logger, timers } = this.options;
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const queue = new WorkQueue({
+      work: (namespace) => this.process(namespace, ended),
+      onFault: (namespace, error) =>
+        logger.warn('an object of a namespace could not be made yet', { loop: this.name, namespace, error }),
+      workers,
+      firstPauseMs: this.options.firstPauseMs ?? 500,
+      longestPauseMs: this.options.longestPauseMs ?? 60_000,
+      timers,
+    });
+    this.queue = queue;
+    this.active = new Set();
+    const lost = (error: unknown) =>
+      logger.warn('a control loop lost its place in the change log', { loop: this.name, error });
+    // Changes of the objects first: one that is deleted while namespaces are read is not missed.
+    const objects = new ChangeFollower(
+      storage,
+      this.store.resource.storageResource,
+      {
+        changed: ({ namespace, name }) => {
+          if (name === this.objectName && this.active.has(namespace)) queue.add(namespace);
+        },
+        missed: () => this.lookAtAll(),
+      },
+      lost,
+    );
+    const namespaces = new ResourceFollower(storage, 'namespaces', this.namespaceSink(queue), lost);
+    const work = queue.run(ended);
+    try {
+      await objects.start(ended);
+      await namespaces.start(ended);
+      await work;
+    } finally {
+      failed.abort();
+      await Promise.all([work, objects.stopped(), namespaces.stopped()]);
+      this.queue = undefined;
+    }
+  }
+
+  private namespaceSink(queue: WorkQueue) {
+    const set = (object: ApiObject) => {
+      const name = object.metadata.name ?? '';
+      if (!isActive(object)) this.active.delete(name);
+      else if (!this.active.has(name)) {
+        this.active.add(name);
+        queue.add(name);
+      }
+    };
+    return {
+      reduce: ({ metadata, status }: ApiObject) =>
+        ({
+          metadata: { name: metadata.name, deletionTimestamp: metadata.deletionTimestamp },
+          status,
+        }) as ApiObject,
+      replace: (objects: readonly ApiObject[]) => {
+        this.active = new Set();
+        for (const object of objects) set(object);
+      },
+      set,
+      delete: (_namespace: string, name: string) => {
+        this.active.delete(name);
+      },
+    };
+  }
+
+  private async process(namespace: string, signal: AbortSignal): Promise<WorkOutcome> {
+    const { storage } = this.options;
+    const key = { resource: this.store.resource.storageResource, namespace, name: this.objectName };
+    const stored = await storage.get(key);
+    if (stored !== undefined) {
+      const live = parseStored(this.store.resource, stored);
+      if (live.metadata.deletionTimestamp !== undefined || this.repair(live) === live) return 'done';
+    }
+    // What is memory's is not asked: a namespace that is about to end gets nothing new.
+    const owner = await storage.get({ resource: 'namespaces', namespace: '', name: namespace });
+    if (owner === undefined || !isActive(parseStored(this.namespaces.resource, owner))) return 'done';
+    try {
+      if (stored === undefined) await this.create(namespace, signal);
+      else await this.update(namespace, signal);
+    } catch (error) {
+      const isRace = error instanceof StatusError && ['AlreadyExists', 'NotFound', 'Conflict'].includes(error.reason);
+      // Whoever was faster is looked at once more, as a change of its own.
+      if (!isRace) throw error;
+    }
+    return 'done';
+  }
+
+  private async create(namespace: string, signal: AbortSignal): Promise<void> {
+    const { resource } = this.store;
+    const body = { metadata: { name: this.objectName, namespace }, ...this.content() };
+    const object = decode(resource.served.type, body).value as ApiObject;
+    resource.definition.strategy.applyDefaults?.(object);
+    await this.store.create(this.context(signal), object, { dryRun: false, validate: noAdmission });
+  }
+
+  private async update(namespace: string, signal: AbortSignal): Promise<void> {
+    await this.store.update(this.context(signal), namespace, this.objectName, {
+      dryRun: false,
+      validate: noAdmission,
+      transform: (live) => this.repair(structuredClone(live) as ApiObject),
+    });
+  }
+
+  private context(signal: AbortSignal) {
+    return workContext(this.name, this.options.timers.now(), signal);
+  }
+}
+
+function isActive(object: ApiObject): boolean {
+  const { metadata, status } = object as ApiObject as Namespace;
+  return metadata.deletionTimestamp === undefined && status?.phase !== 'Terminating';
+}

@@ -1,0 +1,260 @@
+import type { Secret } from '../../apis/core/v1/secret.types.js';
+import type { ServiceAccount } from '../../apis/core/v1/service-account.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { StatusError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import { ChangeFollower } from '../../registry/change-follower.js';
+import { parseStored } from '../../registry/object-codec.js';
+import { ResourceFollower } from '../../registry/resource-follower.js';
+import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import { Store } from '../../registry/store.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { RootAuthority } from '../root-authority/root-authority.js';
+import type { Timers } from '../timers.js';
+import { coreResource } from '../token-secrets.js';
+import { workContext } from '../work-context.js';
+import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { AccountIndex, accountOf, keyText } from './account-index.js';
+
+/** What a token in a secret says. */
+export interface SecretTokenRequest {
+  readonly namespace: string;
+  readonly secretName: string;
+  readonly accountName: string;
+  readonly accountUid: string;
+}
+
+export interface ServiceAccountTokenOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** Makes the text of a token. */
+  readonly signToken: (request: SecretTokenRequest) => Promise<string>;
+  /** Goes into the secrets beside the tokens; without one nothing does. */
+  readonly rootAuthority?: RootAuthority | undefined;
+  /** First and longest pause before work that failed is tried again. Default 500 ms and 1 minute. */
+  readonly firstPauseMs?: number | undefined;
+  readonly longestPauseMs?: number | undefined;
+}
+
+const workers = 4;
+const noAdmission = async () => {};
+const entries = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;
+
+/** The secret, or what it is for, changed meanwhile: that comes as work of its own. */
+class Superseded extends Error {}
+
+/**
+ * Fills secrets of the type for service account tokens (specification 5.3): with a token of the account that their
+ * annotation names, the authorities of the API and the namespace. A secret whose account is gone, or another one than
+ * before, is deleted; a token dies with its secret because whoever checks it looks for it there.
+ */
+export class ServiceAccountTokenController implements ControlLoop {
+  readonly name = 'tokens-controller';
+  private readonly secrets: Store;
+  private readonly accounts: Store;
+  private readonly index = new AccountIndex();
+  /** Secrets that went, with the account that may still list them. */
+  private readonly gone = new Map<string, string>();
+
+  /** @throws Error when the registry lacks secrets or service accounts. */
+  constructor(private readonly options: ServiceAccountTokenOptions) {
+    const { registry, storage, timers } = options;
+    this.secrets = new Store(coreResource(registry, 'secrets'), storage, timers);
+    this.accounts = new Store(coreResource(registry, 'serviceaccounts'), storage, timers);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, logger, timers, rootAuthority } = this.options;
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const queue = new WorkQueue({
+      work: (key) => this.process(key, ended),
+      onFault: (secret, error) =>
+        logger.warn('a secret could not be given its token yet', { loop: this.name, secret, error }),
+      workers,
+      firstPauseMs: this.options.firstPauseMs ?? 500,
+      longestPauseMs: this.options.longestPauseMs ?? 60_000,
+      timers,
+    });
+    const addAll = () => {
+      for (const secret of this.index.all()) queue.add(secret);
+    };
+    const lost = (error: unknown) =>
+      logger.warn('a control loop lost its place in the change log', { loop: this.name, error });
+    // Changes of accounts first: none is missed while the secrets are read.
+    const accounts = new ChangeFollower(
+      storage,
+      this.accounts.resource.storageResource,
+      {
+        changed: ({ namespace, name }) => {
+          for (const secret of this.index.secretsOf(keyText(namespace, name))) queue.add(secret);
+        },
+        missed: addAll,
+      },
+      lost,
+    );
+    const { storageResource } = this.secrets.resource;
+    const secrets = new ResourceFollower(storage, storageResource, this.secretSink(queue), lost);
+    const stopListening = rootAuthority?.onChange(addAll);
+    const work = queue.run(ended);
+    try {
+      await accounts.start(ended);
+      await secrets.start(ended);
+      await work;
+    } finally {
+      stopListening?.();
+      failed.abort();
+      await Promise.all([work, accounts.stopped(), secrets.stopped()]);
+    }
+  }
+
+  private secretSink(queue: WorkQueue) {
+    const { names } = this.options;
+    const set = (object: ApiObject) => {
+      const { namespace = '', name = '' } = object.metadata;
+      const secret = keyText(namespace, name);
+      const account = accountOf(object, names);
+      this.index.set(secret, account && keyText(namespace, account.name));
+      if (account !== undefined) queue.add(secret);
+    };
+    return {
+      // Nothing confidential stays in memory.
+      reduce: (object: ApiObject) => {
+        const { metadata, type } = object as ApiObject as Secret;
+        const { namespace, name, annotations } = metadata;
+        return { metadata: { namespace, name, annotations }, type } as ApiObject;
+      },
+      replace: (objects: readonly ApiObject[]) => {
+        this.index.clear();
+        for (const object of objects) set(object);
+      },
+      set,
+      delete: (namespace: string, name: string) => {
+        const account = this.index.set(keyText(namespace, name), undefined);
+        if (account === undefined) return;
+        this.gone.set(keyText(namespace, name), account.slice(namespace.length + 1));
+        queue.add(keyText(namespace, name));
+      },
+    };
+  }
+
+  private async process(key: string, signal: AbortSignal): Promise<WorkOutcome> {
+    const { storage, names } = this.options;
+    const [namespace = '', name = ''] = key.split('/');
+    const stored = await storage.get({ resource: this.secrets.resource.storageResource, namespace, name });
+    if (stored === undefined) {
+      const accountName = this.gone.get(key);
+      if (accountName !== undefined) await this.forget(namespace, accountName, name, signal);
+      this.gone.delete(key);
+      return 'done';
+    }
+    this.gone.delete(key);
+    const secret = parseStored(this.secrets.resource, stored);
+    const wanted = accountOf(secret, names);
+    if (wanted === undefined || secret.metadata.deletionTimestamp !== undefined) return 'done';
+    const account = await this.account(namespace, wanted.name);
+    try {
+      if (account === undefined || (wanted.uid !== '' && wanted.uid !== account.metadata.uid)) {
+        await this.remove(secret, wanted.name, signal);
+      } else if (this.lacks(secret)) {
+        await this.fill(secret, account, signal);
+      }
+    } catch (error) {
+      const isRace = error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason);
+      if (!isRace && !(error instanceof Superseded)) throw error;
+    }
+    return 'done';
+  }
+
+  private async account(namespace: string, name: string): Promise<ApiObject | undefined> {
+    const { resource } = this.accounts;
+    const stored = await this.options.storage.get({ resource: resource.storageResource, namespace, name });
+    return stored && parseStored(resource, stored);
+  }
+
+  private lacks(object: ApiObject): boolean {
+    const { data = {}, immutable } = object as ApiObject as Secret;
+    // Nobody can fill what may not be changed; its owner finds it empty.
+    if (immutable === true) return false;
+    const { rootAuthority } = this.options;
+    const isBehind = rootAuthority !== undefined && data[entries.authority] !== base64(rootAuthority.pem);
+    return isBehind || !data[entries.token] || !data[entries.namespace];
+  }
+
+  private async fill(seen: ApiObject, account: ApiObject, signal: AbortSignal): Promise<void> {
+    const { names, logger, rootAuthority } = this.options;
+    const { namespace = '', name = '', uid } = seen.metadata;
+    const { name: accountName = '', uid: accountUid = '' } = account.metadata;
+    const isNew = !(seen as ApiObject as Secret).data?.[entries.token];
+    const token = isNew
+      ? await this.options.signToken({ namespace, secretName: name, accountName, accountUid })
+      : undefined;
+    await this.secrets.update(this.context(signal), namespace, name, {
+      dryRun: false,
+      validate: noAdmission,
+      transform: (live) => {
+        if (live?.metadata.uid !== uid || accountOf(live as ApiObject, names)?.name !== accountName) {
+          throw new Superseded();
+        }
+        const copy = structuredClone(live) as ApiObject;
+        const { data = {} } = copy as ApiObject as Secret;
+        // A token that came meanwhile is somebody's already.
+        if (token !== undefined && !data[entries.token]) data[entries.token] = base64(token);
+        if (!data[entries.namespace]) data[entries.namespace] = base64(namespace);
+        if (rootAuthority !== undefined) data[entries.authority] = base64(rootAuthority.pem);
+        copy.metadata.annotations = {
+          ...copy.metadata.annotations,
+          [names.serviceAccountNameAnnotation]: accountName,
+          [names.serviceAccountUidAnnotation]: accountUid,
+        };
+        return { ...copy, data } as ApiObject;
+      },
+    });
+    if (isNew) logger.info('a service account token was put into a secret', { namespace, secret: name, accountName });
+  }
+
+  private async remove({ metadata }: ApiObject, accountName: string, signal: AbortSignal): Promise<void> {
+    const { namespace = '', name = '', uid, resourceVersion } = metadata;
+    const preconditions = { uid, resourceVersion };
+    const context = this.context(signal);
+    await this.secrets.delete(context, namespace, name, { preconditions, dryRun: false }, noAdmission);
+    this.options.logger.info('a service account token was deleted with its account', {
+      namespace,
+      secret: name,
+      accountName,
+    });
+  }
+
+  /** Takes a secret that is gone out of the account's list. */
+  private async forget(namespace: string, accountName: string, secret: string, signal: AbortSignal): Promise<void> {
+    const account = (await this.account(namespace, accountName)) as ServiceAccount | undefined;
+    if (account?.secrets?.some(({ name }) => name === secret) !== true) return;
+    try {
+      await this.accounts.update(this.context(signal), namespace, accountName, {
+        dryRun: false,
+        validate: noAdmission,
+        transform: (live) => {
+          const copy = structuredClone(live) as ApiObject as ServiceAccount;
+          const kept = (copy.secrets ?? []).filter(({ name }) => name !== secret);
+          const { secrets: _, ...rest } = copy;
+          return (kept.length === 0 ? rest : { ...rest, secrets: kept }) as ApiObject;
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
+    }
+  }
+
+  private context(signal: AbortSignal) {
+    return workContext(this.name, this.options.timers.now(), signal);
+  }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
