@@ -13,6 +13,8 @@ let cluster: TestCluster;
 let one: ApiClient;
 let two: ApiClient;
 let counter = 0;
+/** For tests that mostly wait for the end of a watch; each has a collection of its own. */
+const sideBySide = { concurrency: 6 };
 
 before(async () => {
   cluster = await TestCluster.start({ servers: 3 });
@@ -173,7 +175,7 @@ describe('where a watch starts', () => {
   });
 });
 
-describe('selectors of a watch', () => {
+describe('selectors of a watch', sideBySide, () => {
   it('show leaving as DELETED, nothing while outside, and coming back as ADDED', async () => {
     const path = await ownCollection();
     const from = await listVersion(one, path);
@@ -207,10 +209,12 @@ describe('selectors of a watch', () => {
     await setLabels(one, path, 'x', { on: 'no' });
     await setN(one, path, 'x', 'outside');
     await setLabels(one, path, 'x', { on: 'yes' });
-    for (const { client } of cluster.servers) {
+    const replays = cluster.servers.map(async ({ client }) => {
       const stream = await watch(client, path, `resourceVersion=${from}&labelSelector=on%3Dyes&timeoutSeconds=1`);
-      const events = await readAll(stream);
-      assert.deepEqual(events.map(brief), ['ADDED x 0', 'DELETED x 0', 'ADDED x outside']);
+      return (await readAll(stream)).map(brief);
+    });
+    for (const events of await Promise.all(replays)) {
+      assert.deepEqual(events, ['ADDED x 0', 'DELETED x 0', 'ADDED x outside']);
     }
   });
 
@@ -363,7 +367,7 @@ describe('the order of a watch', () => {
   });
 });
 
-describe('bookmarks', () => {
+describe('bookmarks', sideBySide, () => {
   it('carry the progress of everything, also where nothing happens', async () => {
     const idle = await ownCollection();
     const busy = await ownCollection();
@@ -382,10 +386,10 @@ describe('bookmarks', () => {
     const last = versionOf(events.at(-1) as WatchEvent);
     assert.ok(last >= BigInt(made.metadata.resourceVersion), `${last} is before ${made.metadata.resourceVersion}`);
     // And a client can go on from it, at every process.
-    for (const { client } of cluster.servers) {
-      const next = await watch(client, idle, `resourceVersion=${last}&timeoutSeconds=1`);
-      assert.deepEqual(await readAll(next), []);
-    }
+    const next = cluster.servers.map(async ({ client }) =>
+      readAll(await watch(client, idle, `resourceVersion=${last}&timeoutSeconds=1`)),
+    );
+    assert.deepEqual(await Promise.all(next), [[], [], []]);
   });
 
   it('come only after everything up to them', async () => {
@@ -426,7 +430,7 @@ describe('bookmarks', () => {
   });
 });
 
-describe('initial events on request', () => {
+describe('initial events on request', sideBySide, () => {
   const refused: readonly (readonly [query: string, fields: readonly string[]])[] = [
     ['sendInitialEvents=true', ['resourceVersionMatch']],
     ['sendInitialEvents=false', ['resourceVersionMatch']],
@@ -447,13 +451,14 @@ describe('initial events on request', () => {
     });
   }
 
-  it('end with one bookmark at a version that is new enough, then go on', async () => {
-    const path = await ownCollection();
-    for (const name of ['a', 'b', 'c']) await create(one, path, name, { l: name });
-    const newest = await setN(one, path, 'b', '1');
-    const { resourceVersion } = newest.metadata;
-    for (const version of ['', resourceVersion]) {
-      for (const selector of ['', '&labelSelector=l+in+(a,b)']) {
+  for (const start of ['anywhere', 'at the newest version']) {
+    for (const selector of ['', '&labelSelector=l+in+(a,b)']) {
+      it(`end with one bookmark at a version that is new enough, then go on (${start}${selector})`, async () => {
+        const path = await ownCollection();
+        for (const name of ['a', 'b', 'c']) await create(one, path, name, { l: name });
+        const newest = await setN(one, path, 'b', '1');
+        const { resourceVersion } = newest.metadata;
+        const version = start === 'anywhere' ? '' : resourceVersion;
         const query = `${streaming}&resourceVersion=${version}${selector}&timeoutSeconds=3`;
         const stream = await watch(two, path, query);
         const shown = selector === '' ? ['a', 'b', 'c'] : ['a', 'b'];
@@ -472,9 +477,9 @@ describe('initial events on request', () => {
         const rest = await readAll(stream);
         assert.equal(rest[0]?.type, 'MODIFIED');
         assert.equal(rest.filter(isEnd).length, 0, 'a second end');
-      }
+      });
     }
-  });
+  }
 
   it('end with a bookmark also where there is nothing', async () => {
     const path = await ownCollection();
@@ -537,8 +542,11 @@ describe('versions that a watch can not start at', () => {
 
   it('answers 504 to one from the future', async () => {
     const path = await ownCollection();
-    future(await one.get(`${path}?watch=1&resourceVersion=999999999999`));
-    future(await two.get(`${path}?watch=1&${streaming}&resourceVersion=999999999999`));
+    const answers = [
+      one.get(`${path}?watch=1&resourceVersion=999999999999`),
+      two.get(`${path}?watch=1&${streaming}&resourceVersion=999999999999`),
+    ];
+    for (const answer of await Promise.all(answers)) future(answer);
   });
 
   for (const version of ['abc', '-1', '1.5', '0x10', '99999999999999999999']) {
@@ -587,7 +595,7 @@ describe('versions that a watch can not start at', () => {
   });
 });
 
-describe('the end of a watch', () => {
+describe('the end of a watch', sideBySide, () => {
   it('comes after timeoutSeconds, without an error and with whole lines', async () => {
     const path = await ownCollection();
     const from = await listVersion(one, path);
@@ -639,7 +647,7 @@ describe('the end of a watch', () => {
   });
 });
 
-describe('other forms of a watch', () => {
+describe('other forms of a watch', sideBySide, () => {
   it('as tables: columns once, a row per event, the version of each', async () => {
     const path = await ownCollection();
     const made = await create(one, path, 'x');
