@@ -105,11 +105,15 @@ export class ApiClient {
         () => request.destroy(new Error(`${method} ${path}: no answer within ${answerMs} ms`)),
         answerMs,
       );
-      request.on('response', resolve);
-      request.on('error', reject);
-      // Comes after the answer, or with a fault before it.
-      request.on('close', () => clearTimeout(late));
-      request.on('response', () => clearTimeout(late));
+      late.unref();
+      request.on('response', (response) => {
+        clearTimeout(late);
+        resolve(response);
+      });
+      request.on('error', (error) => {
+        clearTimeout(late);
+        reject(error);
+      });
       request.end(payload);
     });
   }
