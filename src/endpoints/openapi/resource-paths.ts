@@ -248,8 +248,11 @@ function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
     const { group, version, kind: itemKind } = item.kind;
     type = kind(
       { group, version, kind: `${itemKind}List` },
-      { metadata: always(1, kinds.listMeta), items: required(2, list(item)) },
-      { name: `${item.name}List` },
+      {
+        metadata: always(1, kinds.listMeta, { doc: 'The state that the list shows.' }),
+        items: required(2, list(item), { doc: 'The objects.' }),
+      },
+      { name: `${item.name}List`, doc: `Objects of kind ${itemKind}.` },
     );
     listTypes.set(item, type);
   }
