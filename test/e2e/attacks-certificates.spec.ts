@@ -13,6 +13,8 @@ let cluster: TestCluster;
 let server: TestServer;
 /** The authority of users. */
 let users: TestIdentity;
+/** One more, which has its name: as while authorities are exchanged. */
+let twin: TestIdentity;
 /** The authority of proxies: any of its certificates may speak for users. */
 let proxies: TestIdentity;
 
@@ -38,9 +40,10 @@ async function whoIs(http: 1 | 2, identity: Pair | undefined, lines: FieldLines 
 
 before(async () => {
   cluster = await TestCluster.start({ servers: 0 });
-  users = await TestIdentity.root('users');
+  users = await TestIdentity.root('users', true);
+  twin = await TestIdentity.root('users', true);
   proxies = await TestIdentity.root('proxies');
-  writeFileSync(join(cluster.directory, 'users.pem'), users.cert);
+  writeFileSync(join(cluster.directory, 'users.pem'), users.cert + twin.cert);
   writeFileSync(join(cluster.directory, 'proxies.pem'), proxies.cert);
   server = await cluster.addServer(undefined, [
     '--authorization-mode=RBAC',
@@ -69,6 +72,13 @@ for (const http of [1, 2] as const) {
       const proxy = await proxies.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
       assert.equal(await whoIs(http, proxy), '401', 'groups in the certificate of a proxy are none');
       assert.equal(await whoIs(http, proxy, asAdmin), 'root system:masters,system:authenticated');
+    });
+
+    it('authorities of the same name are both believed', async () => {
+      for (const authority of [users, twin]) {
+        const user = await authority.issue({ subject: [{ CN: ['eve'] }], keyIdentifiers: true });
+        assert.equal(await whoIs(http, user), 'eve system:authenticated');
+      }
     });
 
     it('a chain of names without signatures leads to no authority', async () => {

@@ -10,6 +10,8 @@ export interface TestCertificate {
   readonly usages?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
+  /** Says which key it is for and which one signed it, as authorities of the same name need it. */
+  readonly keyIdentifiers?: boolean;
   /** Names or addresses of a server. */
   readonly names?: readonly x509.JsonGeneralName[];
 }
@@ -36,8 +38,8 @@ export class TestIdentity {
   }
 
   /** An authority that signs itself. */
-  static root(name: string): Promise<TestIdentity> {
-    return TestIdentity.make({ subject: [{ CN: [name] }], authority: true }, undefined);
+  static root(name: string, keyIdentifiers = false): Promise<TestIdentity> {
+    return TestIdentity.make({ subject: [{ CN: [name] }], authority: true, keyIdentifiers }, undefined);
   }
 
   /** Signs a certificate for a new key. */
@@ -65,6 +67,11 @@ export class TestIdentity {
     ];
     if (usages.length > 0) extensions.push(new x509.ExtendedKeyUsageExtension([...usages]));
     if (request.names !== undefined) extensions.push(new x509.SubjectAlternativeNameExtension([...request.names]));
+    if (request.keyIdentifiers === true) {
+      const signer = (issuer?.keys ?? keys).publicKey;
+      extensions.push(await x509.SubjectKeyIdentifierExtension.create(keys.publicKey));
+      extensions.push(await x509.AuthorityKeyIdentifierExtension.create(signer));
+    }
     const certificate = await x509.X509CertificateGenerator.create({
       subject: request.subject,
       issuer: issuer === undefined ? request.subject : issuer.certificate.subjectName,
