@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { type PoolerMode, TestCluster, tokens } from '../e2e/support/test-cluster.js';
 import { Random } from '../support/random.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { ClusterView, type WorkedKind } from './cluster-view.js';
@@ -21,6 +21,10 @@ export interface RunOptions {
   readonly seconds: number;
   /** Serving processes; default 4. */
   readonly servers?: number;
+  /** Worker processes of each of them; default: as without the flag. */
+  readonly workers?: number;
+  /** How they reach the database; default: as the environment says. `polling` leaves nothing that listeners could lose. */
+  readonly pooler?: PoolerMode;
   /** What goes wrong during the run, all in turn in random order; default: everything. */
   readonly disturbances?: readonly DisturbanceName[];
   /** End at the first violation. */
@@ -63,11 +67,17 @@ const drainMs = 60_000;
  */
 export async function runConsistencyCheck(options: RunOptions): Promise<Report> {
   const report = new Report();
-  const cluster = await TestCluster.start({ servers: 0, fsync: true, flags: ['--watch-history=24h'] });
+  const { pooler, workers } = options;
+  const cluster = await TestCluster.start({
+    servers: 0,
+    fsync: true,
+    flags: ['--watch-history=24h', ...(workers === undefined ? [] : [`--workers=${workers}`])],
+    ...(pooler === undefined ? {} : { pooler }),
+  });
   const proxy = await TcpProxy.start(cluster.postgres.port);
   let run: ConsistencyRun | undefined;
   try {
-    const flags = [`--listen-database-url=${proxy.through(cluster.databaseUrl)}`];
+    const flags = pooler === 'polling' ? [] : [`--listen-database-url=${proxy.through(cluster.databaseUrl)}`];
     // In a row: a machine that starts all at once is slower.
     for (let i = 0; i < (options.servers ?? 4); i++) await cluster.addServer(undefined, flags);
     run = new ConsistencyRun(

@@ -6,14 +6,25 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '600' },
     servers: { type: 'string', default: '4' },
+    // Worker processes per server, and the way to the database: none, direct-listen or polling.
+    workers: { type: 'string' },
+    pooler: { type: 'string' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     // Checks the check: servers that are wrong on purpose have to be found.
     prove: { type: 'boolean', default: false },
   },
 });
 const [seconds, servers, seed] = [Number(values.seconds), Number(values.servers), Number(values.seed)];
-if (![seconds, servers, seed].every((value) => Number.isInteger(value) && value >= 0) || servers < 1) {
-  console.error('usage: check:consistency [-- --seconds N] [--servers N] [--seed N] | [-- --prove]');
+const workers = values.workers === undefined ? undefined : Number(values.workers);
+const pooler = (['none', 'direct-listen', 'polling'] as const).find((mode) => mode === values.pooler);
+if (
+  ![seconds, servers, seed].every((value) => Number.isInteger(value) && value >= 0) ||
+  servers < 1 ||
+  (workers !== undefined && !(Number.isInteger(workers) && workers >= 1)) ||
+  pooler !== values.pooler
+) {
+  const run = '[--seconds N] [--servers N] [--workers N] [--pooler none|direct-listen|polling] [--seed N]';
+  console.error(`usage: check:consistency [-- ${run}] | [-- --prove]`);
   process.exit(2);
 }
 
@@ -23,7 +34,14 @@ const log = (line: string) => console.log(`${((performance.now() - started) / 10
 async function main(): Promise<boolean> {
   if (values.prove) return proveCheck(log);
   console.log(`consistency of ${servers} servers for ${seconds} s, seed ${seed} (repeat with --seed ${seed})`);
-  const report = await runConsistencyCheck({ seed, seconds, servers, log });
+  const report = await runConsistencyCheck({
+    seed,
+    seconds,
+    servers,
+    log,
+    ...(workers === undefined ? {} : { workers }),
+    ...(pooler === undefined ? {} : { pooler }),
+  });
   console.log(report.format());
   const { maxRSS } = process.resourceUsage();
   const failures = report.failures();
