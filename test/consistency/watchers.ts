@@ -101,8 +101,8 @@ export class Watcher {
     const late = new AbortController();
     const opening = view.watchClient(server).watch(path);
     const timer = delay(openTimeoutMs, undefined, { signal: late.signal }).catch(() => undefined);
-    const stream = await Promise.race([opening, timer]);
-    late.abort();
+    // A timer that is left after a refused connection would keep the process for as long as it runs.
+    const stream = await Promise.race([opening, timer]).finally(() => late.abort());
     if (stream === undefined) {
       // It may still come: nobody will read it then.
       void opening.then((unread) => unread.close()).catch(() => undefined);
