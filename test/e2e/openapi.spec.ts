@@ -85,6 +85,35 @@ function checkPaths(document: any, path: string, resources: readonly DiscoveredR
   }
 }
 
+/** Definitions, and fields of definitions, that have no text. */
+// biome-ignore lint/suspicious/noExplicitAny: the schemas of a document
+function silentOnes(schemas: any): string[] {
+  const silent: string[] = [];
+  for (const [name, { description, properties = {} }] of Object.entries<Described>(schemas)) {
+    if (!description) silent.push(name);
+    for (const [field, schema] of Object.entries(properties)) {
+      if (!schema.description) silent.push(`${name}.${field}`);
+    }
+  }
+  return silent;
+}
+
+interface Described {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+describe('texts', () => {
+  it('stand beside every type and field of every served version', async () => {
+    assert.deepEqual(silentOnes((await client.get('/openapi/v2')).body.definitions), []);
+    const { paths } = (await client.get('/openapi/v3')).body;
+    for (const { serverRelativeURL } of Object.values<{ serverRelativeURL: string }>(paths)) {
+      const { schemas } = (await client.get(serverRelativeURL)).body.components;
+      assert.deepEqual(silentOnes(schemas), [], serverRelativeURL);
+    }
+  });
+});
+
 describe('/openapi/v2', () => {
   it('describes everything that discovery shows, and refers to nothing that is missing', async () => {
     const { status, headers, body } = await client.get('/openapi/v2');

@@ -103,8 +103,8 @@ export const coreTexts: SchemaTexts = {
     containerRuntimeVersion: 'Runtime and its version, as runtime://version.',
     kubeletVersion: 'Version of the node agent.',
     kubeProxyVersion: 'Version of the service proxy. Old.',
-    operatingSystem: 'Such as linux.',
-    architecture: 'Such as amd64.',
+    operatingSystem: 'Kind of operating system, such as linux.',
+    architecture: 'Kind of processor, such as amd64.',
     swap: 'Swap space.',
   },
   'core.PortStatus': {

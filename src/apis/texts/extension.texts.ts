@@ -64,7 +64,7 @@ export const extensionTexts: SchemaTexts = {
   'apiextensions.JSONSchemaProps': {
     '': 'Schema of a value, after JSON Schema and OpenAPI 3.',
     id: 'Not allowed here.',
-    $schema: 'Dialect of the schema.',
+    $schema: 'Not allowed here.',
     $ref: 'Not allowed here: schemas are written out.',
     description: 'Meaning of the value, for people.',
     type: 'string, integer, number, boolean, array or object.',

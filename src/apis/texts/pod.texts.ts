@@ -133,7 +133,7 @@ export const podTexts: SchemaTexts = {
     preference: 'Nodes that are wished for.',
   },
   'core.TopologySpreadConstraint': {
-    minDomains: 'With fewer places than this, empty ones count as well; 1 if not given.',
+    minDomains: 'With fewer places than this, the least filled counts as empty; 1 if not given.',
     nodeAffinityPolicy: 'Whether only nodes that the pod wants count: Honor (default) or Ignore.',
     nodeTaintsPolicy: 'Whether only nodes that it tolerates count: Honor or Ignore (default).',
     matchLabelKeys: 'Labels that counted pods must share with this one.',

@@ -1,7 +1,7 @@
 import type { SchemaTexts } from '../../machinery/schema/index.js';
 
 const nonResourceRule = { '': 'Paths that are no resources.' };
-const ranges = 'Ids that are allowed, and the default: the first id of the first range.';
+const ranges = 'Ids that are allowed; with MustRunAs the very first is the default.';
 const ids = (of: string, rules: string) => ({ '': `Which ${of} pods may have.`, rule: rules, ranges });
 const runAs = 'MustRunAs (in the ranges), MayRunAs (if given, in the ranges) or RunAsAny.';
 const shares = 'Weight when the concurrency of the server is divided';

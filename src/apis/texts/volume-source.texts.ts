@@ -103,7 +103,7 @@ export const volumeSourceTexts: SchemaTexts = {
   },
   'core.AzureFilePersistentVolumeSource': {
     ...azureFile,
-    secretNamespace: 'Namespace of the secret; that of the claim if not given.',
+    secretNamespace: 'Namespace of the secret; that of the pod if not given.',
   },
   'core.AzureFileVolumeSource': azureFile,
   'core.CSIPersistentVolumeSource': {
@@ -178,8 +178,8 @@ export const volumeSourceTexts: SchemaTexts = {
     '': sources.quobyte,
     registry: 'Registries as host:port, with commas between.',
     volume: 'Name of the volume.',
-    user: 'User that files belong to; the owner of the service if not given.',
-    group: 'Group that files belong to; none if not given.',
+    user: 'User that the volume is reached as.',
+    group: 'Group that the volume is reached as.',
     tenant: 'Tenant that owns the volume.',
   },
   'core.RBDPersistentVolumeSource': rbd,

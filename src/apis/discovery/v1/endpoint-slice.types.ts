@@ -46,7 +46,7 @@ export type EndpointHints = Infer<typeof endpointHints>;
 
 export const endpoint = struct('discovery.v1.Endpoint', {
   addresses: required(1, list(string), { listType: 'set' }),
-  conditions: always(2, endpointConditions, { doc: 'Aspects of the state, each with its reason.' }),
+  conditions: always(2, endpointConditions, { doc: 'Whether the endpoint can be used.' }),
   hostname: pointer(3, string),
   targetRef: pointer(4, objectReference),
   deprecatedTopology: optional(5, map(string)),

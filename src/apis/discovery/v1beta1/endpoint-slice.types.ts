@@ -19,7 +19,7 @@ import { addressType, endpointConditions, endpointHints } from '../v1/endpoint-s
 
 export const endpoint = struct('discovery.v1beta1.Endpoint', {
   addresses: required(1, list(string), { listType: 'set' }),
-  conditions: always(2, endpointConditions, { doc: 'Aspects of the state, each with its reason.' }),
+  conditions: always(2, endpointConditions, { doc: 'Whether the endpoint can be used.' }),
   hostname: pointer(3, string),
   targetRef: pointer(4, objectReference),
   topology: optional(5, map(string)),
