@@ -5,13 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compactVerify } from 'jose';
 import { parse } from 'yaml';
-import { makeRequestWithKey, toBase64 } from '../support/certificate-requests.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { eventually, TestCluster } from './support/test-cluster.js';
 
 const mainFile = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 const secrets = '/api/v1/namespaces/control-system/secrets';
 const clusterInfo = '/api/v1/namespaces/control-public/configmaps/cluster-info';
-const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const mode = '--authorization-mode=RBAC';
 const tokenSecret = '0123456789abcdef';
 
@@ -70,7 +68,7 @@ async function verify(data: Record<string, string>, id: string, secret = tokenSe
   await compactVerify(`${header}.${content}.${signature}`, key, { algorithms: ['HS256'] });
 }
 
-describe('a joining node', () => {
+describe('the published cluster-info', () => {
   it('learns address and authority, and that a holder of its token vouches for them', async () => {
     const { first } = cluster;
     const anonymous = cluster.clientFor(first);
@@ -136,45 +134,6 @@ describe('a joining node', () => {
     );
     assert.ok(Date.now() >= Date.parse(expiration));
     assert.equal((await client.get(`${secrets}/bootstrap-token-aaaaaa`)).status, 200);
-  });
-
-  it('gets its certificate and is let in with it', async () => {
-    const { client } = cluster.first;
-    const rbac = { apiGroup: 'rbac.authorization.k8s.io' };
-    const resources = ['certificatesigningrequests', 'certificatesigningrequests/nodeclient'];
-    const rules = [{ apiGroups: ['certificates.k8s.io'], resources, verbs: ['create', 'get'] }];
-    const roles = '/apis/rbac.authorization.k8s.io/v1';
-    const metadata = { name: 'test:joining' };
-    await client.post(`${roles}/clusterroles`, { metadata, rules });
-    await client.post(`${roles}/clusterrolebindings`, {
-      metadata,
-      roleRef: { ...rbac, kind: 'ClusterRole', name: 'test:joining' },
-      subjects: [{ ...rbac, kind: 'Group', name: 'devs' }],
-    });
-    const { request, privateKey } = await makeRequestWithKey({
-      subject: 'CN=system:node:n1, O=system:nodes',
-      key: 'rsa',
-    });
-    const spec = {
-      request: toBase64(request),
-      signerName: 'k8s.io/apiserver-client-nodeagent',
-      usages: ['digital signature', 'key encipherment', 'client auth'],
-    };
-    const as = { token: tokens.alice };
-    await eventually(
-      async () => (await client.post(requests, { metadata: { name: 'n1' }, spec }, as)).status === 201,
-      'the right to ask',
-    );
-    const certificate = await eventually(
-      async () => (await client.get(`${requests}/n1`, as)).body.status.certificate as string | undefined,
-      'the certificate',
-    );
-    const cert = Buffer.from(certificate, 'base64').toString('latin1');
-    const node = cluster.clientFor(cluster.first, { cert, key: privateKey });
-    const answer = await node.get('/api/v1/namespaces/control-system/secrets');
-    node.close();
-    assert.equal(answer.status, 403);
-    assert.match(answer.body.message, /^secrets is forbidden: User "system:node:n1" cannot list/);
   });
 });
 

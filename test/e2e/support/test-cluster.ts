@@ -203,6 +203,20 @@ export class TestCluster {
     return server;
   }
 
+  /** Runs the control loops in a process of their own, which signs with the authority of the cluster unless told otherwise. */
+  startControllers(flags: readonly string[] = []): void {
+    const signing = [
+      `--cluster-signing-cert-file=${this.pki.authorityFile}`,
+      `--cluster-signing-key-file=${this.pki.authorityKeyFile}`,
+    ];
+    const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'controllers', ...signing, ...flags], {
+      env: this.environment,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    endWithUs(child);
+    this.children.push(child);
+  }
+
   /** Stops one server and starts another on its port. */
   async restartServer(server: TestServer, signal: NodeJS.Signals = 'SIGTERM'): Promise<TestServer> {
     const port = Number(new URL(server.url).port);
@@ -242,19 +256,6 @@ export class TestCluster {
       PLINTH_DATABASE_URL: databaseUrl,
       ...(listenDatabaseUrl === undefined ? {} : { PLINTH_LISTEN_DATABASE_URL: listenDatabaseUrl }),
     };
-  }
-
-  private startControllers(flags: readonly string[]): void {
-    const signing = [
-      `--cluster-signing-cert-file=${this.pki.authorityFile}`,
-      `--cluster-signing-key-file=${this.pki.authorityKeyFile}`,
-    ];
-    const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'controllers', ...signing, ...flags], {
-      env: this.environment,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-    endWithUs(child);
-    this.children.push(child);
   }
 
   private async ready(server: TestServer, readyStatus: number): Promise<void> {
