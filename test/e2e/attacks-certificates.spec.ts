@@ -191,3 +191,17 @@ for (const http of [1, 2] as const) {
     }
   });
 }
+
+describe('a server whose users would all be proxies', () => {
+  it('does not start', async () => {
+    const both = join(cluster.directory, 'both.pem');
+    writeFileSync(both, proxies.cert + twin.cert);
+    const flags = [
+      `--client-ca-file=${join(cluster.directory, 'users.pem')}`,
+      `--requestheader-client-ca-file=${both}`,
+      '--requestheader-username-headers=X-Remote-User',
+    ];
+    await assert.rejects(cluster.addServer(undefined, flags), /needs --requestheader-allowed-names as well/);
+    await cluster.addServer(undefined, [...flags, '--requestheader-allowed-names=front-proxy']);
+  });
+});

@@ -58,6 +58,14 @@ describe('a pool of authorities', () => {
     assert.ok(new CertificatePool(renewed.cert).trusts(read(leaf, department, root)));
   });
 
+  it('tells whether it has an authority of another one, by its key', async () => {
+    const renewed = await root.issueFor(root, { subject: [{ CN: ['root'] }], authority: true });
+    const pool = new CertificatePool(department.cert + root.cert);
+    assert.ok(pool.overlaps(new CertificatePool(renewed.cert)));
+    assert.ok(new CertificatePool(renewed.cert).overlaps(pool));
+    assert.ok(!pool.overlaps(new CertificatePool(twin.cert)));
+  });
+
   it('forgets what it trusted when it is replaced, and stays as it is when it can not be', () => {
     const pool = new CertificatePool(root.cert);
     const chain = read(leaf, department);

@@ -42,6 +42,15 @@ export class CertificatePool {
     return verdict;
   }
 
+  /** Whether an authority of this pool is one of the other, too. */
+  overlaps(other: CertificatePool): boolean {
+    for (const [subject, anchors] of this.anchors) {
+      const others = other.anchors.get(subject);
+      if (others !== undefined && anchors.some((a) => others.some((b) => isSameKey(a, b)))) return true;
+    }
+    return false;
+  }
+
   private vouchesFor(certificate: X509Certificate): boolean {
     const { anchors } = this;
     if (anchors.get(certificate.subject)?.some((anchor) => isSameKey(anchor, certificate))) return true;
