@@ -1,4 +1,10 @@
 /**
+ * Keys that are worth a round beside one that is under way. A round costs the same whatever it asks for, most of it in
+ * waking the other side: fewer wait for the round under way to end.
+ */
+const FULL_ROUND = 16;
+
+/**
  * Lets calls that come while earlier ones are under way go together in the next round. A round always starts after
  * every call in it was made, so it can't answer with something older than the call.
  */
@@ -36,14 +42,14 @@ export class SharedReads<K, V> {
 
   #schedule(): void {
     if (this.#scheduled || this.#rounds >= this.#mostRounds || this.#waiting.size === 0) return;
+    if (this.#rounds > 0 && this.#waiting.size < FULL_ROUND) return;
     this.#scheduled = true;
-    const begin = (): void => {
+    // Calls of all connections that are read in this turn of the event loop belong in this round; a call that is alone
+    // loses nothing, as its turn ends at once.
+    setImmediate(() => {
       this.#scheduled = false;
       void this.#round();
-    };
-    // When nothing is under way the first call should not wait; otherwise let the turn of the event loop fill the round.
-    if (this.#rounds === 0) process.nextTick(begin);
-    else setImmediate(begin);
+    });
   }
 
   async #round(): Promise<void> {

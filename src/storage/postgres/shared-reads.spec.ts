@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SharedReads } from './shared-reads.js';
+
+/** Rounds as they were asked for; each ends when the test says so. */
+class Rounds {
+  readonly asked: (readonly string[])[] = [];
+  readonly #answers: ((values: readonly string[]) => void)[] = [];
+
+  readonly load = (keys: readonly string[]): Promise<readonly string[]> => {
+    this.asked.push(keys);
+    return new Promise((resolve) => this.#answers.push(resolve));
+  };
+
+  end(round: number): void {
+    this.#answers[round]?.((this.asked[round] ?? []).map((key) => `value of ${key}`));
+  }
+}
+
+function names(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+}
+
+const itself = (key: string): string => key;
+
+describe('SharedReads', () => {
+  it('asks once for what one turn of the event loop wants, and answers each call with its own value', async () => {
+    const rounds = new Rounds();
+    const reads = new SharedReads(rounds.load, itself, 2);
+    const calls = ['a', 'b', 'a'].map((key) => reads.get(key));
+    await nextTurn();
+    assert.deepEqual(rounds.asked, [['a', 'b']]);
+    rounds.end(0);
+    assert.deepEqual(await Promise.all(calls), ['value of a', 'value of b', 'value of a']);
+  });
+
+  it('never answers a call from a round that began before it', async () => {
+    const rounds = new Rounds();
+    const reads = new SharedReads(rounds.load, itself, 1);
+    const first = reads.get('a');
+    await nextTurn();
+    let isAnswered = false;
+    const second = reads.get('a').then(() => {
+      isAnswered = true;
+    });
+    rounds.end(0);
+    await first;
+    assert.equal(isAnswered, false);
+    await nextTurn();
+    rounds.end(1);
+    await second;
+    assert.deepEqual(rounds.asked, [['a'], ['a']]);
+  });
+
+  it('lets few calls wait for the round under way, and begins another beside it for many', async () => {
+    const rounds = new Rounds();
+    const reads = new SharedReads(rounds.load, itself, 2);
+    const first = reads.get('first');
+    await nextTurn();
+    const few = names('few', 15).map((key) => reads.get(key));
+    await nextTurn();
+    assert.equal(rounds.asked.length, 1);
+    const last = reads.get('few15');
+    await nextTurn();
+    assert.deepEqual(rounds.asked[1], names('few', 16));
+    const late = names('late', 40).map((key) => reads.get(key));
+    await nextTurn();
+    assert.equal(rounds.asked.length, 2, 'no more rounds than allowed');
+    rounds.end(1);
+    await Promise.all([...few, last]);
+    await nextTurn();
+    assert.deepEqual(rounds.asked[2], names('late', 40));
+    rounds.end(2);
+    rounds.end(0);
+    await Promise.all([first, ...late]);
+  });
+
+  it('fails the calls of a failed round only', async () => {
+    let isFirst = true;
+    const load = async (keys: readonly string[]): Promise<readonly string[]> => {
+      if (!isFirst) return keys;
+      isFirst = false;
+      throw new Error('lost');
+    };
+    const reads = new SharedReads(load, itself, 1);
+    await assert.rejects(reads.get('a'), /lost/);
+    assert.equal(await reads.get('a'), 'a');
+  });
+
+  it('leaves keys beyond the most of a round to the next one', async () => {
+    const rounds = new Rounds();
+    const reads = new SharedReads(rounds.load, itself, 1, 2);
+    const calls = names('k', 3).map((key) => reads.get(key));
+    await nextTurn();
+    rounds.end(0);
+    await Promise.all(calls.slice(0, 2));
+    await nextTurn();
+    rounds.end(1);
+    await Promise.all(calls);
+    assert.deepEqual(rounds.asked, [['k0', 'k1'], ['k2']]);
+  });
+});
