@@ -1,31 +1,24 @@
 import type { Http2SecureServer } from 'node:http2';
-import { createRequire } from 'node:module';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import type { AdmissionPlugin } from './admission/admission-plugin.js';
-import { AdmissionChain } from './admission/chain.js';
-import { CertificateApproval } from './admission/plugins/certificate-approval/certificate-approval.js';
-import { CertificateSigning } from './admission/plugins/certificate-signing/certificate-signing.js';
-import { CertificateSubjectRestriction } from './admission/plugins/certificate-subject-restriction/certificate-subject-restriction.js';
-import { NamespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.js';
-import { NodeRestriction } from './admission/plugins/node-restriction/node-restriction.js';
+import { buildAdmission } from './admission/build-admission.js';
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
 import { buildAuthentication } from './authentication/build-authentication.js';
 import { AuthorityPublisher } from './authentication/request-header/authority-publisher.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
 import { buildAuthorization } from './authorization/build-authorization.js';
-import { type AdmissionPluginName, selectedAdmissionPlugins } from './config/admission.options.js';
 import type { ServerOptions } from './config/options.js';
 import { OptionsError } from './config/parse-options.js';
 import { RuntimeConfig } from './config/runtime-config.js';
 import { ConnectionTracker } from './endpoints/connection-tracker.js';
-import type { VersionInfo } from './endpoints/discovery/discovery.controller.js';
+import { versionInfo } from './endpoints/discovery/version-info.js';
 import { type HealthState, serverHealthChecks } from './endpoints/health/server-health.js';
 import { keepAllFields, listenerOptions } from './endpoints/listener.js';
 import { registerRequestHooks } from './endpoints/request-info/request-info.hook.js';
 import { hostAddress } from './endpoints/service-account-issuer/host-address.js';
+import { issuerDocumentPaths } from './endpoints/service-account-issuer/service-account-issuer.controller.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
 import { systemClock } from './machinery/clock.js';
@@ -33,16 +26,11 @@ import { vendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/bootstrap.js';
 import { Logger } from './observability/logger.js';
 import { Metrics, type MetricsWorker } from './observability/metrics.js';
-import { storageObserver } from './observability/storage-observer.js';
-import { watchCacheObserver } from './observability/watch-cache-observer.js';
+import { openStorage } from './program/open-storage.js';
 import type { GroupContext } from './registry/group-context.js';
 import { NamespaceIndex } from './registry/namespace-index.js';
 import { StorageReader } from './registry/object-reader.js';
 import { ResourceRegistry } from './registry/resource-registry.js';
-import { CachedStorage } from './storage/cacher/cache-delegator.js';
-import { withArmedFault } from './storage/faulty-storage.js';
-import { createPostgresStorage } from './storage/postgres/postgres-storage.js';
-import type { Storage } from './storage/storage.interface.js';
 
 const maxBodyBytes = 3 * 1024 * 1024;
 const listPageSize = 500;
@@ -78,19 +66,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
   const names = vendorNames(options.cluster.vendor, options.cluster.compat);
   const metrics = new Metrics(worker);
   const shutdown = new AbortController();
-  const database = await createPostgresStorage({
-    databaseUrl: options.storage.databaseUrl,
-    listenDatabaseUrl: options.storage.listenDatabaseUrl,
-    poolSize: options.storage.databasePoolSize,
-    watchHistoryMs: options.storage.watchHistoryMs,
-    observer: storageObserver(metrics, logger),
-  });
-  const cached = cachedStorage(database, options.storage, metrics, logger);
-  const storage = withArmedFault(cached ?? database);
-  const stopStorage = async () => {
-    await cached?.stop();
-    await database.stop();
-  };
+  const { database, storage, stop: stopStorage } = await openStorage(options.storage, metrics, logger);
   const state: HealthState = { startedAt: Date.now(), isStarted: false, isStopping: false };
   let stopAuthentication = async (): Promise<void> => undefined;
   try {
@@ -142,17 +118,17 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       maxConnectionBytesPerSecond: options.api.maxConnectionBytesPerSecond,
       listPageSize,
       shutdown: shutdown.signal,
+      documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
       continueKey: await database.serverKey('continue-token'),
     };
     const services = new EndpointServices(registry, storage, systemClock, names, metrics, endpointOptions, metaKinds);
     const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
-    const admissionPlugins: Readonly<Record<AdmissionPluginName, () => AdmissionPlugin>> = {
-      NamespaceLifecycle: () => new NamespaceLifecycle(namespaces, names),
-      NodeRestriction: () => new NodeRestriction(names, new StorageReader(storage)),
-      CertificateApproval: () => new CertificateApproval(authorizer, names),
-      CertificateSigning: () => new CertificateSigning(authorizer, names),
-      CertificateSubjectRestriction: () => new CertificateSubjectRestriction(names),
-    };
+    const admission = buildAdmission(options.admission, {
+      names,
+      authorizer,
+      namespaces,
+      objects: new StorageReader(storage),
+    });
     const filter = new StatusFilter(logger, services);
     const adapter = new FastifyAdapter(
       listenerOptions(
@@ -168,9 +144,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
         authentication,
         allowAnonymous: options.authentication.anonymousAuth,
         authorizer,
-        admission: new AdmissionChain(
-          selectedAdmissionPlugins(options.admission).map((name) => admissionPlugins[name]()),
-        ),
+        admission,
         healthChecks: [
           ...serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
           ...authorization.healthChecks,
@@ -260,21 +234,6 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
   }
 }
 
-/** The store with its watch cache, unless that is switched off. */
-function cachedStorage(
-  database: Storage,
-  options: ServerOptions['storage'],
-  metrics: Metrics,
-  logger: Logger,
-): CachedStorage | undefined {
-  if (!options.watchCache) return undefined;
-  const cached: CachedStorage = new CachedStorage(database, {
-    maxBytes: options.watchCacheMaxBytes,
-    observer: watchCacheObserver(metrics.registry, logger, () => cached.statistics()),
-  });
-  return cached;
-}
-
 /** Keys that name nothing are found out once all resources are there. */
 function checkRuntimeConfig(config: RuntimeConfig, registry: ResourceRegistry, logger: Logger): void {
   const known = registry
@@ -283,21 +242,4 @@ function checkRuntimeConfig(config: RuntimeConfig, registry: ResourceRegistry, l
   const problems = config.unknownKeys(known);
   if (problems.length > 0) throw new OptionsError(problems);
   for (const warning of config.warnings()) logger.warn(warning);
-}
-
-/** The API release whose behaviour is served; clients compare it with their own for skew. */
-const apiRelease = { major: '1', minor: '36' } as const;
-
-function versionInfo(): VersionInfo {
-  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
-  return {
-    ...apiRelease,
-    gitVersion: `v${apiRelease.major}.${apiRelease.minor}.0+plinth-${version}`,
-    gitCommit: '',
-    gitTreeState: '',
-    buildDate: '',
-    goVersion: `node ${process.version}`,
-    compiler: 'tsc',
-    platform: `${process.platform}/${process.arch}`,
-  };
 }
