@@ -346,7 +346,8 @@ describe('a client that stops reading', { timeout: 120_000 }, () => {
   }
 });
 
-describe('limits', { timeout: 90_000 }, () => {
+// Each has a server of its own, and most of the time they wait.
+describe('limits', { timeout: 90_000, concurrency: 3 }, () => {
   async function withFlags(flags: readonly string[], run: (limited: TestServer) => Promise<void>): Promise<void> {
     const limited = await cluster.addServer(undefined, flags);
     try {
