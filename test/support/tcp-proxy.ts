@@ -54,6 +54,16 @@ export class TcpProxy {
     for (const { client } of this.#pairs) client.pause();
   }
 
+  /** What was held arrives now. */
+  release(): void {
+    this.#answersHeld = false;
+    this.#requestsHeld = false;
+    for (const { client, server } of this.#pairs) {
+      client.resume();
+      server.resume();
+    }
+  }
+
   /** Cuts every connection; what was held is lost. New connections work again unless `refuse` is set. */
   cut(refuse = false): void {
     this.#answersHeld = false;
