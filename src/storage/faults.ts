@@ -14,7 +14,6 @@ import { environment } from '../config/environment.js';
  * - `stale-read`: an object is answered as it was when it was read before
  * - `lost-write`: a write is acknowledged and not made
  * - `own-batch-gap`: what the process wrote is delivered as if nobody else had written in between
- * - `own-batch-previous`: what the process wrote is delivered with a wrong state before
  */
 export const faultNames = [
   'drop-notification',
@@ -28,7 +27,6 @@ export const faultNames = [
   'stale-read',
   'lost-write',
   'own-batch-gap',
-  'own-batch-previous',
 ] as const;
 export type FaultName = (typeof faultNames)[number];
 

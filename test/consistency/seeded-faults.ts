@@ -15,7 +15,6 @@ const caughtBy: Readonly<Record<FaultName, readonly CheckName[]>> = {
   'stale-read': ['read-fresh'],
   'lost-write': ['write-once'],
   'own-batch-gap': ['watch-complete', 'watch-bookmarks', 'watch-events'],
-  'own-batch-previous': ['watch-events', 'watch-complete'],
 };
 
 const run: RunOptions = { seed: 5, seconds: 60, servers: 2, disturbances: [], stopEarly: true, promptMs: 3_000 };

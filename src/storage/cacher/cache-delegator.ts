@@ -16,6 +16,7 @@ import type {
 } from '../storage.interface.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
 import { Cacher } from './cacher.js';
+import { RecentObjects } from './recent-objects.js';
 import type { WatchCache } from './watch-cache.js';
 
 /** How often idle and too large caches are looked for, in milliseconds. */
@@ -41,6 +42,7 @@ export class CachedStorage implements Storage {
   readonly #inner: Storage;
   readonly #options: CacheOptions;
   readonly #cachers = new Map<string, Cacher>();
+  readonly #recent: RecentObjects;
   #cancelSweep: (() => void) | undefined;
   #stopped = false;
 
@@ -48,6 +50,7 @@ export class CachedStorage implements Storage {
   constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
     this.#inner = inner;
     this.#options = { ...defaultCacheOptions, ...options };
+    this.#recent = new RecentObjects(this.#options.timers.now);
     this.#scheduleSweep();
   }
 
@@ -65,23 +68,31 @@ export class CachedStorage implements Storage {
     await Promise.all([...this.#cachers.values()].map((cacher) => cacher.stop()));
   }
 
-  create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
-    return this.#inner.create(key, uid, json);
+  async create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
+    return this.#noted(await this.#inner.create(key, uid, json));
   }
 
-  guaranteedUpdate(
+  async guaranteedUpdate(
     key: StorageKey,
     options: UpdateOptions,
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
     // A copy at hand saves the read; when it turns out stale, the refused write brings the newest state.
-    const hint = options.hint ?? this.#cachers.get(key.resource)?.cache?.get(key.namespace, key.name);
-    return this.#inner.guaranteedUpdate(key, hint === undefined ? options : { ...options, hint }, tryUpdate);
+    const { cache } = this.#cachers.get(key.resource) ?? {};
+    const hint = options.hint ?? (cache === undefined ? this.#recent.get(key) : cache.get(key.namespace, key.name));
+    const inner = hint === undefined ? options : { ...options, hint };
+    const result = await this.#inner.guaranteedUpdate(key, inner, tryUpdate);
+    if (result.outcome === 'deleted') this.#recent.forget(key);
+    else this.#noted(result.object);
+    return result;
   }
 
   async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
     const cacher = this.#cachers.get(key.resource);
-    if (notOlderThan === undefined || cacher?.cache === undefined) return this.#inner.get(key, notOlderThan);
+    if (notOlderThan === undefined || cacher?.cache === undefined) {
+      const found = await this.#inner.get(key, notOlderThan);
+      return found === undefined ? undefined : this.#noted(found);
+    }
     cacher.touch();
     await this.#waitFor(cacher, notOlderThan);
     const { cache } = cacher;
@@ -125,6 +136,12 @@ export class CachedStorage implements Storage {
 
   ping(): Promise<void> {
     return this.#inner.ping();
+  }
+
+  /** Remembers an object for an update that may come next, unless the cache of its resource has it. */
+  #noted(object: StoredObject): StoredObject {
+    if (this.#cachers.get(object.key.resource)?.cache === undefined) this.#recent.note(object);
+    return object;
   }
 
   /** The cache once it is new enough for the query; undefined when the database has to answer. */

@@ -110,7 +110,7 @@ export class ChangeFeed {
     this.#stopped = true;
     const closed = new StorageError('Closed', 'storage is shutting down');
     for (const joiner of this.#joiners.splice(0)) joiner.reject(closed);
-    for (const future of this.#futures) future.settle(closed);
+    for (const future of [...this.#futures]) future.settle(closed);
     this.#failAll(closed);
     this.#wakeUp?.();
     await this.#loop;
@@ -347,6 +347,8 @@ export class ChangeFeed {
     this.#cursor = undefined;
     this.#heard = 0n;
     this.#failAll(error);
+    // Their subscriptions are among those that failed.
+    for (const future of [...this.#futures]) future.settle(error);
   }
 
   #failAll(error: StorageError): void {

@@ -7,7 +7,7 @@ import type {
   UpdateOptions,
   UpdateResult,
 } from '../storage.interface.js';
-import type { Write, WriteAnswer } from './sequencer.js';
+import type { Write, WriteAnswer } from './write-queue.js';
 
 /** Bounds the rounds of one update; only reached when hundreds of writers fight for one object. */
 const MOST_ROUNDS = 500;

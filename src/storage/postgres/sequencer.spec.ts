@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { StorageError } from '../storage.errors.js';
+import { remove } from '../testing/storage-contract.js';
 import { COUNTER, type WriterMessage, type WriterTask } from '../testing/writer-process.js';
 import { createPostgresStorage } from './postgres-storage.js';
 
@@ -64,6 +66,33 @@ describe('writes of several processes', () => {
     for (let i = 1; i < log.length; i++) {
       assert.equal(Number(log[i]?.data), i);
       assert.equal(log[i]?.previous_version, log[i - 1]?.resource_version);
+    }
+  });
+
+  it('are not judged by an answer that is older than they are', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const proxy = await TcpProxy.start(server.port);
+    const storage = await createPostgresStorage({ databaseUrl: proxy.through(databaseUrl) });
+    const other = await createPostgresStorage({ databaseUrl });
+    const key = (name: string) => ({ resource: 'things', namespace: '', name });
+    try {
+      // The connection has to stand.
+      await storage.create(key('before'), 'u', '0');
+      proxy.holdAnswers();
+      const late = storage.create(key('a'), 'u', '1');
+      const arrived = async () => (await other.get(key('a'))) !== undefined;
+      while (!(await arrived())) await new Promise((resolve) => setImmediate(resolve));
+      // Made, but the process has not heard of it; what others do now it has to take for newer.
+      await remove(other, key('a'));
+      const again = storage.create(key('a'), 'u', '2');
+      proxy.release();
+      await late;
+      const { resourceVersion } = await again;
+      assert.equal((await other.get(key('a')))?.resourceVersion, resourceVersion);
+    } finally {
+      await storage.stop();
+      await other.stop();
+      await proxy.stop();
     }
   });
 

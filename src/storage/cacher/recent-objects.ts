@@ -1,0 +1,92 @@
+import type { StorageKey, StoredObject } from '../storage.interface.js';
+
+/** What is remembered at most. */
+export interface RecentLimits {
+  /** Of all texts together, in UTF-16 units. */
+  readonly characters: number;
+  /** Objects with longer texts are not remembered, in UTF-16 units. */
+  readonly objectCharacters: number;
+  /** What was seen longer ago has too often been changed by another process meanwhile, in milliseconds. */
+  readonly ageMs: number;
+}
+
+export const defaultRecentLimits: RecentLimits = {
+  characters: 8 * 1024 * 1024,
+  objectCharacters: 128 * 1024,
+  ageMs: 5_000,
+};
+
+interface Entry {
+  readonly object: StoredObject;
+  readonly seenAt: number;
+}
+
+/**
+ * Objects that this process read or wrote just now. Who changes an object has mostly read or written it a moment before,
+ * so what is here saves the update its read. Good for a first try only: another process may have changed the object since,
+ * which the update finds out when its write is refused.
+ */
+export class RecentObjects {
+  /** Those seen last are at the end. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #limits: RecentLimits;
+  readonly #now: () => number;
+  #characters = 0;
+
+  /** `now` is in milliseconds from some fixed point and never goes back. */
+  constructor(now: () => number, limits: RecentLimits = defaultRecentLimits) {
+    this.#now = now;
+    this.#limits = limits;
+  }
+
+  /** Characters of all texts that are remembered. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** The object as it was seen last, if that was a short time ago. */
+  get(key: StorageKey): StoredObject | undefined {
+    const entry = this.#entries.get(idOf(key));
+    return entry === undefined || this.#now() - entry.seenAt > this.#limits.ageMs ? undefined : entry.object;
+  }
+
+  /** Remembers an object unless a newer state of it is known. */
+  note(object: StoredObject): void {
+    const id = idOf(object.key);
+    const known = this.#entries.get(id);
+    if (known !== undefined) {
+      if (known.object.resourceVersion > object.resourceVersion) return;
+      this.#remove(id, known);
+    }
+    if (object.json.length > this.#limits.objectCharacters) return;
+    this.#entries.set(id, { object, seenAt: this.#now() });
+    this.#characters += object.json.length;
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#characters <= this.#limits.characters) break;
+      this.#remove(oldest, entry);
+    }
+  }
+
+  /** The object is gone. */
+  forget(key: StorageKey): void {
+    const id = idOf(key);
+    const known = this.#entries.get(id);
+    if (known !== undefined) this.#remove(id, known);
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#entries.clear();
+    this.#characters = 0;
+  }
+
+  #remove(id: string, { object }: Entry): void {
+    this.#entries.delete(id);
+    this.#characters -= object.json.length;
+  }
+}
+
+/** No part of a key has a null character: the database could not store it. */
+function idOf({ resource, namespace, name }: StorageKey): string {
+  return `${resource}\0${namespace}\0${name}`;
+}
