@@ -67,7 +67,7 @@ try {
       clock: systemClock,
       counters: { validToken: nothing, staleToken: nothing, secretToken: nothing },
     });
-    const union = new TokenUnion([method], (error) => console.error(error));
+    const union = new TokenUnion([method], console);
     const cache = new TokenCache(union, systemClock, { ttlMs: 10_000, maxEntries: 20_000 });
     const { signal } = new AbortController();
     await measure(`sign ${kind}`, 500, () => tokenIssuer.issue(request));

@@ -78,8 +78,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   // The last one: it is the only one that sends what it doesn't know to somebody else.
   if (webhook !== undefined) tokenMethods.push(webhook.method);
 
-  const failed = (error: unknown) => logger.error('a bearer token can not be checked', { error });
-  const tokens = new TokenCache(new TokenUnion(tokenMethods, failed), clock, tokenCacheLimits, (hit) =>
+  const tokens = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, (hit) =>
     metrics.cacheLookup(hit),
   );
   // What a key vouched for that is gone must not be remembered.

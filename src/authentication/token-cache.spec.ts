@@ -147,10 +147,15 @@ describe('TokenCache', () => {
 
 describe('TokenUnion', () => {
   const failures: unknown[] = [];
+  const recoveries: unknown[] = [];
+  const logger = {
+    error: (_text: string, fields: unknown) => failures.push(fields),
+    info: (_text: string, fields: unknown) => recoveries.push(fields),
+  };
   const union = (...answers: (() => TokenResult)[]) =>
     new TokenUnion(
       answers.map((answer) => new Method(answer)),
-      (error) => failures.push(error),
+      logger,
     );
 
   it('takes the first success whatever others say', async () => {
@@ -163,6 +168,21 @@ describe('TokenUnion', () => {
     ).authenticateToken('t', [], never);
     assert.deepEqual(result.kind === 'user' && result.user.groups, ['system:authenticated']);
     assert.equal(failures.length, 1);
+  });
+
+  it('tells once that a method fails, and when it has found a user again', async () => {
+    failures.length = 0;
+    let isBroken = true;
+    const tried = union(() => {
+      if (isBroken) throw new Error('broken');
+      return identity();
+    });
+    for (let i = 0; i < 3; i++) await assert.rejects(async () => tried.authenticateToken('t', [], never));
+    assert.equal(failures.length, 1);
+    assert.deepEqual(recoveries, []);
+    isBroken = false;
+    for (let i = 0; i < 2; i++) await tried.authenticateToken('t', [], never);
+    assert.deepEqual(recoveries, [{ failures: 3 }]);
   });
 
   it('does not call a token bad that it could not check', async () => {

@@ -1,4 +1,5 @@
 import { serviceUnavailableError } from '../machinery/status-error.js';
+import { OutageLog, type OutageLogger } from '../observability/outage-log.js';
 import { withAuthenticatedGroup } from './authenticated-group.js';
 import { rejectedToken, type TokenAuthenticator, type TokenResult, unknownToken } from './token-authenticator.js';
 
@@ -8,23 +9,33 @@ import { rejectedToken, type TokenAuthenticator, type TokenResult, unknownToken 
  * nobody else's, the answer is a 503: a client with good credentials must not give up because of an outage here.
  */
 export class TokenUnion implements TokenAuthenticator {
+  /** By method; the same order. */
+  private readonly outages: readonly OutageLog[];
+
+  /** @param logger told when a method begins to fail, and when it has found a user again. */
   constructor(
     private readonly methods: readonly TokenAuthenticator[],
-    private readonly onFailure: (error: unknown) => void,
-  ) {}
+    logger: OutageLogger,
+  ) {
+    const texts = { failed: 'bearer tokens can not be checked', recovered: 'bearer tokens can be checked again' };
+    this.outages = methods.map(() => new OutageLog(logger, texts));
+  }
 
   async authenticateToken(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenResult> {
     const reasons: string[] = [];
     let failure: unknown;
-    for (const method of this.methods) {
+    for (const [i, method] of this.methods.entries()) {
       try {
         const tried = method.authenticateToken(token, audiences, signal);
         const result = tried instanceof Promise ? await tried : tried;
-        if (result.kind === 'user') return { ...result, user: withAuthenticatedGroup(result.user) };
+        if (result.kind === 'user') {
+          this.outages[i]?.worked();
+          return { ...result, user: withAuthenticatedGroup(result.user) };
+        }
         if (result.kind === 'rejected') reasons.push(result.reason);
       } catch (error) {
         // The requests are gone: nobody needs to know.
-        if (!signal.aborted) this.onFailure(error);
+        if (!signal.aborted) this.outages[i]?.failed({ error });
         failure = error;
       }
     }

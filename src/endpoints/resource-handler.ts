@@ -58,7 +58,7 @@ export async function handleResource(
 
 /** What reads a path is routed before: here is another method on it, or a path that nothing is served at. */
 function plainPathError(services: EndpointServices, path: string): Error {
-  return path === '/' || readOnlyPaths(services.registry).includes(path) ? methodNotAllowedError() : unknownPathError();
+  return path === '/' || readOnlyPaths(services).includes(path) ? methodNotAllowedError() : unknownPathError();
 }
 
 /** Requests to a deprecated version get a warning, an audit annotation and a metric (specification 6.2, 6.3). */

@@ -23,6 +23,8 @@ export interface EndpointOptions {
   readonly listPageSize: number;
   /** Signs continue tokens; the same in every process. */
   readonly continueKey: Uint8Array;
+  /** Paths of documents that are no resources and that only some servers have. Default: none. */
+  readonly documentPaths?: () => readonly string[];
   /** From 0 to below 1; spreads what would else happen to all clients at once. Default: random. */
   readonly random?: () => number;
 }

@@ -85,6 +85,11 @@ describe('tokens of service accounts', () => {
     assert.equal(configuration.headers['cache-control'], 'public, max-age=3600');
     assert.equal(configuration.body.issuer, issuer);
     assert.equal(configuration.body.jwks_uri, 'https://keys.example.com/openid/v1/jwks');
+    const { paths } = (await client.get('/')).body;
+    for (const path of ['/.well-known/openid-configuration', '/openid/v1/jwks']) {
+      assert.ok(paths.includes(path), path);
+      assert.equal((await client.post(path, {})).status, 405);
+    }
     const keys = await client.get('/openid/v1/jwks');
     assert.equal(keys.headers['content-type'], 'application/jwk-set+json');
     const checked = await jwtVerify(token, createLocalJWKSet(JSON.parse(keys.text)), { issuer, audience: 'vault' });

@@ -25,7 +25,8 @@ function fixture(maxCachedAnswers = 100, cacheTtlMs = 1000) {
       return { kind: 'TokenReview', status: authenticated ? { authenticated, user: { username: token } } : {} };
     },
   };
-  const logger = { error: (text: string, fields: object = {}) => log.push({ text, ...fields }) };
+  const note = (text: string, fields: object = {}) => log.push({ text, ...fields });
+  const logger = { error: note, info: note };
   const method = new WebhookTokenAuthenticator(
     { version: 'v1', cacheTtlMs, maxCachedAnswers, apiAudiences: own },
     { client, names, clock, logger },
@@ -68,10 +69,12 @@ describe('WebhookTokenAuthenticator', () => {
   it('keeps no failure', async () => {
     const { asked, log, revoked, kindOf } = fixture();
     assert.equal(await kindOf('fail'), 'rejected');
-    assert.deepEqual(log, [{ text: 'the webhook can not say whose token it is', problem: 'away' }]);
+    assert.equal(await kindOf('fail'), 'rejected');
+    assert.deepEqual(log.splice(0), [{ text: 'the webhook can not say whose token it is', problem: 'away' }]);
     revoked.add('fail');
     assert.equal(await kindOf('fail'), 'user');
-    assert.equal(asked.length, 2);
+    assert.deepEqual(log, [{ text: 'the webhook says again whose tokens they are', failures: 2 }]);
+    assert.equal(asked.length, 3);
   });
 
   it('keeps answers for different audiences apart', async () => {

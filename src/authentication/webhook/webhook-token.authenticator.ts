@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../machinery/clock.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import { OutageLog, type OutageLogger } from '../../observability/outage-log.js';
 import {
   intersectAudiences,
   rejectedToken,
@@ -28,13 +29,13 @@ export interface WebhookTokenParts {
   readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown> };
   readonly names: VendorNames;
   readonly clock: Clock;
-  readonly logger: { error(text: string, fields?: object): void };
+  readonly logger: OutageLogger;
 }
 
 /**
  * Asks another server whose token it is (specification 4.11, 5.2). Its answers hold for the time to live, good and bad
- * ones alike; calls that brought no answer are not kept. A call that fails refuses the token and is logged: the server
- * goes on with its other methods while the webhook is away.
+ * ones alike; calls that brought no answer are not kept. A call that fails refuses the token: the server goes on with its
+ * other methods while the webhook is away. The first failure is logged, and then the first answer again.
  *
  * Requests with one token that come together are joined by the cache in front of all methods.
  */
@@ -44,6 +45,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
   /** Apart, so that a flood of bad tokens never pushes out the good ones. */
   private readonly accepted: AnswerCache;
   private readonly refused: AnswerCache;
+  private readonly outage: OutageLog;
 
   constructor(
     private readonly settings: WebhookTokenSettings,
@@ -52,6 +54,10 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
     this.apiVersion = `${groupName('authentication', parts.names)}/${settings.version}`;
     this.accepted = new AnswerCache(settings);
     this.refused = new AnswerCache(settings);
+    this.outage = new OutageLog(parts.logger, {
+      failed: 'the webhook can not say whose token it is',
+      recovered: 'the webhook says again whose tokens they are',
+    });
   }
 
   async authenticateToken(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenResult> {
@@ -68,6 +74,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
     }
     const status = reviewStatus(answer);
     if (status === undefined) return this.failed('the webhook answers with something else than a token review');
+    this.outage.worked();
     return this.remember(key, this.resultOf(status, audiences));
   }
 
@@ -99,7 +106,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
   }
 
   private failed(problem: string): TokenResult {
-    this.parts.logger.error('the webhook can not say whose token it is', { problem });
+    this.outage.failed({ problem });
     return rejectedToken('the token could not be checked by the webhook');
   }
 

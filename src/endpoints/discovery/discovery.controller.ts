@@ -41,7 +41,7 @@ export class DiscoveryController {
   @Get()
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const checks = this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`));
-    const paths = [...readOnlyPaths(this.services.registry), '/healthz', '/livez', '/readyz', ...checks];
+    const paths = [...readOnlyPaths(this.services), '/healthz', '/livez', '/readyz', ...checks];
     this.sendPlain(request, reply, { paths: paths.sort() });
   }
 

@@ -1,10 +1,10 @@
-import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { EndpointServices } from '../services.js';
 
 const fixedPaths: readonly string[] = ['/api', '/apis', '/metrics', '/openapi/v2', '/openapi/v3', '/version'];
 
 /** Paths that are no resources and can only be read. */
-export function readOnlyPaths(registry: ResourceRegistry): string[] {
-  const paths = [...fixedPaths];
+export function readOnlyPaths({ registry, options }: Pick<EndpointServices, 'registry' | 'options'>): string[] {
+  const paths = [...fixedPaths, ...(options.documentPaths?.() ?? [])];
   for (const { group, versions } of registry.groups()) {
     const base = group === '' ? '/api' : `/apis/${group}`;
     if (group !== '') paths.push(base);

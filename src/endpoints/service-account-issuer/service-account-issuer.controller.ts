@@ -14,6 +14,9 @@ export interface IssuerDocumentsSource {
 /** How long the answers may be kept; new keys are accepted by servers well before they sign. */
 const cacheControl = 'public, max-age=3600';
 
+/** Where the answers are, for lists of paths. */
+export const issuerDocumentPaths: readonly string[] = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
+
 /** Discovery of the issuer of service account tokens, for parties that check tokens themselves. */
 @Controller()
 export class ServiceAccountIssuerController {
