@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+
+// Answered from memory for whoever may look, so that only authentication needs the database.
+const path = '/version';
+const secrets = '/api/v1/namespaces/control-system/secrets';
+const accounts = '/api/v1/namespaces/default/serviceaccounts';
+const rememberedMs = 10_000;
+
+describe('authentication while the database is away', () => {
+  let cluster: TestCluster;
+  let server: TestServer;
+  let account: string;
+  const bootstrap = 'abcdef.0123456789abcdef';
+
+  const ask = (token: string) => server.client.get(path, { token });
+
+  before(async () => {
+    cluster = await TestCluster.start({ servers: 0, fsync: true });
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const keyFile = join(cluster.directory, 'sa.key');
+    writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    server = await cluster.addServer(undefined, [
+      `--service-account-signing-key-file=${keyFile}`,
+      '--enable-bootstrap-token-auth',
+    ]);
+    const { client } = server;
+    assert.equal((await client.post(accounts, { metadata: { name: 'robot' } })).status, 201);
+    account = (await client.post(`${accounts}/robot/token`, { spec: {} })).body.status.token;
+    const made = await client.post(secrets, {
+      metadata: { name: 'bootstrap-token-abcdef' },
+      type: 'bootstrap.k8s.io/token',
+      stringData: {
+        'token-id': 'abcdef',
+        'token-secret': '0123456789abcdef',
+        'usage-bootstrap-authentication': 'true',
+      },
+    });
+    assert.equal(made.status, 201);
+  });
+  after(() => cluster?.stop());
+
+  it('can not tell, which is not the same as no, and goes on with what needs no database', async () => {
+    assert.equal((await ask(account)).status, 200);
+    const lastUse = performance.now();
+    await cluster.postgres.shutDown('immediate');
+    // Known a moment ago, and not changed since as far as anybody knows; never longer than that.
+    await eventually(async () => (await ask(account)).status === 503, 'the end of what is remembered', 30_000);
+    assert.ok(performance.now() - lastUse < 2 * rememberedMs);
+    for (const token of [account, bootstrap]) {
+      const { status, body, headers } = await ask(token);
+      assert.equal(status, 503, body?.message);
+      assert.equal(body.kind, 'Status');
+      assert.equal(body.reason, 'ServiceUnavailable');
+      assert.equal(body.message, 'the bearer token can not be checked right now');
+      assert.equal(headers['retry-after'], '1');
+    }
+    assert.equal((await ask(tokens.admin)).status, 200);
+    assert.equal((await ask('nobody-knows-this')).status, 401);
+    const certificate = cluster.clientFor(server, cluster.adminCertificate);
+    assert.equal((await certificate.get(path)).status, 200);
+    certificate.close();
+  });
+
+  it('says so once in the log, not for each request', async () => {
+    for (let i = 0; i < 20; i++) assert.equal((await ask(account)).status, 503);
+    // One line for each of the two methods that could not tell.
+    assert.equal(server.log.match(/bearer tokens can not be checked/g)?.length, 2);
+    assert.ok(!server.log.includes(account.split('.')[2] as string));
+    assert.ok(!server.log.includes('0123456789abcdef'));
+  });
+
+  it('knows everybody again when the database is back', async () => {
+    await cluster.postgres.startAgain();
+    await eventually(async () => (await ask(account)).status === 200, 'the account', 30_000);
+    await eventually(async () => (await ask(bootstrap)).status === 200, 'the bootstrap token', 30_000);
+    await eventually(() => server.log.match(/bearer tokens can be checked again/g)?.length === 2, 'a word in the log');
+    assert.equal((await server.client.delete(`${accounts}/robot`)).status, 200);
+    await eventually(async () => (await ask(account)).status === 401, 'the end of the account', 5_000);
+  });
+});
