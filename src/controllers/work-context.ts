@@ -1,30 +1,8 @@
-import type { RequestContext, RequestInfo } from '../machinery/request-context.js';
-
-const noRequest: RequestInfo = Object.freeze({
-  isResourceRequest: false,
-  path: '',
-  verb: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
-});
+import { internalContext } from '../machinery/internal-context.js';
+import type { RequestContext } from '../machinery/request-context.js';
 
 /** The context of writes that come from the program itself, under the name of the control loop. */
 export function workContext(loop: string, now: number, signal: AbortSignal): RequestContext {
-  return {
-    requestInfo: noRequest,
-    query: new URLSearchParams(),
-    userAgent: `plinth/${loop}`,
-    receivedAt: now,
-    signal,
-    user: { name: `system:controller:${loop}`, uid: '', groups: ['system:authenticated'], extra: {} },
-    admission: undefined,
-    warnings: [],
-    auditAnnotations: new Map(),
-  };
+  const user = { name: `system:controller:${loop}`, uid: '', groups: ['system:authenticated'], extra: {} };
+  return internalContext(user, now, signal, `plinth/${loop}`);
 }

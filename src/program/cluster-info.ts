@@ -1,10 +1,8 @@
 import type { ConfigMap } from '../apis/core/v1/config-map.types.js';
 import type { ServerOptions } from '../config/options.js';
-import { workContext } from '../controllers/work-context.js';
 import type { ApiObject } from '../machinery/api-object.js';
-import { privilegedGroup } from '../machinery/authorizer.js';
 import { clusterInfoKubeconfigKey, clusterInfoName } from '../machinery/cluster-info.js';
-import type { RequestContext } from '../machinery/request-context.js';
+import { serverContext } from '../machinery/internal-context.js';
 import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
 import { groupName } from '../machinery/vendor.js';
@@ -89,15 +87,20 @@ async function ensureMap(context: GroupContext, document: string): Promise<void>
   const { publicNamespace } = context.names;
   const data = { [clusterInfoKubeconfigKey]: document };
   await create(context, '', 'configmaps', { metadata: { name: clusterInfoName, namespace: publicNamespace }, data });
-  await storeOf(context, '', 'configmaps').update(systemContext(context), publicNamespace, clusterInfoName, {
-    dryRun: false,
-    validate: noAdmission,
-    // Nothing is written when nothing changes. Old signatures are replaced by those who make them.
-    transform: (live) => {
-      const map = live as ConfigMap & ApiObject;
-      return { ...map, data: { ...map.data, ...data } } as ApiObject;
+  await storeOf(context, '', 'configmaps').update(
+    serverContext(context.clock.now()),
+    publicNamespace,
+    clusterInfoName,
+    {
+      dryRun: false,
+      validate: noAdmission,
+      // Nothing is written when nothing changes. Old signatures are replaced by those who make them.
+      transform: (live) => {
+        const map = live as ConfigMap & ApiObject;
+        return { ...map, data: { ...map.data, ...data } } as ApiObject;
+      },
     },
-  });
+  );
 }
 
 async function create(
@@ -113,7 +116,7 @@ async function create(
   const object = decode(store.resource.served.type, body).value as ApiObject;
   store.resource.definition.strategy.applyDefaults?.(object);
   try {
-    await store.create(systemContext(context), object, { dryRun: false, validate: noAdmission });
+    await store.create(serverContext(context.clock.now()), object, { dryRun: false, validate: noAdmission });
   } catch (error) {
     if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
   }
@@ -123,11 +126,4 @@ function storeOf(context: GroupContext, group: string, resource: string): Store 
   const found = context.registry.find(group, 'v1', resource);
   if (found === undefined) throw new Error(`the resource ${resource} is not registered`);
   return new Store(found, context.storage, context.clock);
-}
-
-/** Who has the database needs no rights on what is in it. */
-function systemContext({ clock }: GroupContext): RequestContext {
-  const context = workContext('cluster-info', clock.now(), new AbortController().signal);
-  context.user = { name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} };
-  return context;
 }

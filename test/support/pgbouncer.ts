@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { chooseServiceUser, identity } from '../../src/program/postgres/service-user.js';
 import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
+import { answers, freePort } from './ports.js';
 
 export interface PgBouncerOptions {
   /** Server connections per database and user; few of them mix the transactions of all clients well. */
@@ -114,29 +113,4 @@ function locate(): string {
   const found = folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
   if (found === undefined) throw new Error('this test needs PgBouncer: install the package pgbouncer');
   return found;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
 }

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -12,6 +11,7 @@ import { usableBinaries } from '../../src/program/postgres/home.js';
 import { chooseServiceUser, identity, type ServiceUser } from '../../src/program/postgres/service-user.js';
 import { migrate, migrationsFingerprint } from '../../src/storage/postgres/migrate.js';
 import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
+import { answers, freePort } from './ports.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 /** A database server that belongs to one test process. */
@@ -282,29 +282,4 @@ function sharedServer(adminUrl: string): TestPostgres {
     startAgain: refuse,
     stop: async () => {},
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
 }

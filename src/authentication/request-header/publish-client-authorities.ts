@@ -1,8 +1,7 @@
 import type { ConfigMap } from '../../apis/core/v1/config-map.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { privilegedGroup } from '../../machinery/authorizer.js';
+import { serverContext } from '../../machinery/internal-context.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
-import type { RequestContext } from '../../machinery/request-context.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { GroupContext } from '../../registry/group-context.js';
@@ -39,7 +38,7 @@ async function publish(context: GroupContext, own: AuthorityData): Promise<void>
   const resource = registry.find('', 'v1', 'configmaps');
   if (resource === undefined) throw new Error('the resource configmaps is not registered');
   const store = new Store(resource, storage, clock);
-  const request = serverRequest(clock.now());
+  const request = serverContext(clock.now());
   const namespace = names.systemNamespace;
   const now = clock.now();
   const fresh = () => {
@@ -68,31 +67,4 @@ async function publish(context: GroupContext, own: AuthorityData): Promise<void>
       if (!isRace || attempt === maxAttempts) throw error;
     }
   }
-}
-
-/** The server's own request, which no client sent. */
-function serverRequest(now: number): RequestContext {
-  return {
-    requestInfo: Object.freeze({
-      isResourceRequest: false,
-      path: '',
-      verb: '',
-      apiPrefix: '',
-      apiGroup: '',
-      apiVersion: '',
-      namespace: '',
-      resource: '',
-      subresource: '',
-      name: '',
-      parts: [],
-    }),
-    query: new URLSearchParams(),
-    userAgent: '',
-    receivedAt: now,
-    signal: new AbortController().signal,
-    user: { name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} },
-    admission: undefined,
-    warnings: [],
-    auditAnnotations: new Map(),
-  };
 }

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import { serverContext } from '../../machinery/internal-context.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
@@ -69,27 +70,17 @@ async function ensure(context: GroupContext, resourceName: string, body: ApiObje
 /** The server's own request, which no client sent. */
 function systemRequest({ definition, served }: ServedResource, body: ApiObject, context: GroupContext): RequestContext {
   const { name = '', namespace = '' } = body.metadata;
-  return {
-    requestInfo: {
-      isResourceRequest: true,
-      path: '',
-      verb: 'create',
-      apiPrefix: 'api',
-      apiGroup: definition.group,
-      apiVersion: served.version,
-      namespace,
-      resource: definition.resource,
-      subresource: '',
-      name,
-      parts: [definition.resource],
-    },
-    query: new URLSearchParams(),
-    userAgent: '',
-    receivedAt: context.clock.now(),
-    signal: new AbortController().signal,
-    user: { name: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} },
-    admission: undefined,
-    warnings: [],
-    auditAnnotations: new Map(),
-  };
+  return serverContext(context.clock.now(), undefined, {
+    isResourceRequest: true,
+    path: '',
+    verb: 'create',
+    apiPrefix: 'api',
+    apiGroup: definition.group,
+    apiVersion: served.version,
+    namespace,
+    resource: definition.resource,
+    subresource: '',
+    name,
+    parts: [definition.resource],
+  });
 }

@@ -1,8 +1,8 @@
 import type { ClusterRole, Role } from '../../../apis/rbac/v1/role.types.js';
 import type { ClusterRoleBinding, RoleBinding } from '../../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
-import { privilegedGroup } from '../../../machinery/authorizer.js';
-import type { RequestContext, RequestInfo } from '../../../machinery/request-context.js';
+import { serverContext } from '../../../machinery/internal-context.js';
+import type { RequestContext } from '../../../machinery/request-context.js';
 import { decode } from '../../../machinery/schema/index.js';
 import { StatusError } from '../../../machinery/status-error.js';
 import { groupName } from '../../../machinery/vendor.js';
@@ -42,7 +42,7 @@ class PolicyWriter {
     signal: AbortSignal,
   ) {
     this.annotation = autoUpdateAnnotation(context.names);
-    this.request = serverRequest(context.clock.now(), signal);
+    this.request = serverContext(context.clock.now(), signal);
   }
 
   async ensure(resourceName: string, wanted: readonly PolicyObject[]): Promise<void> {
@@ -123,33 +123,4 @@ function keyOf({ name = '', namespace = '' }: { readonly name?: string; readonly
 
 function isReason(error: unknown, reason: string): boolean {
   return error instanceof StatusError && error.reason === reason;
-}
-
-const noRequest: RequestInfo = Object.freeze({
-  isResourceRequest: false,
-  path: '',
-  verb: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
-});
-
-/** The server's own request, which no client sent. */
-function serverRequest(now: number, signal: AbortSignal): RequestContext {
-  return {
-    requestInfo: noRequest,
-    query: new URLSearchParams(),
-    userAgent: '',
-    receivedAt: now,
-    signal,
-    user: { name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} },
-    admission: undefined,
-    warnings: [],
-    auditAnnotations: new Map(),
-  };
 }

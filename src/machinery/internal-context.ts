@@ -1,0 +1,46 @@
+import { privilegedGroup } from './authorizer.js';
+import type { RequestContext, RequestInfo, UserInfo } from './request-context.js';
+
+/** What no client asked for: neither a path nor a verb. */
+const noRequest: RequestInfo = Object.freeze({
+  isResourceRequest: false,
+  path: '',
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+});
+
+const server: UserInfo = Object.freeze({ name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} });
+const never = new AbortController().signal;
+
+/** The context of work that the program does on its own. `now` in milliseconds since the epoch. */
+export function internalContext(
+  user: UserInfo,
+  now: number,
+  signal: AbortSignal = never,
+  userAgent = '',
+  requestInfo = noRequest,
+): RequestContext {
+  return {
+    requestInfo,
+    query: new URLSearchParams(),
+    userAgent,
+    receivedAt: now,
+    signal,
+    user,
+    admission: undefined,
+    warnings: [],
+    auditAnnotations: new Map(),
+  };
+}
+
+/** The context of what the server itself has to write, whatever the authorization is. */
+export function serverContext(now: number, signal?: AbortSignal, requestInfo?: RequestInfo): RequestContext {
+  return internalContext(server, now, signal, '', requestInfo);
+}
