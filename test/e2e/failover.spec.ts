@@ -13,7 +13,8 @@ import { fence } from '../../src/storage/postgres/fence.js';
 import { PgBouncer } from '../support/pgbouncer.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import type { TestPostgres, TestStandby } from '../support/test-postgres.js';
-import { eventually, type Route, TestCluster } from './support/test-cluster.js';
+import { eventually, type Route, TestCluster, type TestServer } from './support/test-cluster.js';
+import { type ConfigMap, Contents, LoadWriter, Mirror, summary } from './support/versioned-load.js';
 
 const path = '/api/v1/namespaces/default/configmaps';
 const leap = 1_000_000_000n;
@@ -69,9 +70,14 @@ async function create(cluster: TestCluster, server: number, name: string): Promi
   return answer?.status === 201 ? BigInt(answer.body.metadata.resourceVersion) : undefined;
 }
 
-async function metric(cluster: TestCluster, server: number, name: string): Promise<number> {
+async function metric(cluster: TestCluster, server: number, name: string, labels = '[^}]*'): Promise<number> {
   const { text } = (await cluster.servers[server]?.client.get('/metrics')) ?? { text: '' };
-  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  return Number(new RegExp(`^${name}(?:\\{${labels}\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+}
+
+async function stateAt(cluster: TestCluster, server: number, query: string): Promise<string[] | undefined> {
+  const answer = await cluster.servers[server]?.client.get(`${path}${query}`);
+  return (answer?.body.items as ConfigMap[] | undefined)?.map(summary).sort();
 }
 
 describe('a fail-over', () => {
@@ -166,6 +172,65 @@ describe('a fail-over', () => {
       assert.equal(await metric(cluster, 1, 'storage_epoch'), 2);
     });
   }
+
+  it('under load gives every version one content, and memory shows the history that goes on', async () => {
+    stage = await prepare(true);
+    const { cluster, standby } = stage;
+    const contents = new Contents();
+    const writers = [0, 0, 1, 1].map((server, i) => new LoadWriter(cluster, server, `w${i}`, contents, path));
+    const mirrors = [0, 1].map((server) => new Mirror(cluster, server, contents, path));
+    const written = (least: number) =>
+      eventually(() => writers.every(({ acknowledged }) => acknowledged >= least), `${least} writes`, 90_000);
+    const going = [...writers, ...mirrors].map((client) => client.run());
+    try {
+      await written(20);
+      await standby.caughtUp();
+      standby.detach();
+      const kept = contents.newest;
+      // Written and delivered, and unknown to the standby.
+      await written(60);
+      await cluster.postgres.shutDown('immediate');
+      const lost = contents.newest;
+      assert.ok(lost > kept);
+      await standby.promote();
+      stage.move();
+      for (const writer of writers) writer.acknowledged = 0;
+      await written(20);
+      for (const writer of writers) writer.stop();
+      await Promise.all(going.slice(0, writers.length));
+
+      assert.ok(contents.newest > lost + leap / 2n);
+      const expected = await stateAt(cluster, 0, '');
+      for (const [server, mirror] of mirrors.entries()) {
+        const hits = async () =>
+          (await metric(cluster, server, 'plinth_watch_cache_reads_total', 'resource="configmaps",result="hit"')) || 0;
+        await eventually(async () => {
+          const before = await hits();
+          return (await stateAt(cluster, server, '')) !== undefined && (await hits()) > before;
+        }, 'the cache to be filled again');
+        const before = await hits();
+        for (const query of ['', '?resourceVersion=0', `?resourceVersion=${contents.newest}`]) {
+          assert.deepEqual(await stateAt(cluster, server, query), expected, `a list${query} of server ${server}`);
+        }
+        assert.equal(await hits(), before + 3, 'lists come from memory');
+        await eventually(() => String(mirror.state) === String(expected), 'the watch to show it, too');
+        assert.ok(mirror.restarts > 0, 'a watch went on over lost versions');
+        for (const version of [kept + 1n, lost]) {
+          for (const match of [`resourceVersionMatch=Exact`, 'watch=1']) {
+            const client = cluster.servers[server]?.client as TestServer['client'];
+            const answer = await client.watch(`${path}?${match}&resourceVersion=${version}`);
+            const code = answer.status === 200 ? (await answer.next())?.object.code : answer.status;
+            assert.equal(code, 410, `${match} of ${version}`);
+            answer.close();
+          }
+        }
+      }
+    } finally {
+      for (const client of [...writers, ...mirrors]) client.stop();
+      await Promise.all(going);
+    }
+    assert.deepEqual(contents.contradictions, []);
+  });
 
   it('that loses nothing lets watches go on', async () => {
     stage = await prepare(false);
