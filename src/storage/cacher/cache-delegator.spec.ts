@@ -5,9 +5,10 @@ import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { parseFieldSelector } from '../../machinery/field-selector.js';
 import { parseLabelSelector } from '../../machinery/label-selector.js';
+import { silentObserver } from '../postgres/options.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import type { AttributeSource } from '../selection-predicate.js';
-import type { Change, ListQuery, StorageKey } from '../storage.interface.js';
+import type { Change, ListQuery, StorageKey, StoredObject } from '../storage.interface.js';
 import { collectUpTo, failsWith, put, remove, storageContract } from '../testing/storage-contract.js';
 import { CachedStorage } from './cache-delegator.js';
 import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from './cache-options.js';
@@ -170,6 +171,51 @@ describe('CachedStorage', () => {
         await assert.rejects(cached.get(key, future), failsWith('TooLargeVersion'));
       } finally {
         await stop();
+      }
+    });
+  });
+
+  describe('updates', () => {
+    it('start from what was just read or written, and end right when another process was faster', async () => {
+      const url = await server.createTestDatabase();
+      let reads = 0;
+      const observer = {
+        ...silentObserver,
+        query: (name: string) => {
+          if (name === 'get-objects') reads++;
+        },
+      };
+      const inner = await createPostgresStorage({ databaseUrl: url, observer });
+      const other = await createPostgresStorage({ databaseUrl: url });
+      const cached = new CachedStorage(inner);
+      const key = { resource: 'things', namespace: 'a', name: 'x' };
+      const add = (text: string) => (current: StoredObject | undefined) =>
+        ({ kind: 'write', uid: 'u', json: JSON.stringify(`${JSON.parse(current?.json ?? '""')}${text}`) }) as const;
+      try {
+        await cached.create(key, 'u', '"0"');
+        await cached.guaranteedUpdate(key, {}, add('1'));
+        await cached.guaranteedUpdate(key, {}, add('2'));
+        assert.equal(reads, 0);
+        await other.guaranteedUpdate(key, {}, add('3'));
+        const tried: (string | undefined)[] = [];
+        const result = await cached.guaranteedUpdate(key, {}, (current) => {
+          tried.push(current?.json);
+          return add('4')(current);
+        });
+        assert.deepEqual(tried, ['"012"', '"0123"']);
+        assert.equal(result.object.json, '"01234"');
+        assert.equal((await other.get(key))?.json, '"01234"');
+        assert.equal(reads, 0, 'a refused write brings what stood in its way');
+
+        await other.guaranteedUpdate(key, {}, (current) => ({ kind: 'delete', json: current?.json ?? '' }));
+        await assert.rejects(cached.guaranteedUpdate(key, {}, add('5')), failsWith('KeyNotFound'));
+        await cached.create(key, 'u', '"new"');
+        await cached.guaranteedUpdate(key, {}, (current) => ({ kind: 'delete', json: current?.json ?? '' }));
+        await assert.rejects(cached.guaranteedUpdate(key, {}, add('6')), failsWith('KeyNotFound'));
+      } finally {
+        await cached.stop();
+        await inner.stop();
+        await other.stop();
       }
     });
   });

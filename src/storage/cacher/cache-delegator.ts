@@ -50,7 +50,7 @@ export class CachedStorage implements Storage {
   constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
     this.#inner = inner;
     this.#options = { ...defaultCacheOptions, ...options };
-    this.#recent = new RecentObjects(this.#options.timers.now);
+    this.#recent = new RecentObjects(() => this.#options.timers.now());
     this.#scheduleSweep();
   }
 
@@ -65,6 +65,7 @@ export class CachedStorage implements Storage {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelSweep?.();
+    this.#recent.clear();
     await Promise.all([...this.#cachers.values()].map((cacher) => cacher.stop()));
   }
 

@@ -31,6 +31,13 @@ export async function guaranteedUpdate(
 ): Promise<UpdateResult> {
   let current = options.hint ?? (await store.get(key));
   let certain = options.hint === undefined;
+  // Reads what a copy was taken for; whether it was right, so that what was decided on it stands.
+  const wasRight = async (): Promise<boolean> => {
+    const copy = current;
+    current = await store.get(key);
+    certain = true;
+    return copy?.resourceVersion === current?.resourceVersion;
+  };
   for (let round = 0; round < MOST_ROUNDS; round++) {
     let decision: UpdateDecision;
     try {
@@ -40,18 +47,12 @@ export async function guaranteedUpdate(
       checkPreconditions(key, current, options.preconditions);
       decision = await tryUpdate(current);
     } catch (error) {
-      if (certain) throw error;
-      current = await store.get(key);
-      certain = true;
+      if (certain || (await wasRight())) throw error;
       continue;
     }
 
     if (decision.kind === 'unchanged' || (decision.kind === 'delete' && current === undefined)) {
-      if (!certain) {
-        current = await store.get(key);
-        certain = true;
-        continue;
-      }
+      if (!certain && !(await wasRight())) continue;
       if (current === undefined) throw new StorageError('KeyNotFound', 'no object lives under the key', { key });
       return { outcome: 'unchanged', object: current };
     }

@@ -216,6 +216,26 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.equal(written.object.json, '{"was":{"n":2}}');
     });
 
+    it('decides once on a hint that turns out right', async () => {
+      const key = { resource: freshResource(), namespace: 'default', name: 'one' };
+      const hint = await storage.create(key, 'u', '{"n":1}');
+      let calls = 0;
+      const result = await storage.guaranteedUpdate(key, { hint }, () => {
+        calls++;
+        return { kind: 'unchanged' };
+      });
+      assert.deepEqual([result.outcome, result.object, calls], ['unchanged', hint, 1]);
+      const mine = new RangeError('mine');
+      const refuse = () => {
+        calls++;
+        throw mine;
+      };
+      await assert.rejects(storage.guaranteedUpdate(key, { hint }, refuse), mine);
+      assert.equal(calls, 2);
+      await remove(storage, key);
+      await assert.rejects(storage.guaranteedUpdate(key, { hint }, refuse), failsWith('KeyNotFound'));
+    });
+
     it('rethrows what the update function throws', async () => {
       const key = { resource: freshResource(), namespace: 'default', name: 'one' };
       await storage.create(key, 'u', '{"n":1}');
