@@ -77,4 +77,33 @@ describe('a database that goes away', () => {
     );
     watch.close();
   });
+
+  it('lets watches begin that go on from what memory holds', async () => {
+    const { client } = cluster.second;
+    const from = (await client.get(path)).body.metadata.resourceVersion;
+    // One that stands keeps what follows in memory.
+    const standing = await client.watch(`${path}?watch=1&resourceVersion=${from}`);
+    const made = await cluster.first.client.post(path, { metadata: { name: 'before-the-watch' } });
+    assert.equal((await standing.next())?.object.metadata.name, 'before-the-watch');
+    await cluster.postgres.shutDown('immediate');
+    const begun = await client.watch(`${path}?watch=1&resourceVersion=${from}`);
+    assert.equal(begun.status, 200);
+    assert.equal((await begun.next())?.object.metadata.name, 'before-the-watch');
+    // Nobody knows whether there is such a version.
+    const ahead = await client.get(
+      `${path}?watch=1&resourceVersion=${BigInt(made.body.metadata.resourceVersion) + 50n}`,
+    );
+    assert.equal(ahead.status, 503, ahead.text);
+    assert.equal(ahead.body.reason, 'ServiceUnavailable');
+    await cluster.postgres.startAgain();
+    await eventually(
+      async () => (await cluster.first.client.post(path, { metadata: { name: 'after-the-watch' } })).status === 201,
+      'a write after the restart',
+      30_000,
+    );
+    for (const watch of [standing, begun]) {
+      assert.equal((await watch.next(30_000))?.object.metadata.name, 'after-the-watch');
+      watch.close();
+    }
+  });
 });
