@@ -89,6 +89,8 @@ describe('a database that goes away', () => {
     const begun = await client.watch(`${path}?watch=1&resourceVersion=${from}`);
     assert.equal(begun.status, 200);
     assert.equal((await begun.next())?.object.metadata.name, 'before-the-watch');
+    const listed = await client.get(`${path}?resourceVersion=0`);
+    assert.equal(listed.status, 200, listed.text);
     // Nobody knows whether there is such a version.
     const ahead = await client.get(
       `${path}?watch=1&resourceVersion=${BigInt(made.body.metadata.resourceVersion) + 50n}`,
