@@ -441,10 +441,13 @@ describe('the change feed', () => {
     await storage.create(key('a'), 'u', '1');
     const { resourceVersion } = await storage.create(key('b'), 'u', '1');
     const subscription = await storage.watch({ resource: 'things' }, resourceVersion);
+    // One waits for a version that is not there yet: it learns the same, not that the version is too large.
+    const ahead = assert.rejects(storage.watch({ resource: 'things' }, resourceVersion + 100n), failsWith('Expired'));
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
     await client.query('delete from plinth.changes where resource_version = $1', [resourceVersion]);
     await client.end();
+    await ahead;
     const ended = (async () => {
       for (;;) await subscription.next();
     })();

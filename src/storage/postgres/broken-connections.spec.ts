@@ -215,8 +215,9 @@ describe('connections that break', () => {
         return killed;
       })();
       const told = await createUntil(storage, 'k', killing);
-      assert.ok((await killing) > 50);
       // How many there are in the time depends on the machine.
+      const killed = await killing;
+      assert.ok(killed > 20, `${killed} backends`);
       assert.ok(told.written.size > 20, `${told.written.size} writes`);
       await verify(storage, client, told);
     } finally {
