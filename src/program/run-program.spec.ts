@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs } from '../../test/support/child-guard.js';
 import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
 
@@ -179,6 +180,21 @@ describe('plinth dev', { skip: process.platform === 'win32' }, () => {
     program.child.kill('SIGTERM');
     assert.equal((await program.end()).code, 0);
   });
+
+  it('goes on serving its administrator with rules of access on', { timeout: 60_000 }, async () => {
+    const kubeconfig = await readFile(join(directory, 'admin.kubeconfig'), 'utf8');
+    const program = new Program(['dev', ...flags(), '--authorization-mode=Node,RBAC']);
+    await program.says('get namespaces');
+    assert.equal(await statusOf(kubeconfig, '/api/v1/secrets'), 200);
+    // The control loops of the process keep what every namespace has.
+    for (const object of ['serviceaccounts/default', 'configmaps/control-root-ca.crt']) {
+      const path = `/api/v1/namespaces/default/${object}`;
+      await eventually(async () => (await statusOf(kubeconfig, path, 'DELETE')) === 200, `${object} can be deleted`);
+      await eventually(async () => (await statusOf(kubeconfig, path)) === 200, `${object} is made again`);
+    }
+    program.child.kill('SIGTERM');
+    assert.equal((await program.end()).code, 0);
+  });
 });
 
 async function freePort(): Promise<number> {
@@ -196,7 +212,7 @@ interface KubeconfigText {
 }
 
 /** The status of a request made with nothing but what a kubeconfig says. */
-async function statusOf(kubeconfig: string, path: string): Promise<number | undefined> {
+async function statusOf(kubeconfig: string, path: string, method = 'GET'): Promise<number | undefined> {
   const config = parse(kubeconfig) as KubeconfigText;
   const { cluster } = config.clusters[0];
   const { user } = config.users[0];
@@ -206,6 +222,7 @@ async function statusOf(kubeconfig: string, path: string): Promise<number | unde
     cert: decode(user['client-certificate-data']),
     key: decode(user['client-key-data']),
     agent: false,
+    method,
   });
   sent.end();
   const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
