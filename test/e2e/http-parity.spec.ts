@@ -74,7 +74,8 @@ function comparable({ status, headers, body }: Answer) {
   const kept = Object.entries(headers).filter(([name]) => !apart.has(name));
   const shown: Record<string, unknown> = Object.fromEntries(kept);
   const type = String(headers['content-type'] ?? '');
-  const text = body.toString();
+  // Ages in tables go on between the two requests.
+  const text = body.toString().replace(/"\d+s"|"\d+m(\d+s)?"/g, '"age"');
   return { status, headers: shown, body: type === 'application/json' && text !== '' ? JSON.parse(text) : text };
 }
 
@@ -121,7 +122,8 @@ describe('both HTTP versions give the same answer to', { timeout: 60_000 }, () =
       assert.equal(one.status, status, one.body.toString().slice(0, 300));
       assert.deepEqual(comparable(second), comparable(one));
       if (send.method === 'HEAD') assert.equal(one.body.length + second.body.length, 0);
-      if (one.headers['content-length'] !== undefined && second.headers['content-length'] !== undefined) {
+      const hasLengths = one.headers['content-length'] !== undefined && second.headers['content-length'] !== undefined;
+      if (hasLengths && what !== 'a table') {
         assert.equal(second.headers['content-length'], one.headers['content-length']);
       }
     });
