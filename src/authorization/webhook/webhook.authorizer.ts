@@ -9,6 +9,7 @@ import type {
 import type { Clock } from '../../machinery/clock.js';
 import { internalError } from '../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import { OutageLog, type OutageLogger } from '../../observability/outage-log.js';
 import { DecisionCache } from './decision-cache.js';
 import { reviewAnswer, reviewSpec, type SubjectAccessReviewVersion } from './review.js';
 
@@ -29,7 +30,7 @@ export interface WebhookAuthorizerParts {
   readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown> };
   readonly names: VendorNames;
   readonly clock: Clock;
-  readonly logger: { error(text: string, fields?: object): void; warn(text: string, fields?: object): void };
+  readonly logger: OutageLogger & { warn(text: string, fields?: object): void };
 }
 
 /** Longer questions are not kept: paths and names are the client's choice, and every one would take a place. */
@@ -51,6 +52,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
   private readonly apiVersion: string;
   private readonly cache: DecisionCache;
   private readonly flights = new Map<string, Promise<AuthorizationDecision>>();
+  private readonly outage: OutageLog;
 
   constructor(
     private readonly settings: WebhookAuthorizerSettings,
@@ -58,6 +60,10 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
   ) {
     this.apiVersion = `${groupName('authorization', parts.names)}/${settings.version}`;
     this.cache = new DecisionCache(settings.maxCachedAnswers);
+    this.outage = new OutageLog(parts.logger, {
+      failed: 'the authorization webhook can not be asked',
+      recovered: 'the authorization webhook answers again',
+    });
   }
 
   authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
@@ -99,6 +105,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     }
     const read = reviewAnswer(answer);
     if (read === undefined) throw this.failed('it answers with something else than an access review');
+    this.outage.worked();
     if (read.error !== '') this.parts.logger.warn('the authorization webhook has a problem', { problem: read.error });
     return read.decision;
   }
@@ -111,7 +118,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 
   /** What went wrong is for the log: the address of the webhook is nothing for clients. */
   private failed(problem: string, cause?: unknown): Error {
-    this.parts.logger.error('the authorization webhook can not be asked', { problem });
+    this.outage.failed({ problem });
     return internalError(new Error('the authorization webhook did not answer', { cause }));
   }
 }
