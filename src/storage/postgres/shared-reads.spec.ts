@@ -100,4 +100,17 @@ describe('SharedReads', () => {
     await Promise.all(calls);
     assert.deepEqual(rounds.asked, [['k0', 'k1'], ['k2']]);
   });
+
+  it('does not wait for a round that does not end', async () => {
+    const rounds = new Rounds();
+    const reads = new SharedReads(rounds.load, itself, 2);
+    const stuck = reads.get('a');
+    await nextTurn();
+    const call = reads.get('b');
+    while (rounds.asked.length < 2) await nextTurn();
+    rounds.end(1);
+    assert.equal(await call, 'value of b');
+    rounds.end(0);
+    assert.equal(await stuck, 'value of a');
+  });
 });

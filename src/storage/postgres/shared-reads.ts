@@ -3,6 +3,8 @@
  * waking the other side: fewer wait for the round under way to end.
  */
 const FULL_ROUND = 16;
+/** A round that takes longer, in milliseconds, is waited for no more: its connection may be dead. */
+const PATIENCE_MS = 50;
 
 /**
  * Lets calls that come while earlier ones are under way go together in the next round. A round always starts after
@@ -16,6 +18,8 @@ export class SharedReads<K, V> {
   #waiting = new Map<string, { readonly key: K; readonly waiters: Waiter<V>[] }>();
   #rounds = 0;
   #scheduled = false;
+  #newestRoundAt = 0;
+  #patience: NodeJS.Timeout | undefined;
 
   /** `load` answers keys in their order; `identify` tells which keys are the same. */
   constructor(
@@ -42,7 +46,16 @@ export class SharedReads<K, V> {
 
   #schedule(): void {
     if (this.#scheduled || this.#rounds >= this.#mostRounds || this.#waiting.size === 0) return;
-    if (this.#rounds > 0 && this.#waiting.size < FULL_ROUND) return;
+    if (this.#rounds > 0 && this.#waiting.size < FULL_ROUND) {
+      const left = this.#newestRoundAt + PATIENCE_MS - performance.now();
+      if (left > 0) {
+        this.#patience ??= setTimeout(() => {
+          this.#patience = undefined;
+          this.#schedule();
+        }, left).unref();
+        return;
+      }
+    }
     this.#scheduled = true;
     // Calls of all connections that are read in this turn of the event loop belong in this round; a call that is alone
     // loses nothing, as its turn ends at once.
@@ -57,6 +70,7 @@ export class SharedReads<K, V> {
     if (taken.length === this.#waiting.size) this.#waiting = new Map();
     else for (const { key } of taken) this.#waiting.delete(this.#identify(key));
     this.#rounds += 1;
+    this.#newestRoundAt = performance.now();
     this.#schedule();
     try {
       const values = await this.#load(taken.map(({ key }) => key));
