@@ -185,7 +185,7 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
   removeWithUs(directory);
   giveTo(home.user, directory);
   const data = join(directory, 'data');
-  // The backup lasts as long as this session.
+  // The backup lasts as long as this connection.
   const primary = new pg.Client({ connectionString: adminUrl });
   primary.on('error', () => {});
   await primary.connect();
