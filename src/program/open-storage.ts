@@ -4,7 +4,6 @@ import type { Metrics } from '../observability/metrics.js';
 import { storageObserver } from '../observability/storage-observer.js';
 import { watchCacheObserver } from '../observability/watch-cache-observer.js';
 import { CachedStorage } from '../storage/cacher/cache-delegator.js';
-import { withArmedFault } from '../storage/faulty-storage.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import type { Storage } from '../storage/storage.interface.js';
 
@@ -39,7 +38,7 @@ export async function openStorage(
     : undefined;
   return {
     database,
-    storage: withArmedFault(cached ?? database),
+    storage: cached ?? database,
     stop: async () => {
       await cached?.stop();
       await database.stop();

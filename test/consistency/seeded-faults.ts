@@ -1,5 +1,5 @@
-import { type FaultName, faultNames } from '../../src/storage/faults.js';
 import { type RunOptions, runConsistencyCheck } from './consistency-run.js';
+import { type FaultName, faultNames, faultVariable } from './faults/fault-names.js';
 import type { CheckName, Report } from './report.js';
 
 /** The checks that are there for each fault. */
@@ -21,15 +21,15 @@ const run: RunOptions = { seed: 5, seconds: 60, servers: 2, disturbances: [], st
 
 /** Runs the check against servers that are wrong on purpose; true when it says so, and by the right check. */
 export async function findsFault(fault: FaultName): Promise<{ readonly isFound: boolean; readonly report: Report }> {
-  // Servers inherit it; the module in this process was loaded before and stays without.
-  process.env.PLINTH_TEST_BUILD = '1';
-  process.env.PLINTH_TEST_FAULT = fault;
+  // Servers inherit the environment; this process has started already and stays as it is.
+  process.env[faultVariable] = fault;
+  process.env.NODE_OPTIONS = `--import ${new URL('./faults/arm-fault.js', import.meta.url).href}`;
   try {
     const report = await runConsistencyCheck(run);
     return { isFound: caughtBy[fault].some((check) => report.failures(check) > 0), report };
   } finally {
-    delete process.env.PLINTH_TEST_BUILD;
-    delete process.env.PLINTH_TEST_FAULT;
+    delete process.env[faultVariable];
+    delete process.env.NODE_OPTIONS;
   }
 }
 

@@ -1,4 +1,3 @@
-import { armedFault, strikes } from '../faults.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, ChangeSubscription, Scope } from '../storage.interface.js';
 import type { ChangeLog } from './change-log.js';
@@ -183,7 +182,7 @@ export class ChangeFeed {
       const { newest, stretch } = batch;
       const cursor = this.#cursor;
       if (cursor === undefined || newest <= cursor) continue;
-      if (stretch === undefined || (stretch.after !== cursor && !strikes('own-batch-gap', 1))) {
+      if (stretch === undefined || !this.follows(stretch, cursor)) {
         this.#unheard(batch);
         continue;
       }
@@ -229,7 +228,7 @@ export class ChangeFeed {
         if (this.#joiners.length === 0) await this.#sleep(undefined);
         continue;
       }
-      const untilPoll = this.#untilPoll();
+      const untilPoll = this.untilPoll();
       const source = this.#due ?? (untilPoll !== undefined && untilPoll <= 0 ? 'poll' : undefined);
       if (source === undefined) {
         if (this.#joiners.length === 0 && this.#own.length === 0) await this.#sleep(untilPoll);
@@ -240,9 +239,13 @@ export class ChangeFeed {
     }
   }
 
+  /** Whether nobody else wrote between the cursor and these changes of this process. */
+  follows(stretch: { readonly after: bigint }, cursor: bigint): boolean {
+    return stretch.after === cursor;
+  }
+
   /** Milliseconds until the log has to be read without a reason; undefined: never. */
-  #untilPoll(): number | undefined {
-    if (armedFault === 'drop-notification') return undefined;
+  untilPoll(): number | undefined {
     return this.#lookedAt + this.#options.pollMs - this.#now();
   }
 

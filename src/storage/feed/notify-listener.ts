@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { strikes } from '../faults.js';
 import { Backoff, untilAborted } from '../wait.js';
 
 const CHANNEL = 'plinth_changes';
@@ -98,7 +97,7 @@ export class NotifyListener {
     });
     session.onNotification((payload) => {
       if (payload === probe) arrived?.();
-      else if (/^\d{1,19}$/.test(payload) && !strikes('drop-notification', 3)) this.#hooks.onVersion(BigInt(payload));
+      else if (/^\d{1,19}$/.test(payload)) this.heard(BigInt(payload));
     });
     await session.execute('listen', `listen ${probe}`, this.#times.heartbeatTimeoutMs);
     await this.#hooks.notify(probe, probe);
@@ -120,6 +119,11 @@ export class NotifyListener {
     }
     this.#hooks.onVersion(undefined);
     await session.execute('unlisten', `unlisten ${probe}`, this.#times.heartbeatTimeoutMs);
+  }
+
+  /** Another process has written this version. */
+  heard(version: bigint): void {
+    this.#hooks.onVersion(version);
   }
 
   /** Returns when the connection is gone or it is time to stop. */

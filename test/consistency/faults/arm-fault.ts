@@ -1,0 +1,75 @@
+import { CachedStorage } from '../../../src/storage/cacher/cache-delegator.js';
+import { ChangeFeed } from '../../../src/storage/feed/change-feed.js';
+import { NotifyListener } from '../../../src/storage/feed/notify-listener.js';
+import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.js';
+import { type FaultName, faultNames, faultVariable } from './fault-names.js';
+import { FaultyReads, faultyWatch } from './faulty-reads.js';
+
+/*
+ * Loaded before the server (`node --import`), replaces methods of its storage by ones that are wrong now and then. The
+ * server itself knows nothing of it.
+ */
+
+const name = process.env[faultVariable];
+const fault = faultNames.find((known) => known === name);
+if (fault === undefined) throw new Error(`${faultVariable} is none of ${faultNames.join(', ')}`);
+process.emitWarning(`this server answers wrongly on purpose: ${fault}`);
+
+let turns = 0;
+/** Whether it is the turn of the fault: one call in `every`. */
+const strikes = (asked: FaultName, every: number): boolean => {
+  if (asked !== fault) return false;
+  turns += 1;
+  return turns % every === 0;
+};
+
+/** Requests are answered by the cache in front of the database, or by the database when there is none. */
+function armReads(storage: typeof CachedStorage | typeof PostgresStorage): void {
+  const { create, get, list, watch } = storage.prototype;
+  const wrappers = new WeakMap<object, FaultyReads>();
+  const readsOf = (instance: CachedStorage | PostgresStorage): FaultyReads => {
+    let reads = wrappers.get(instance);
+    if (reads === undefined) {
+      const right = {
+        create: create.bind(instance),
+        get: get.bind(instance),
+        list: list.bind(instance),
+        head: () => instance.head(),
+      };
+      reads = new FaultyReads(right, strikes);
+      wrappers.set(instance, reads);
+    }
+    return reads;
+  };
+  const wrong: Pick<typeof storage.prototype, 'create' | 'get' | 'list' | 'watch'> & ThisType<CachedStorage> = {
+    create(key, uid, json) {
+      return readsOf(this).create(key, uid, json);
+    },
+    get(key, notOlderThan) {
+      return readsOf(this).get(key, notOlderThan);
+    },
+    list(query) {
+      return readsOf(this).list(query);
+    },
+    async watch(scope, from) {
+      return faultyWatch(await watch.call(this, scope, from), strikes);
+    },
+  };
+  Object.assign(storage.prototype, wrong);
+}
+
+switch (fault) {
+  case 'drop-notification': {
+    const heard = NotifyListener.prototype.heard;
+    NotifyListener.prototype.heard = function (version) {
+      if (!strikes('drop-notification', 3)) heard.call(this, version);
+    };
+    ChangeFeed.prototype.untilPoll = () => undefined;
+    break;
+  }
+  case 'own-batch-gap':
+    ChangeFeed.prototype.follows = () => true;
+    break;
+  default:
+    armReads(process.argv.includes('--watch-cache=false') ? PostgresStorage : CachedStorage);
+}

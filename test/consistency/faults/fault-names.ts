@@ -1,0 +1,32 @@
+/**
+ * Errors that can be built into a running server on purpose, to prove that the consistency check finds them:
+ *
+ * - `drop-notification`: notifications get lost, and nobody polls
+ * - `reorder-events`: two events change places
+ * - `double-event`: an event comes twice
+ * - `lost-event`: an event does not come
+ * - `lost-resume`: the first change after the version that a watch resumes from does not come
+ * - `early-bookmark`: the position of a watch runs ahead of its events
+ * - `stale-list`: a list shows the state before the newest one
+ * - `torn-pages`: later pages of a list show the newest state
+ * - `stale-read`: an object is answered as it was when it was read before
+ * - `lost-write`: a write is acknowledged and not made
+ * - `own-batch-gap`: what the process wrote is delivered as if nobody else had written in between
+ */
+export const faultNames = [
+  'drop-notification',
+  'reorder-events',
+  'double-event',
+  'lost-event',
+  'lost-resume',
+  'early-bookmark',
+  'stale-list',
+  'torn-pages',
+  'stale-read',
+  'lost-write',
+  'own-batch-gap',
+] as const;
+export type FaultName = (typeof faultNames)[number];
+
+/** Environment variable that tells `arm-fault` which fault to build in. */
+export const faultVariable = 'PLINTH_TEST_FAULT';
