@@ -1,6 +1,6 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
-import { loadClientConfig } from '../../machinery/client-config.js';
-import { WebhookClient } from '../../machinery/webhook-client.js';
+import { loadClientConfig } from '../../outgoing/client-config.js';
+import { WebhookClient } from '../../outgoing/webhook-client.js';
 import { WebhookTokenAuthenticator, type WebhookTokenParts } from './webhook-token.authenticator.js';
 
 /** Of each sort; an answer takes a few hundred bytes. */

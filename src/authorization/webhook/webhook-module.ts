@@ -1,7 +1,7 @@
-import { loadClientConfig } from '../../machinery/client-config.js';
 import type { Clock } from '../../machinery/clock.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import { WebhookClient } from '../../machinery/webhook-client.js';
+import { loadClientConfig } from '../../outgoing/client-config.js';
+import { WebhookClient } from '../../outgoing/webhook-client.js';
 import type { AuthorizationModule } from '../authorization-module.js';
 import type { SubjectAccessReviewVersion } from './review.js';
 import { WebhookAuthorizer, type WebhookAuthorizerParts } from './webhook.authorizer.js';

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../machinery/clock.js';
+import { systemClock } from '../machinery/clock.js';
 import {
   type ClientAuth,
   type ClientConfig,
@@ -8,8 +10,6 @@ import {
   type ClientTls,
   checkClientTls,
 } from './client-config.js';
-import type { Clock } from './clock.js';
-import { systemClock } from './clock.js';
 
 /** How patient a client is. Times are in milliseconds. */
 export interface WebhookPolicy {
