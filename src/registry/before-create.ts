@@ -5,7 +5,7 @@ import { isDns1123Subdomain } from '../machinery/names.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { badRequestError } from '../machinery/status-error.js';
 import { refuseBrokenRules } from './broken-rules.js';
-import { generateName } from './generate-name.js';
+import { generateName, type RandomBytes } from './generate-name.js';
 import type { ResourceDefinition } from './resource-definition.js';
 import { validateMetadata } from './validate-metadata.js';
 
@@ -38,6 +38,7 @@ export function beforeCreate(
   definition: ResourceDefinition,
   object: ApiObject,
   clock: Clock,
+  random?: RandomBytes,
 ): void {
   const meta = object.metadata;
   if (meta.resourceVersion) throw badRequestError('resourceVersion should not be set on objects to be created');
@@ -46,7 +47,7 @@ export function beforeCreate(
   delete meta.deletionGracePeriodSeconds;
   meta.uid = randomUUID();
   meta.creationTimestamp = formatTime(clock.now());
-  if (!meta.name && meta.generateName) meta.name = generateName(meta.generateName);
+  if (!meta.name && meta.generateName) meta.name = generateName(meta.generateName, random);
 
   const { strategy, facts } = definition;
   if (facts?.generation !== undefined) meta.generation = 1;

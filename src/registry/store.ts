@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Clock } from '../machinery/clock.js';
 import { FieldPath, invalid } from '../machinery/field-error.js';
@@ -29,6 +30,7 @@ import { beforeCreate } from './before-create.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
 import { beforeUpdate } from './before-update.js';
 import { toStatusError } from './errors.js';
+import type { RandomBytes } from './generate-name.js';
 import {
   encodeForStorage,
   isPresentForm,
@@ -88,6 +90,7 @@ export class Store {
     readonly resource: ServedResource,
     private readonly storage: Storage,
     private readonly clock: Clock,
+    private readonly random: RandomBytes = randomBytes,
   ) {
     this.definition = resource.definition;
     this.groupResource = { group: this.definition.group, resource: this.definition.resource };
@@ -97,16 +100,15 @@ export class Store {
   async create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
     const { name, generateName } = object.metadata;
     if (name || !generateName) return this.createNamed(context, object, options);
-    // What is reserved stands in the object: another name starts without it.
-    const again = this.definition.strategy.reserveForCreate === undefined ? undefined : cloneJson(object);
+    // What an attempt fills in from its name and uid stands in the object: another name starts without it.
+    const asAdmitted = cloneJson(object);
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.createNamed(context, object, options);
       } catch (error) {
         const isTaken = error instanceof StatusError && error.reason === 'AlreadyExists';
         if (!isTaken || attempt === maxGeneratedNames) throw error;
-        if (again === undefined) delete object.metadata.name;
-        else replaceContent(object, cloneJson(again));
+        replaceContent(object, cloneJson(asAdmitted));
       }
     }
   }
@@ -117,7 +119,7 @@ export class Store {
     options: CreateOptions,
   ): Promise<VersionedText> {
     await this.definition.strategy.authorizeWrite?.(context, object, undefined);
-    beforeCreate(context, this.definition, object, this.clock);
+    beforeCreate(context, this.definition, object, this.clock, this.random);
     await options.validate(object, undefined);
     const { strategy } = this.definition;
     const reservation = await strategy.reserveForCreate?.(context, object, options.dryRun);
@@ -281,7 +283,7 @@ export class Store {
     // A version of an object that is gone says nothing about the one made now.
     delete object.metadata.resourceVersion;
     await this.definition.strategy.authorizeWrite?.(context, object, undefined);
-    beforeCreate(context, this.definition, object, this.clock);
+    beforeCreate(context, this.definition, object, this.clock, this.random);
     await options.validate(object, undefined);
     return object;
   }
