@@ -4,29 +4,37 @@ import type { KindType } from '../machinery/schema/index.js';
 import { conflictError, invalidError, modifiedMessage } from '../machinery/status-error.js';
 import type { SubresourceDefinition } from './resource-definition.js';
 
-/** What the status path of a kind does besides keeping the spec. */
-export interface StatusPathRules<T extends ApiObject> {
+/** What the status subresource of a kind does besides keeping the spec. */
+export interface StatusRules<T extends ApiObject> {
   /** Carries over what else this path may not change; may change `object`. */
   readonly keep?: (object: T, old: T) => void;
   readonly validate?: (object: T, old: T) => FieldError[];
 }
 
-/** The `status` path of a kind: the spec stays as it is; status and most of the metadata may change. */
-export function statusPath<T extends ApiObject>(rules: StatusPathRules<T> = {}): SubresourceDefinition {
+/**
+ * The `status` subresource of a kind: the spec stays as it is; status and most of the metadata may change (node agents
+ * keep labels and annotations of their node through it).
+ */
+export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {}): SubresourceDefinition {
   return {
     name: 'status',
     verbs: ['get', 'patch', 'update'],
     prepareForUpdate: (_context, object, old) => {
-      if (old.spec === undefined) delete object.spec;
-      else object.spec = old.spec;
+      keepField(object, old, 'spec');
       rules.keep?.(object as T, old as T);
     },
     validateUpdate: (_context, object, old) => rules.validate?.(object as T, old as T) ?? [],
   };
 }
 
-/** Where a kind keeps what its `scale` path shows. */
-export interface ScalePathRules<T extends ApiObject> {
+/** Puts the value of the live object back, absence included. */
+export function keepField(object: ApiObject, old: ApiObject, field: string): void {
+  if (old[field] === undefined) delete object[field];
+  else object[field] = old[field];
+}
+
+/** Where a kind keeps what its `scale` subresource shows. */
+export interface ScaleRules<T extends ApiObject> {
   /** Declaration of the Scale kind. */
   readonly type: KindType;
   readonly replicas: (parent: T) => number;
@@ -39,8 +47,8 @@ export interface ScalePathRules<T extends ApiObject> {
 
 const replicasPath = FieldPath.of('spec', 'replicas');
 
-/** The `scale` path of a kind: a Scale that shows and sets the number of replicas. */
-export function scalePath<T extends ApiObject>(rules: ScalePathRules<T>): SubresourceDefinition {
+/** The `scale` subresource of a kind: a Scale that shows and sets the number of replicas. */
+export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): SubresourceDefinition {
   const { group, version, kind } = rules.type.kind;
   return {
     name: 'scale',

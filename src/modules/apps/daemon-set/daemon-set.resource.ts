@@ -2,7 +2,7 @@ import { type DaemonSet, daemonSet } from '../../../apis/apps/v1/daemon-set.type
 import { formatLabels } from '../../../apis/core/v1/pod-template-text.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusPath } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { containerColumns, countColumn, selectorColumn } from '../workload-columns.js';
 import { daemonSetStrategy } from './daemon-set.strategy.js';
@@ -22,7 +22,7 @@ export function daemonSetResource(names: VendorNames): ResourceDefinition {
     strategy: daemonSetStrategy({ names }),
     facts: { generation: 'spec' },
     columns,
-    subresources: [statusPath<DaemonSet>({ validate: validateDaemonSetStatus })],
+    subresources: [statusSubresource<DaemonSet>({ validate: validateDaemonSetStatus })],
   });
 }
 

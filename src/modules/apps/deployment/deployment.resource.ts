@@ -3,7 +3,7 @@ import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
 import { formatLabelSelector } from '../../../machinery/label-selector.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scalePath, statusPath } from '../../../registry/parent-subresources.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { containerColumns, selectorColumn } from '../workload-columns.js';
 import { deploymentStrategy } from './deployment.strategy.js';
@@ -25,14 +25,14 @@ export function deploymentResource(names: VendorNames): ResourceDefinition {
     facts: { generation: ({ spec, metadata }) => [spec, metadata.annotations] },
     columns,
     subresources: [
-      statusPath<Deployment>({
+      statusSubresource<Deployment>({
         keep(object, old) {
           if (old.metadata.labels === undefined) delete object.metadata.labels;
           else object.metadata.labels = old.metadata.labels;
         },
         validate: validateDeploymentStatus,
       }),
-      scalePath<Deployment>({
+      scaleSubresource<Deployment>({
         type: scale,
         replicas: ({ spec }) => spec.replicas ?? 0,
         setReplicas: (parent, replicas) => {

@@ -5,7 +5,7 @@ import type { PodValidationOptions } from '../../../apis/core/v1/validation/comm
 import { formatLabelSelector } from '../../../machinery/label-selector.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scalePath, statusPath } from '../../../registry/parent-subresources.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import { containerColumns, countColumn, selectorColumn } from '../workload-columns.js';
@@ -28,8 +28,8 @@ export function replicaSetResource(names: VendorNames): ResourceDefinition {
     selectableFields: ({ status }) => ({ 'status.replicas': String(status.replicas) }),
     columns,
     subresources: [
-      statusPath<ReplicaSet>({ validate: (object) => validateReplicaSetStatus(object) }),
-      scalePath<ReplicaSet>({
+      statusSubresource<ReplicaSet>({ validate: (object) => validateReplicaSetStatus(object) }),
+      scaleSubresource<ReplicaSet>({
         type: scale,
         replicas: ({ spec }) => spec.replicas ?? 0,
         setReplicas: (parent, replicas) => {

@@ -3,7 +3,7 @@ import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
 import { formatLabelSelector } from '../../../machinery/label-selector.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scalePath, statusPath } from '../../../registry/parent-subresources.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { containerColumns } from '../workload-columns.js';
 import { statefulSetStrategy } from './stateful-set.strategy.js';
@@ -34,8 +34,8 @@ export function statefulSetResource(names: VendorNames): ResourceDefinition {
       ...containerColumns<StatefulSet>(),
     ],
     subresources: [
-      statusPath<StatefulSet>({ validate: validateStatefulSetStatus }),
-      scalePath<StatefulSet>({
+      statusSubresource<StatefulSet>({ validate: validateStatefulSetStatus }),
+      scaleSubresource<StatefulSet>({
         type: scale,
         replicas: ({ spec }) => spec.replicas ?? 0,
         setReplicas: (parent, replicas) => {

@@ -3,7 +3,7 @@ import {
   horizontalPodAutoscaler,
 } from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { statusPath } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler.columns.js';
 import { applyHpaDefaults, horizontalPodAutoscalerStrategy } from './horizontal-pod-autoscaler.strategy.js';
@@ -29,7 +29,9 @@ export function horizontalPodAutoscalerResource(names: VendorNames): ResourceDef
     strategy: horizontalPodAutoscalerStrategy,
     columns: horizontalPodAutoscalerColumns,
     subresources: [
-      statusPath<HorizontalPodAutoscaler>({ validate: (object) => validateHorizontalPodAutoscalerStatus(object) }),
+      statusSubresource<HorizontalPodAutoscaler>({
+        validate: (object) => validateHorizontalPodAutoscalerStatus(object),
+      }),
     ],
   });
 }

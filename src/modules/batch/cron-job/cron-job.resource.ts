@@ -3,7 +3,7 @@ import { cronJob as cronJobV1beta1 } from '../../../apis/batch/v1beta1/cron-job.
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn, sinceText } from '../../../registry/default-columns.js';
-import { statusPath } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { deprecation } from '../../../registry/served-version.js';
 import { jobTemplateColumns } from '../template-columns.js';
@@ -37,7 +37,7 @@ export function cronJobResource(names: VendorNames): ResourceDefinition {
     ],
     strategy: cronJobStrategy({ names }),
     columns,
-    subresources: [statusPath<CronJob>()],
+    subresources: [statusSubresource<CronJob>()],
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Job, job } from '../../../apis/batch/v1/job.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, humanDuration, nameColumn } from '../../../registry/default-columns.js';
-import { statusPath } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { jobStrategy } from './job.strategy.js';
@@ -42,7 +42,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
       ageColumn,
       ...jobTemplateColumns<Job>(({ spec }) => spec),
     ],
-    subresources: [statusPath<Job>({ validate: (object) => validateJobStatus(object) })],
+    subresources: [statusSubresource<Job>({ validate: (object) => validateJobStatus(object) })],
   });
 }
 

@@ -4,9 +4,9 @@ import { isDns1123Label, isQualifiedName } from '../../../machinery/names.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { maskTrailingDash } from '../../../registry/before-create.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { keepField, statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import type { Strategy } from '../../../registry/strategy.js';
-import { keepField, statusSubresource } from '../status-subresource.js';
 
 const finalizersPath = FieldPath.of('spec', 'finalizers');
 /** Spelled as clients of this rule know it. */

@@ -1,7 +1,7 @@
 import { type Node, node } from '../../../apis/core/v1/node.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import { statusSubresource } from '../status-subresource.js';
 import { nodeColumns } from './node.columns.js';
 import { applyNodeDefaults } from './node.defaults.js';
 import { validateNode, validateNodeChange, validateNodeUpdate } from './node.validation.js';

@@ -4,9 +4,9 @@ import {
 } from '../../../apis/core/v1/persistent-volume-claim.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
-import { statusSubresource } from '../status-subresource.js';
 import {
   validatePersistentVolumeClaim,
   validatePersistentVolumeClaimStatus,

@@ -7,7 +7,7 @@ import type { PodValidationOptions } from '../../../apis/core/v1/validation/comm
 import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
 import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { statusPath } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import type { SubresourceDefinition } from '../../../registry/resource-definition.js';
 
 const status = FieldPath.of('status');
@@ -15,7 +15,7 @@ const ephemeralPath = FieldPath.of('spec', 'ephemeralContainers');
 
 /** The `status` path of pods, through which node agents report. */
 export function podStatusPath(): SubresourceDefinition {
-  return statusPath<Pod>({
+  return statusSubresource<Pod>({
     keep(object, old) {
       if (old.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences;
       else object.metadata.ownerReferences = old.metadata.ownerReferences;

@@ -6,7 +6,7 @@ import {
 } from '../../../apis/core/v1/replication-controller.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scalePath, statusPath } from '../../../registry/parent-subresources.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { replicationControllerStrategy } from './replication-controller.strategy.js';
 import { validateStatus } from './replication-controller.validation.js';
@@ -28,8 +28,8 @@ export function replicationControllerResource(names: VendorNames): ResourceDefin
     selectableFields: ({ status }) => ({ 'status.replicas': String(status.replicas ?? 0) }),
     columns,
     subresources: [
-      statusPath<ReplicationController>({ validate: (object) => validateStatus(object) }),
-      scalePath<ReplicationController>({
+      statusSubresource<ReplicationController>({ validate: (object) => validateStatus(object) }),
+      scaleSubresource<ReplicationController>({
         type: scale,
         replicas: ({ spec }) => spec.replicas ?? 0,
         setReplicas: (parent, replicas) => {

@@ -1,8 +1,8 @@
 import { type ResourceQuota, resourceQuota } from '../../../apis/core/v1/resource-quota.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import { statusSubresource } from '../status-subresource.js';
 import {
   validateResourceQuota,
   validateResourceQuotaStatus,

@@ -1,7 +1,7 @@
 import { type Service, service } from '../../../apis/core/v1/service.types.js';
 import type { GroupContext } from '../../../registry/group-context.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import { statusSubresource } from '../status-subresource.js';
 import { ServiceAllocator } from './allocation/service-allocator.js';
 import { serviceColumns } from './service.columns.js';
 import { serviceStrategy } from './service.strategy.js';

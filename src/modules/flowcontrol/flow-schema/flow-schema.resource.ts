@@ -1,7 +1,7 @@
 import { type FlowSchema, flowSchema } from '../../../apis/flowcontrol/v1/flow-schema.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusPath } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateConditionTypes } from '../condition-types.validation.js';
 import { validateFlowSchema } from './flow-schema.validation.js';
@@ -55,6 +55,8 @@ export function flowSchemaResource(names: VendorNames): ResourceDefinition {
       validateUpdate: (_context, object) => validateFlowSchema(object),
     },
     columns,
-    subresources: [statusPath<FlowSchema>({ validate: ({ status }) => validateConditionTypes(status.conditions) })],
+    subresources: [
+      statusSubresource<FlowSchema>({ validate: ({ status }) => validateConditionTypes(status.conditions) }),
+    ],
   });
 }

@@ -4,7 +4,7 @@ import {
 } from '../../../apis/flowcontrol/v1/priority-level-configuration.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusPath } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateConditionTypes } from '../condition-types.validation.js';
 import { applyPriorityLevelDefaults } from './priority-level-configuration.defaults.js';
@@ -61,7 +61,9 @@ export function priorityLevelConfigurationResource(names: VendorNames): Resource
     },
     columns,
     subresources: [
-      statusPath<PriorityLevelConfiguration>({ validate: ({ status }) => validateConditionTypes(status.conditions) }),
+      statusSubresource<PriorityLevelConfiguration>({
+        validate: ({ status }) => validateConditionTypes(status.conditions),
+      }),
     ],
   });
 }
