@@ -5,6 +5,7 @@ import { Check } from './validators.js';
 export const controllerDefaults = {
   eventttl: true,
   namespace: true,
+  'allocation-repair': true,
   'clusterrole-aggregation': true,
   csrapproving: true,
   csrsigning: true,

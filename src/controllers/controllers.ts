@@ -7,6 +7,7 @@ import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
 import { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.interface.js';
+import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
 import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.controller.js';
 import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.controller.js';
 import { type ControlLoop, keepRunning } from './control-loop.js';
@@ -115,6 +116,7 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
   const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
     eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs }),
     namespace: () => new NamespaceController({ ...parts, settleMs }),
+    'allocation-repair': () => new AllocationRepairController(parts),
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer: security.authorizer }),
     csrsigning: () =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../machinery/api-object.js';
 import { type Clock, formatTime } from '../machinery/clock.js';
 import { StorageError } from '../storage/storage.errors.js';
-import type { Storage, StorageKey, StoredObject, UpdateDecision } from '../storage/storage.interface.js';
+import type { ListQuery, Storage, StorageKey, StoredObject, UpdateDecision } from '../storage/storage.interface.js';
 
 /** The object a claim is made for. */
 export interface ClaimOwner {
@@ -29,6 +29,15 @@ export interface Claim {
   readonly token: string;
 }
 
+/** A claim as a repair sees it. */
+export interface FoundClaim {
+  readonly name: string;
+  /** Changes whenever somebody begins to rely on the claim. */
+  readonly resourceVersion: bigint;
+  /** Where the object lives that the claim is for; undefined when it is no claim of ours. */
+  readonly owner: StorageKey | undefined;
+}
+
 /** Uid of the owner, token of the write that made the claim (empty: several rely on it), milliseconds. */
 interface Mark {
   readonly uid: string;
@@ -42,13 +51,16 @@ interface Mark {
  */
 const settledAfterMs = 5 * 60_000;
 
+const surveyPage = 500;
+
 /** Every try but the first means that someone else changed the claim in the meantime. */
 const mostTries = 5;
 
 /**
  * Exclusive use of names (addresses, ports) by objects, across all processes: a claim is an object that only one can
  * create. A claim is made before its owner is written and taken back if that fails. When a process dies in between, the
- * claim stays without an owner that has the name; anyone who wants the same name finds that out and takes it over.
+ * claim stays without an owner that has the name; anyone who wants the same name finds that out and takes it over, and a
+ * repair that sees it for long enough frees it.
  *
  * Two writes under one key may claim one name at once. Neither takes it back then: the claim is left to be found free
  * later. Taking back and freeing never throw for a fault of storage, for the same reason.
@@ -118,6 +130,54 @@ export class Claims {
     return { taken, settled };
   }
 
+  /** Every claim as of one version, page by page. */
+  async *all(): AsyncGenerator<FoundClaim> {
+    let query: ListQuery = { resource: this.kind.resource, limit: surveyPage };
+    for (;;) {
+      const page = await this.storage.list(query);
+      for (const item of page.items) yield this.foundClaim(item);
+      const last = page.items.at(-1);
+      if (!page.more || last === undefined) return;
+      query = { ...query, at: page.resourceVersion, after: { namespace: last.key.namespace, name: last.key.name } };
+    }
+  }
+
+  /** The claim on a name as it is now. */
+  async find(name: string): Promise<FoundClaim | undefined> {
+    const found = await this.storage.get(this.keyOf(name));
+    return found === undefined ? undefined : this.foundClaim(found);
+  }
+
+  /** Claims a name for an object that has it already; false when there is a claim on it by now. */
+  async restore(name: string, owner: ClaimOwner): Promise<boolean> {
+    return (await this.create(name, owner)) !== undefined;
+  }
+
+  /** Frees a name whose claim is still the same and has no owner that holds it. Whether it did. */
+  async free({ name, resourceVersion, owner: key }: FoundClaim): Promise<boolean> {
+    if (key === undefined || (await this.isHeld(key, name))) return false;
+    let isFreed = false;
+    await this.removeIf(name, (current) => {
+      isFreed = current.resourceVersion === resourceVersion;
+      return isFreed;
+    });
+    return isFreed;
+  }
+
+  private foundClaim(stored: StoredObject): FoundClaim {
+    const owner = this.markOf(stored) === undefined ? undefined : this.kind.ownerOf(this.parse(stored));
+    return { name: stored.key.name, resourceVersion: stored.resourceVersion, owner };
+  }
+
+  private async isHeld(key: StorageKey, name: string): Promise<boolean> {
+    const owner = await this.storage.get(key);
+    return owner !== undefined && this.kind.holds(JSON.parse(owner.json) as ApiObject, name);
+  }
+
+  private parse(stored: StoredObject): ApiObject {
+    return JSON.parse(stored.json) as ApiObject;
+  }
+
   private async create(name: string, owner: ClaimOwner): Promise<Claim | undefined> {
     const token = randomUUID();
     const uid = randomUUID();
@@ -145,7 +205,7 @@ export class Claims {
    * only one of them will be.
    */
   private async isOwn(found: StoredObject, owner: ClaimOwner): Promise<boolean> {
-    const key = this.kind.ownerOf(JSON.parse(found.json) as ApiObject);
+    const key = this.kind.ownerOf(this.parse(found));
     if (key === undefined || key.namespace !== owner.namespace || key.name !== owner.name) return false;
     const live = await this.storage.get(key);
     return live === undefined || live.uid === owner.uid;
@@ -157,7 +217,7 @@ export class Claims {
     await this.change(found.key.name, (current) => {
       isShared = current.resourceVersion === found.resourceVersion;
       if (!isShared) return { kind: 'unchanged' };
-      const claim = JSON.parse(current.json) as ApiObject;
+      const claim = this.parse(current);
       const mark = formatMark({ uid: owner.uid, token: '', at: this.clock.now() });
       claim.metadata = { ...claim.metadata, annotations: { ...claim.metadata.annotations, [this.annotation]: mark } };
       return { kind: 'write', json: JSON.stringify(claim), uid: current.uid };
@@ -167,12 +227,11 @@ export class Claims {
 
   /** Whether a claim is old enough to be settled and its owner is gone or does not have the name. */
   private async isLeftOver(found: StoredObject): Promise<boolean> {
-    const key = this.kind.ownerOf(JSON.parse(found.json) as ApiObject);
+    const key = this.kind.ownerOf(this.parse(found));
     const mark = this.markOf(found);
     if (key === undefined || mark === undefined) return false;
     if (this.clock.now() - mark.at <= settledAfterMs) return false;
-    const owner = await this.storage.get(key);
-    return owner === undefined || !this.kind.holds(JSON.parse(owner.json) as ApiObject, found.key.name);
+    return !(await this.isHeld(key, found.key.name));
   }
 
   private async freeIf(name: string, condition: (current: StoredObject) => boolean): Promise<void> {
@@ -202,8 +261,7 @@ export class Claims {
   }
 
   private markOf(stored: StoredObject): Mark | undefined {
-    const claim = JSON.parse(stored.json) as ApiObject;
-    return parseMark(claim.metadata.annotations?.[this.annotation]);
+    return parseMark(this.parse(stored).metadata.annotations?.[this.annotation]);
   }
 }
 

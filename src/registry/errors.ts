@@ -23,6 +23,12 @@ function unavailableMessage(reason: string | undefined): string {
   return reason === undefined ? message : `${message}: ${reason}`;
 }
 
+/** Whether a failed write may have been made all the same, or may still be made: what it relies on has to stay. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  const origin = error instanceof StatusError ? error.cause : error;
+  return origin instanceof StorageError && origin.code === 'UnknownOutcome';
+}
+
 /** Turns what storage throws into what the API answers; other errors pass unchanged. */
 export function toStatusError(error: unknown, gr: GroupResource, name: string, asked?: bigint): unknown {
   if (!(error instanceof StorageError)) return error;

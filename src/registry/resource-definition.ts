@@ -2,6 +2,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupKind, GroupResource, GroupVersionKind } from '../machinery/group-version.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
+import type { Allocation } from './allocation.js';
 import type { Strategy, StrategyFacts } from './strategy.js';
 
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -141,6 +142,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly selectableFieldNames?: readonly string[];
   readonly columns?: readonly TableColumn<T>[];
   readonly subresources?: readonly SubresourceDefinition[];
+  /** Names from shared ranges that its objects hold; kept consistent by a control loop. */
+  readonly allocations?: readonly Allocation[];
 }
 
 /** What the client asked for besides the answer. */

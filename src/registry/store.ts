@@ -29,7 +29,7 @@ import type {
 import { beforeCreate } from './before-create.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
 import { beforeUpdate } from './before-update.js';
-import { toStatusError } from './errors.js';
+import { isOutcomeUnknown, toStatusError } from './errors.js';
 import type { RandomBytes } from './generate-name.js';
 import {
   encodeForStorage,
@@ -80,7 +80,8 @@ export interface DeleteOutcome {
 
 /**
  * The one store for all resources: rules of the kind (its strategy) around compare-and-swap writes. Throws StatusError
- * only; a write that throws left nothing behind.
+ * only. A write that throws left nothing behind, unless its outcome is unknown (504): then the object may have been
+ * written, and what was allocated for it stays allocated.
  */
 export class Store {
   readonly groupResource: GroupResource;
@@ -122,13 +123,14 @@ export class Store {
     beforeCreate(context, this.definition, object, this.clock, this.random);
     await options.validate(object, undefined);
     const { strategy } = this.definition;
-    const reservation = await strategy.reserveForCreate?.(context, object, options.dryRun);
+    let reservation: Reservation | undefined;
     let written: VersionedText;
     try {
+      reservation = await strategy.reserveForCreate?.(context, object, options.dryRun);
       written = await this.writeNew(object, options.dryRun);
     } catch (error) {
-      await reservation?.rollback();
-      throw error;
+      if (!isOutcomeUnknown(error)) await reservation?.rollback();
+      throw toStatusError(error, this.groupResource, object.metadata.name ?? '');
     }
     if (options.dryRun) await reservation?.rollback();
     else await reservation?.commit();
@@ -253,13 +255,15 @@ export class Store {
     };
 
     let text: VersionedText;
+    let isWritten = false;
     try {
       const result = await this.storage.guaranteedUpdate(this.keyOf(namespace, name), { ignoreNotFound: true }, decide);
+      isWritten = true;
       text = result.object;
       await reservation?.commit();
       if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(writtenObject as ApiObject);
     } catch (error) {
-      await reservation?.rollback();
+      if (!isWritten && !isOutcomeUnknown(error)) await reservation?.rollback();
       if (!(error instanceof DryRunDone)) throw toStatusError(error, this.groupResource, name);
       text = dryResult as VersionedText;
     }

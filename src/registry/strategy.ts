@@ -15,7 +15,10 @@ export interface DeleteOptions {
 export interface Reservation {
   /** The object was written. */
   commit(): Promise<void>;
-  /** The object was not written (or this is a dry run): give back what was taken. */
+  /**
+   * The object was certainly not written (or this is a dry run): give back what was taken. Neither is called when nobody
+   * knows whether it was: then everything stays taken until a repair finds out.
+   */
   rollback(): Promise<void>;
 }
 

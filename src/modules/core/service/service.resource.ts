@@ -9,6 +9,7 @@ import { validateServiceStatus } from './service.validation.js';
 
 /** Services: names for groups of pods, with addresses and node ports given out here. */
 export function serviceResource(context: GroupContext): ResourceDefinition {
+  const allocator = new ServiceAllocator(context);
   return defineResource<Service>({
     group: '',
     resource: 'services',
@@ -19,10 +20,11 @@ export function serviceResource(context: GroupContext): ResourceDefinition {
     categories: ['all'],
     versions: [{ version: 'v1', type: service }],
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-    strategy: serviceStrategy(new ServiceAllocator(context)),
+    strategy: serviceStrategy(allocator),
     selectableFieldNames: ['spec.clusterIP', 'spec.type'],
     selectableFields: ({ spec }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
     columns: serviceColumns,
     subresources: [statusSubresource<Service>({ validate: validateServiceStatus })],
+    allocations: allocator.allocations,
   });
 }

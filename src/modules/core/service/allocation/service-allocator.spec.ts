@@ -1,100 +1,29 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import {
+  addressResource,
+  names,
+  ServiceProcess as Process,
+  request,
+} from '../../../../../test/support/service-process.js';
+import { TcpProxy } from '../../../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../../../test/support/test-postgres.js';
-import { openTestStorage, type TestStorage } from '../../../../../test/support/test-storage.js';
 import { type Service, service as serviceType } from '../../../../apis/core/v1/service.types.js';
 import type { ApiObject } from '../../../../machinery/api-object.js';
-import type { RequestContext } from '../../../../machinery/request-context.js';
 import { decode } from '../../../../machinery/schema/index.js';
-import { closedSecurity } from '../../../../machinery/security.js';
 import { StatusError } from '../../../../machinery/status-error.js';
-import { vendorNames } from '../../../../machinery/vendor.js';
-import type { GroupContext } from '../../../../registry/group-context.js';
-import { ResourceRegistry, type ServedResource } from '../../../../registry/resource-registry.js';
-import { Store } from '../../../../registry/store.js';
 import { ensureSystemObjects } from '../../bootstrap.js';
-import { namespaceResource } from '../../namespace/namespace.resource.js';
-import { serviceResource } from '../service.resource.js';
 import { nodePortResource } from './service-claims.js';
 
-const names = vendorNames('k8s.io');
-const addressResource = 'ipaddresses.networking.k8s.io';
 const minute = 60_000;
-const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
 
 let postgres: TestPostgres;
 before(async () => {
   postgres = await startTestPostgres();
 });
 after(() => postgres.stop());
-
-/** One server process as far as services go; all of a test share a database and a clock that the test moves. */
-class Process {
-  readonly context: GroupContext;
-  private readonly store: Store;
-
-  private constructor(
-    readonly storage: TestStorage,
-    time: { now: number },
-    ranges: { addresses: string; ports: string },
-  ) {
-    this.context = {
-      registry: new ResourceRegistry(),
-      storage,
-      clock: { now: () => time.now },
-      names,
-      security: closedSecurity,
-      serviceClusterIpRange: ranges.addresses,
-      serviceNodePortRange: ranges.ports,
-    };
-    this.context.registry.register(serviceResource(this.context));
-    this.context.registry.register(namespaceResource(names));
-    const served = this.context.registry.find('', 'v1', 'services') as ServedResource;
-    this.store = new Store(served, storage, this.context.clock);
-  }
-
-  static async start(
-    databaseUrl: string,
-    time = { now: Date.now() },
-    ranges = { addresses: '10.0.0.0/24', ports: '30000-30099' },
-  ): Promise<Process> {
-    return new Process(await openTestStorage(databaseUrl), time, ranges);
-  }
-
-  async create(name: string, spec: object, dryRun = false): Promise<Service> {
-    const body = { metadata: { name, namespace: 'n' }, spec: { ports: [{ port: 80 }], ...spec } };
-    const object = decode(serviceType, body).value as unknown as ApiObject;
-    this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
-    const { json } = await this.store.create(request, object, { dryRun, validate: async () => {} });
-    return JSON.parse(json) as Service;
-  }
-
-  async change(name: string, change: (service: Service) => void, dryRun = false): Promise<Service> {
-    const transform = (live: ApiObject | undefined): ApiObject => {
-      const object = structuredClone(live) as ApiObject;
-      change(object as unknown as Service);
-      this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
-      return object;
-    };
-    const { json } = await this.store.update(request, 'n', name, { dryRun, validate: async () => {}, transform });
-    return JSON.parse(json) as Service;
-  }
-
-  async delete(name: string): Promise<void> {
-    await this.store.delete(request, 'n', name, { dryRun: false }, async () => {});
-  }
-
-  /** Names that are claimed, sorted. */
-  async claimed(resource: string): Promise<string[]> {
-    const page = await this.storage.list({ resource });
-    return page.items.map((item) => item.key.name).sort();
-  }
-
-  async stop(): Promise<void> {
-    await this.storage.stop();
-  }
-}
 
 async function withProcesses(count: number, use: (...processes: Process[]) => Promise<void>, ranges?: RangesOption) {
   const databaseUrl = await postgres.createTestDatabase();
@@ -230,6 +159,45 @@ describe('service allocation', () => {
       assert.deepEqual(await process.claimed(addressResource), claimed);
       assert.deepEqual(await process.claimed(nodePortResource), []);
     });
+  });
+
+  it('keeps what it took when nobody knows whether the service was written', async () => {
+    const databaseUrl = await postgres.createTestDatabase();
+    const proxy = await TcpProxy.start(postgres.port);
+    const unresolved = Promise.withResolvers<void>();
+    const cutOff = await Process.start(proxy.through(databaseUrl), undefined, undefined, {
+      resolveDeadlineMs: 300,
+      onUnknownOutcome: unresolved.resolve,
+    });
+    const other = await Process.start(databaseUrl);
+    const blocker = new pg.Client({ connectionString: databaseUrl });
+    await blocker.connect();
+    const spec = { type: 'NodePort', clusterIP: '10.0.0.7', ports: [{ port: 80, nodePort: 30007 }] };
+    try {
+      // The claims are made; the service's own row has to wait for another session.
+      await blocker.query('begin');
+      await blocker.query(
+        `insert into plinth.objects (resource, namespace, name, uid, resource_version, data) values ('services', 'n', 's', 'u', 1, '{}')`,
+      );
+      const refused = assert.rejects(cutOff.create('s', spec), { reason: 'Timeout' });
+      const waiting = `select from pg_locks where not granted and locktype = 'transactionid'`;
+      while ((await blocker.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve));
+      proxy.cut(true);
+      await unresolved.promise;
+      await blocker.query('rollback');
+      const key = { resource: 'services', namespace: 'n', name: 's' };
+      while ((await other.storage.get(key)) === undefined) await new Promise((resolve) => setImmediate(resolve));
+      proxy.cut();
+      await refused;
+      assert.deepEqual(await other.claimed(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await other.claimed(nodePortResource), ['30007']);
+      assert.match(await refusal(other.create('t', spec)), /already allocated/);
+    } finally {
+      await blocker.end();
+      await cutOff.stop();
+      await other.stop();
+      await proxy.stop();
+    }
   });
 
   it('uses a range up to its last address, then says it is full', async () => {

@@ -1,6 +1,7 @@
 import type { Service } from '../../../../apis/core/v1/service.types.js';
 import { type FieldError, FieldPath, invalid } from '../../../../machinery/field-error.js';
 import { internalError, invalidError } from '../../../../machinery/status-error.js';
+import type { Allocation } from '../../../../registry/allocation.js';
 import { type Claim, type ClaimOwner, Claims } from '../../../../registry/claims.js';
 import type { GroupContext } from '../../../../registry/group-context.js';
 import { NamePool, type NameRange } from '../../../../registry/name-pool.js';
@@ -22,6 +23,8 @@ class Taken {
 /** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
 export class ServiceAllocator {
   readonly range: IpRange;
+  /** What services hold, for those who look after it. */
+  readonly allocations: readonly Allocation[];
   private readonly addresses: Claims;
   private readonly ports: Claims;
   private readonly addressPool: NamePool;
@@ -38,6 +41,20 @@ export class ServiceAllocator {
     this.ports = new Claims(storage, clock, nodePortClaims, annotation);
     this.addressPool = new NamePool(this.addresses, addressRange(this.range));
     this.portPool = new NamePool(this.ports, portRange(this.firstPort, this.lastPort - this.firstPort + 1));
+    this.allocations = [
+      {
+        what: 'cluster IP',
+        reasonPrefix: 'ClusterIP',
+        claims: this.addresses,
+        namesOf: (service) => addressesOf(service as unknown as Service),
+      },
+      {
+        what: 'node port',
+        reasonPrefix: 'Port',
+        claims: this.ports,
+        namesOf: (service) => [...nodePortsOf(service as unknown as Service)].map(String),
+      },
+    ];
   }
 
   /** Takes what a new service needs; a dry run takes nothing and only checks what was asked for. */

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { Random } from '../../../test/support/random.js';
+import { addressResource, request, ServiceProcess } from '../../../test/support/service-process.js';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import type { Event } from '../../apis/core/v1/event.types.js';
+import { type Service, service as serviceType } from '../../apis/core/v1/service.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { decode } from '../../machinery/schema/index.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { nodePortResource } from '../../modules/core/service/allocation/service-claims.js';
+import { Logger } from '../../observability/logger.js';
+import { ManualTimers } from '../testing/manual-timers.js';
+import { AllocationRepairController } from './allocation-repair.controller.js';
+
+const never = new AbortController().signal;
+const quiet = new Logger('error', 'text', () => {});
+
+let postgres: TestPostgres;
+before(async () => {
+  postgres = await startTestPostgres();
+});
+after(() => postgres.stop());
+
+function repairOf(process: ServiceProcess): AllocationRepairController {
+  const { storage, registry } = process.context;
+  return new AllocationRepairController({ storage, registry, logger: quiet, timers: new ManualTimers() });
+}
+
+async function withProcess(use: (process: ServiceProcess, repair: AllocationRepairController) => Promise<void>) {
+  const process = await ServiceProcess.start(await postgres.createTestDatabase());
+  try {
+    await use(process, repairOf(process));
+  } finally {
+    await process.stop();
+  }
+}
+
+/** Claims what a service has that is not written: a create that is under way, or one that never ends. */
+async function claimOnly(process: ServiceProcess, name: string, spec: object): Promise<void> {
+  const metadata = { name, namespace: 'n', uid: randomUUID() };
+  const object = decode(serviceType, { metadata, spec }).value as unknown as ApiObject;
+  const { strategy } = process.context.registry.find('', 'v1', 'services')?.definition ?? {};
+  await strategy?.reserveForCreate?.(request, object, false);
+}
+
+async function unclaim(process: ServiceProcess, resource: string, name: string): Promise<void> {
+  const key = { resource, namespace: '', name };
+  await process.storage.guaranteedUpdate(key, {}, (current) => ({ kind: 'delete', json: current?.json ?? '' }));
+}
+
+async function events(process: ServiceProcess): Promise<Event[]> {
+  const { items } = await process.storage.list({ resource: 'events' });
+  return items.map(({ json }) => JSON.parse(json) as Event);
+}
+
+const lost = {
+  type: 'NodePort',
+  clusterIP: '10.0.0.7',
+  clusterIPs: ['10.0.0.7'],
+  ports: [{ port: 80, nodePort: 30007 }],
+};
+
+describe('the repair of allocations', () => {
+  it('frees what three rounds in a row found without an owner', async () => {
+    await withProcess(async (process, repair) => {
+      const kept = await process.create('kept', { type: 'NodePort' });
+      await claimOnly(process, 'lost', lost);
+      await repair.round(never);
+      await repair.round(never);
+      assert.ok((await process.claimed(addressResource)).includes('10.0.0.7'));
+      assert.ok((await process.claimed(nodePortResource)).includes('30007'));
+      await repair.round(never);
+      assert.deepEqual(await process.claimed(addressResource), [kept.spec.clusterIP]);
+      assert.deepEqual(await process.claimed(nodePortResource), [String(kept.spec.ports?.[0]?.nodePort)]);
+    });
+  });
+
+  it('leaves alone what somebody begins to rely on in the meantime', async () => {
+    await withProcess(async (process, repair) => {
+      await claimOnly(process, 'lost', lost);
+      await repair.round(never);
+      await repair.round(never);
+      // Another create under the same key counts on the claim, and is under way.
+      await claimOnly(process, 'lost', lost);
+      await repair.round(never);
+      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
+      await process.create('lost', lost);
+      for (let i = 0; i < 4; i++) await repair.round(never);
+      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await events(process), []);
+    });
+  });
+
+  it('frees what a service gave up or was deleted with', async () => {
+    await withProcess(async (process, repair) => {
+      await process.create('s', {});
+      // A claim of another uid is what stays when a service was replaced while its outcome was unknown.
+      await claimOnly(process, 's', { clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] });
+      for (let i = 0; i < 3; i++) await repair.round(never);
+      assert.equal((await process.claimed(addressResource)).length, 1);
+    });
+  });
+
+  it('claims what a service has without a claim, and says so', async () => {
+    await withProcess(async (process, repair) => {
+      await process.create('s', lost);
+      await unclaim(process, addressResource, '10.0.0.7');
+      await unclaim(process, nodePortResource, '30007');
+      await repair.round(never);
+      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await process.claimed(nodePortResource), ['30007']);
+      const told = (await events(process)).map(({ reason, involvedObject }) => `${reason} ${involvedObject.name}`);
+      assert.deepEqual(told.sort(), ['ClusterIPNotAllocated s', 'PortNotAllocated s']);
+      await process.delete('s');
+      assert.deepEqual(await process.claimed(addressResource), [], 'the claim is the service’s own');
+    });
+  });
+
+  it('reports an address that two services have, once, and leaves both', async () => {
+    await withProcess(async (process, repair) => {
+      await process.create('first', { clusterIP: '10.0.0.7' });
+      await unclaim(process, addressResource, '10.0.0.7');
+      await process.create('second', { clusterIP: '10.0.0.7' });
+      await repair.round(never);
+      await repair.round(never);
+      const told = await events(process);
+      assert.deepEqual(
+        told.map(({ reason, type, involvedObject }) => [reason, type, involvedObject.name]),
+        [['ClusterIPAlreadyAllocated', 'Warning', 'first']],
+      );
+      assert.match(told[0]?.message ?? '', /10\.0\.0\.7 is allocated to n\/second/);
+      assert.equal((await process.storage.list({ resource: 'services' })).items.length, 2);
+    });
+  });
+
+  it('finds nothing given twice and nothing lost after connections broke at random', async () => {
+    const databaseUrl = await postgres.createTestDatabase();
+    const random = new Random(7);
+    const options = { resolveDeadlineMs: 50, writeWaitMs: 200, connectTimeoutMs: 1000 };
+    const ranges = { addresses: '10.0.0.0/26', ports: '30000-30063' };
+    const proxies = await Promise.all([TcpProxy.start(postgres.port), TcpProxy.start(postgres.port)]);
+    const processes = await Promise.all(
+      proxies.map((proxy) => ServiceProcess.start(proxy.through(databaseUrl), undefined, ranges, options)),
+    );
+    const observer = await ServiceProcess.start(databaseUrl, undefined, ranges);
+    const reasons = new Map<string, number>();
+    const attempt = async (write: () => Promise<unknown>): Promise<void> => {
+      try {
+        await write();
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error;
+        reasons.set(error.reason, (reasons.get(error.reason) ?? 0) + 1);
+      }
+    };
+    let isDone = false;
+    try {
+      const cutting = (async () => {
+        while (!isDone) {
+          const proxy = proxies[random.below(2)] as TcpProxy;
+          // Answers are held until something must have been sent, and lost then.
+          if (random.below(2) === 0) proxy.holdAnswers();
+          await new Promise((resolve) => setTimeout(resolve, 5 + random.below(60)));
+          proxy.cut(true);
+          await new Promise((resolve) => setTimeout(resolve, random.below(120)));
+          proxy.cut();
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      })();
+      const writer = async (process: ServiceProcess): Promise<void> => {
+        for (let i = 0; i < 60; i++) {
+          const name = `s${random.below(20)}`;
+          const what = random.below(4);
+          if (what === 0) await attempt(() => process.delete(name));
+          else if (what === 1) {
+            await attempt(() => process.change(name, ({ spec }) => Object.assign(spec, { type: 'ClusterIP' })));
+          } else await attempt(() => process.create(name, { type: 'NodePort' }));
+        }
+      };
+      await Promise.all([0, 1, 2, 3].map((i) => writer(processes[i % 2] as ServiceProcess)));
+      isDone = true;
+      await cutting;
+      for (const process of processes) await process.stop();
+
+      const { items } = await observer.storage.list({ resource: 'services' });
+      const services = items.map(({ json }) => JSON.parse(json) as Service);
+      const addresses = services.map(({ spec }) => spec.clusterIP as string).sort();
+      const ports = services.flatMap(({ spec }) => (spec.ports ?? []).map(({ nodePort }) => nodePort ?? 0));
+      const used = ports
+        .filter((port) => port !== 0)
+        .map(String)
+        .sort();
+      assert.equal(new Set(addresses).size, addresses.length, 'no address twice');
+      assert.equal(new Set(used).size, used.length, 'no port twice');
+      const claimed = await observer.claimed(addressResource);
+      assert.deepEqual(
+        addresses.filter((address) => !claimed.includes(address)),
+        [],
+        'every address is claimed',
+      );
+      assert.ok((reasons.get('Timeout') ?? 0) > 0, `some outcomes were unknown: ${JSON.stringify([...reasons])}`);
+
+      const repair = repairOf(observer);
+      for (let i = 0; i < 3; i++) await repair.round(never);
+      assert.deepEqual(await observer.claimed(addressResource), addresses);
+      assert.deepEqual(await observer.claimed(nodePortResource), used);
+      assert.deepEqual(await events(observer), []);
+    } finally {
+      isDone = true;
+      for (const process of processes) await process.stop();
+      await observer.stop();
+      for (const proxy of proxies) await proxy.stop();
+    }
+  });
+});

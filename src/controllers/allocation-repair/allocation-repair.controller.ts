@@ -1,0 +1,198 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { Logger } from '../../observability/logger.js';
+import type { Allocation } from '../../registry/allocation.js';
+import type { FoundClaim } from '../../registry/claims.js';
+import { parseStored } from '../../registry/object-codec.js';
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import type { ListQuery, Storage, StorageKey } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import { EventRecorder } from '../event-recorder.js';
+import type { Timers } from '../timers.js';
+
+export interface AllocationRepairOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** Time between two rounds in milliseconds. Default 3 minutes. */
+  readonly intervalMs?: number | undefined;
+}
+
+const defaultIntervalMs = 3 * 60_000;
+/** Rounds in a row that must find a claim without an owner before it is freed. */
+const roundsUntilFreed = 3;
+const pageSize = 500;
+
+/** An object that holds a name. */
+interface Holder {
+  readonly key: StorageKey;
+  readonly object: ApiObject;
+}
+
+/** How often a claim was found without an owner, and which state of it. */
+interface Suspicion {
+  readonly resourceVersion: bigint;
+  readonly rounds: number;
+}
+
+/**
+ * Compares what is allocated (addresses, node ports) with the objects that have it, and repairs both ways. Claims stay
+ * behind when a process dies or a write ends with an unknown outcome; they are missing when somebody deletes them or an
+ * older backup brings them back incomplete.
+ *
+ * - A claim whose owner is absent or does not have the name is freed once three rounds in a row have found the very same
+ *   claim so. A create that is under way has claimed its names before its object exists: no write takes that long, and
+ *   whoever begins to rely on a claim changes it.
+ * - A name without a claim is claimed for the object that has it.
+ * - A name of two objects is reported with an event at the one that has no claim on it: only its owner can decide.
+ */
+export class AllocationRepairController implements ControlLoop {
+  readonly name = 'allocation-repair';
+  private readonly events: EventRecorder;
+  private suspicions = new Map<string, Suspicion>();
+  /** What was reported and is still so. */
+  private reported = new Set<string>();
+
+  constructor(private readonly options: AllocationRepairOptions) {
+    this.events = new EventRecorder(options, `${this.name}-controller`);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    // What another process saw while it led says nothing: between its rounds and ours nobody looked.
+    this.suspicions = new Map();
+    this.reported = new Set();
+    while (!signal.aborted) {
+      await this.round(signal);
+      await this.options.timers.wait(this.options.intervalMs ?? defaultIntervalMs, signal);
+    }
+  }
+
+  /** Looks at everything once. */
+  async round(signal: AbortSignal): Promise<void> {
+    const suspicions = new Map<string, Suspicion>();
+    const reported = new Set<string>();
+    for (const definition of this.options.registry.definitions()) {
+      if (definition.allocations === undefined) continue;
+      const { group, resource, versions } = definition;
+      const served = this.options.registry.find(group, versions[0].version, resource) as ServedResource;
+      for (const allocation of definition.allocations) {
+        if (signal.aborted) return;
+        await new AllocationRound(this.options, this.events, served, allocation, signal).run(
+          { before: this.suspicions, now: suspicions },
+          { before: this.reported, now: reported },
+        );
+      }
+    }
+    this.suspicions = suspicions;
+    this.reported = reported;
+  }
+}
+
+interface Memory<T> {
+  readonly before: T;
+  readonly now: T;
+}
+
+/** One look at one sort of names. */
+class AllocationRound {
+  constructor(
+    private readonly options: AllocationRepairOptions,
+    private readonly events: EventRecorder,
+    private readonly resource: ServedResource,
+    private readonly allocation: Allocation,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async run(suspicions: Memory<Map<string, Suspicion>>, reported: Memory<Set<string>>): Promise<void> {
+    // Claims first: an object that is written meanwhile is then seen with its claim, or its claim is not looked at yet.
+    const claims = new Map<string, FoundClaim>();
+    for await (const claim of this.allocation.claims.all()) claims.set(claim.name, claim);
+    const held = await this.holders();
+    for (const claim of claims.values()) {
+      if (this.signal.aborted) return;
+      await this.checkClaim(claim, held.get(claim.name) ?? [], suspicions);
+    }
+    for (const [name, holders] of held) {
+      for (const holder of holders) {
+        if (this.signal.aborted) return;
+        const claim = claims.get(name);
+        if (claim === undefined || !isOwner(claim, holder)) await this.checkHolder(name, holder, reported);
+      }
+    }
+  }
+
+  /** The objects by the names they have. */
+  private async holders(): Promise<Map<string, Holder[]>> {
+    const held = new Map<string, Holder[]>();
+    let query: ListQuery = { resource: this.resource.storageResource, limit: pageSize };
+    for (;;) {
+      const page = await this.options.storage.list(query);
+      for (const item of page.items) {
+        const holder = { key: item.key, object: parseStored(this.resource, item) };
+        for (const name of this.allocation.namesOf(holder.object)) {
+          const others = held.get(name);
+          if (others === undefined) held.set(name, [holder]);
+          else others.push(holder);
+        }
+      }
+      const last = page.items.at(-1);
+      if (!page.more || last === undefined) return held;
+      query = { ...query, at: page.resourceVersion, after: { namespace: last.key.namespace, name: last.key.name } };
+    }
+  }
+
+  private async checkClaim(
+    claim: FoundClaim,
+    holders: readonly Holder[],
+    { before, now }: Memory<Map<string, Suspicion>>,
+  ): Promise<void> {
+    const { name, owner, resourceVersion } = claim;
+    if (owner === undefined || holders.some((holder) => isOwner(claim, holder))) return;
+    const id = `${this.allocation.what}/${name}`;
+    const known = before.get(id);
+    const rounds = known?.resourceVersion === resourceVersion ? known.rounds + 1 : 1;
+    const isDue = rounds >= roundsUntilFreed;
+    if (!isDue || !(await this.allocation.claims.free(claim))) {
+      now.set(id, { resourceVersion, rounds });
+      return;
+    }
+    const service = `${owner.namespace}/${owner.name}`;
+    this.options.logger.warn(`a ${this.allocation.what} without an owner was freed`, { value: name, for: service });
+  }
+
+  /** Of an object that seemed to have a name without a claim on it, with everything read again. */
+  private async checkHolder(name: string, { key }: Holder, { before, now }: Memory<Set<string>>): Promise<void> {
+    const { claims, namesOf, what, reasonPrefix } = this.allocation;
+    const claim = await claims.find(name);
+    const stored = await this.options.storage.get(key);
+    if (stored === undefined) return;
+    const holder = { key, object: parseStored(this.resource, stored) };
+    if (![...namesOf(holder.object)].includes(name)) return;
+    const fields = { value: name, for: `${key.namespace}/${key.name}` };
+    if (claim === undefined) {
+      if (!(await claims.restore(name, { namespace: key.namespace, name: key.name, uid: stored.uid }))) return;
+      this.options.logger.warn(`a ${what} that was in use without being allocated is allocated again`, fields);
+      await this.tell(holder, `${reasonPrefix}NotAllocated`, `${what} ${name} was not allocated; it is now`);
+      return;
+    }
+    if (isOwner(claim, holder)) return;
+    const id = `${stored.uid}/${what}/${name}`;
+    now.add(id);
+    if (before.has(id)) return;
+    this.options.logger.error(`a ${what} is in use twice`, { ...fields, allocatedTo: ownerText(claim) });
+    const text = `${what} ${name} is allocated to ${ownerText(claim)}; please recreate this ${this.resource.definition.singular}`;
+    await this.tell(holder, `${reasonPrefix}AlreadyAllocated`, text);
+  }
+
+  private tell({ object }: Holder, reason: string, message: string): Promise<void> {
+    return this.events.warn(object, reason, message, this.signal);
+  }
+}
+
+function isOwner({ owner }: FoundClaim, { key }: Holder): boolean {
+  return owner !== undefined && owner.namespace === key.namespace && owner.name === key.name;
+}
+
+function ownerText({ owner }: FoundClaim): string {
+  return owner === undefined ? 'something else' : `${owner.namespace}/${owner.name}`;
+}

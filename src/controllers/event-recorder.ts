@@ -1,0 +1,58 @@
+import type { ApiObject } from '../machinery/api-object.js';
+import { formatTime } from '../machinery/clock.js';
+import { decode } from '../machinery/schema/index.js';
+import type { Logger } from '../observability/logger.js';
+import type { ResourceRegistry } from '../registry/resource-registry.js';
+import { Store } from '../registry/store.js';
+import type { Storage } from '../storage/storage.interface.js';
+import type { Timers } from './timers.js';
+import { coreResource } from './token-secrets.js';
+import { workContext } from './work-context.js';
+
+export interface EventRecorderOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly timers: Timers;
+  readonly logger: Logger;
+}
+
+/** Writes events about objects. An event that can't be written is logged: the work it tells of does not depend on it. */
+export class EventRecorder {
+  private written = 0;
+
+  /** @param component who reports, as events name it. */
+  constructor(
+    private readonly options: EventRecorderOptions,
+    private readonly component: string,
+  ) {}
+
+  /** Tells of something about an object that somebody should look at. */
+  async warn(about: ApiObject, reason: string, message: string, signal: AbortSignal): Promise<void> {
+    const { storage, registry, timers, logger } = this.options;
+    const { name = '', namespace = '', uid } = about.metadata;
+    const now = timers.now();
+    const time = formatTime(now);
+    this.written += 1;
+    const body = {
+      metadata: { name: `${name}.${now.toString(16)}${this.written.toString(16)}`, namespace: namespace || 'default' },
+      involvedObject: { kind: about.kind, apiVersion: about.apiVersion, name, namespace, uid },
+      reason,
+      message,
+      type: 'Warning',
+      source: { component: this.component },
+      reportingComponent: this.component,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+    };
+    try {
+      const resource = coreResource(registry, 'events');
+      const event = decode(resource.served.type, body).value as ApiObject;
+      resource.definition.strategy.applyDefaults?.(event);
+      const context = workContext(this.component, now, signal);
+      await new Store(resource, storage, timers).create(context, event, { dryRun: false, validate: async () => {} });
+    } catch (error) {
+      logger.warn('an event could not be written', { reason, object: `${namespace}/${name}`, error });
+    }
+  }
+}

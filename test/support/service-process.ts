@@ -1,0 +1,101 @@
+import { type Service, service as serviceType } from '../../src/apis/core/v1/service.types.js';
+import type { ApiObject } from '../../src/machinery/api-object.js';
+import type { RequestContext } from '../../src/machinery/request-context.js';
+import { decode } from '../../src/machinery/schema/index.js';
+import { closedSecurity } from '../../src/machinery/security.js';
+import { vendorNames } from '../../src/machinery/vendor.js';
+import { namespaceResource } from '../../src/modules/core/namespace/namespace.resource.js';
+import { serviceResource } from '../../src/modules/core/service/service.resource.js';
+import { coreEventResource } from '../../src/modules/events/event/event.resource.js';
+import type { GroupContext } from '../../src/registry/group-context.js';
+import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
+import { Store } from '../../src/registry/store.js';
+import {
+  type PostgresStorageOptions,
+  type StorageObserver,
+  silentObserver,
+} from '../../src/storage/postgres/options.js';
+import { createPostgresStorage, type PostgresStorage } from '../../src/storage/postgres/postgres-storage.js';
+
+export const names = vendorNames('k8s.io');
+/** Where claims on addresses are stored. */
+export const addressResource = 'ipaddresses.networking.k8s.io';
+export const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
+
+interface ProcessOptions extends Omit<PostgresStorageOptions, 'databaseUrl' | 'observer'> {
+  /** Hears when the fate of a batch could not be learned. */
+  readonly onUnknownOutcome?: () => void;
+}
+
+/** One server process as far as services go; all of a test share a database and a clock that the test moves. */
+export class ServiceProcess {
+  readonly context: GroupContext;
+  private readonly store: Store;
+
+  private constructor(
+    readonly storage: PostgresStorage,
+    time: { now: number },
+    ranges: { addresses: string; ports: string },
+  ) {
+    this.context = {
+      registry: new ResourceRegistry(),
+      storage,
+      clock: { now: () => time.now },
+      names,
+      security: closedSecurity,
+      serviceClusterIpRange: ranges.addresses,
+      serviceNodePortRange: ranges.ports,
+    };
+    this.context.registry.register(serviceResource(this.context));
+    this.context.registry.register(namespaceResource(names));
+    this.context.registry.register(coreEventResource(names));
+    const served = this.context.registry.find('', 'v1', 'services') as ServedResource;
+    this.store = new Store(served, storage, this.context.clock);
+  }
+
+  static async start(
+    databaseUrl: string,
+    time = { now: Date.now() },
+    ranges = { addresses: '10.0.0.0/24', ports: '30000-30099' },
+    { onUnknownOutcome, ...options }: ProcessOptions = {},
+  ): Promise<ServiceProcess> {
+    const observer: StorageObserver = {
+      ...silentObserver,
+      resolved: (outcome) => outcome === 'unknown' && onUnknownOutcome?.(),
+    };
+    return new ServiceProcess(await createPostgresStorage({ ...options, databaseUrl, observer }), time, ranges);
+  }
+
+  async create(name: string, spec: object, dryRun = false): Promise<Service> {
+    const body = { metadata: { name, namespace: 'n' }, spec: { ports: [{ port: 80 }], ...spec } };
+    const object = decode(serviceType, body).value as unknown as ApiObject;
+    this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
+    const { json } = await this.store.create(request, object, { dryRun, validate: async () => {} });
+    return JSON.parse(json) as Service;
+  }
+
+  async change(name: string, change: (service: Service) => void, dryRun = false): Promise<Service> {
+    const transform = (live: ApiObject | undefined): ApiObject => {
+      const object = structuredClone(live) as ApiObject;
+      change(object as unknown as Service);
+      this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
+      return object;
+    };
+    const { json } = await this.store.update(request, 'n', name, { dryRun, validate: async () => {}, transform });
+    return JSON.parse(json) as Service;
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.store.delete(request, 'n', name, { dryRun: false }, async () => {});
+  }
+
+  /** Names that are claimed, sorted. */
+  async claimed(resource: string): Promise<string[]> {
+    const page = await this.storage.list({ resource });
+    return page.items.map((item) => item.key.name).sort();
+  }
+
+  async stop(): Promise<void> {
+    await this.storage.stop();
+  }
+}
