@@ -7,7 +7,10 @@ import { refuseBrokenRules } from './broken-rules.js';
 import type { ResourceDefinition, SubresourceDefinition } from './resource-definition.js';
 import { validateMetadataUpdate } from './validate-metadata.js';
 
-/** Name and namespace of a body must be those of the URL; missing ones are filled in. Changes `object`. */
+/**
+ * Name and namespace of a body must be those of the URL: a body without a name is more likely a mistake than an object to
+ * put in the place of another one. A missing namespace is filled in. Changes `object`.
+ */
 export function ensureIdentity(
   definition: ResourceDefinition,
   object: ApiObject,
@@ -15,8 +18,10 @@ export function ensureIdentity(
   name: string,
 ): void {
   const meta = object.metadata;
-  if (!meta.name) meta.name = name;
-  else if (meta.name !== name) {
+  if (!meta.name) {
+    throw badRequestError(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (meta.name !== name) {
     throw badRequestError(`the name of the object (${meta.name}) does not match the name on the URL (${name})`);
   }
   if (!definition.namespaced) return;

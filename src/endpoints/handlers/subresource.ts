@@ -74,6 +74,7 @@ async function performCreate(
   const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
   const kinds = [{ kind: expectedKind(scope), type }, ...otherBodies] as const;
   const body = decodeBodyOfAny(context, kinds, raw, format, options.fieldValidation);
+  body.metadata.name ||= scope.name;
   ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
   const { name, namespace } = scope;
   const subject = { operation: 'CREATE', name, oldObject: undefined, options: options.raw } as const;
@@ -97,6 +98,8 @@ async function sentBody(
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
   const body = decodeBody(context, type, expectedKind(scope), raw, format, options.fieldValidation);
+  // What is created below an object need not repeat whose it is; what replaces something has to say what it is.
+  if (scope.verb === 'create') body.metadata.name ||= scope.name;
   ensureIdentity(scope.resource.definition, body, scope.namespace, scope.name);
   return () => body;
 }
