@@ -2,6 +2,15 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import {
+  nameOfType,
+  rawCertificate,
+  rawExtension,
+  rawName,
+  textNode,
+  textTags,
+  tlv,
+} from '../support/raw-certificates.js';
 import { TestIdentity } from '../support/test-authority.js';
 import { Http2Client } from './support/http2-client.js';
 import { type FieldLines, sendFields } from './support/send-fields.js';
@@ -155,6 +164,35 @@ for (const http of [1, 2] as const) {
         const answer = await whoIs(http, identity);
         assert.ok(answer === seen || answer === '401', JSON.stringify([cn, answer]));
       }
+    });
+
+    it('names are what they spell in every type of text, or nobody', async () => {
+      const twoTexts = rawName([['O', textNode('utf8', 'a')]], [['CN', tlv(textTags.teletex, Buffer.of(0xc3, 0xb6))]]);
+      const twoNames = rawName([
+        ['CN', textNode('utf8', 'eve')],
+        ['CN', textNode('utf8', 'root')],
+      ]);
+      const cases: readonly (readonly [Buffer, string])[] = [
+        ...(['utf8', 'printable', 'teletex', 'ia5', 'bmp', 'universal'] as const).map(
+          (type) => [nameOfType(type, 'eve', 'devs'), 'eve devs,system:authenticated'] as const,
+        ),
+        [
+          rawName([['O', tlv(textTags.bmp, Buffer.from('system:masters'))]], [['CN', textNode('utf8', 'eve')]]),
+          'eve 獹獴敭㩭慳瑥牳,system:authenticated',
+        ],
+        [twoTexts, '401'],
+        [twoNames, '401'],
+        [nameOfType('utf8', 'root\u0000.example'), '401'],
+        [nameOfType('utf8', 'eve', 'system:masters\u0000'), '401'],
+      ];
+      for (const [subject, expected] of cases) {
+        const { pem, key } = rawCertificate(users, subject);
+        const seen = await whoIs(http, { chain: pem, key });
+        assert.ok(expected === '401' ? seen === expected : seen.includes(expected), `${expected}: ${seen}`);
+      }
+      const usage = rawExtension('551d25', Buffer.from('300a06082b06010505070302', 'hex'));
+      const twice = rawCertificate(users, nameOfType('utf8', 'eve'), usage, usage);
+      assert.equal(await whoIs(http, { chain: twice.pem, key: twice.key }), '401', 'an extension is there twice');
     });
 
     it('groups that only look like a privileged one have no rights', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { makeRequestWithKey, type TestRequest, toBase64 } from '../support/certificate-requests.js';
+import { nameOfType, rawName, rawRequest, textNode, textTags, tlv } from '../support/raw-certificates.js';
 import { Kubectl } from './support/kubectl.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
@@ -155,6 +156,36 @@ describe('certificate signing requests', () => {
     const { status, body } = await cluster.first.client.post(path, { metadata: { name: 'masters' }, spec });
     assert.equal(status, 403);
     assert.match(body.message, /use of k8s.io\/apiserver-client signer with system:masters group is not allowed$/);
+  });
+
+  it('of administrators are refused in every spelling, and signed by nobody when they get past that', async () => {
+    for (const type of ['utf8', 'teletex', 'ia5', 'bmp', 'universal'] as const) {
+      const { pem } = rawRequest(nameOfType(type, 'eve', 'system:masters'));
+      const spec = (signerName: string) => ({ request: toBase64(pem), signerName, usages: clientUsages });
+      const metadata = { name: `masters-${type}` };
+      const api = await cluster.first.client.post(path, { metadata, spec: spec('k8s.io/apiserver-client') });
+      assert.equal(api.status, 403, type);
+      const legacy = await cluster.first.client.post(path.replace('/v1/', '/v1beta1/'), {
+        metadata,
+        spec: spec('k8s.io/legacy-unknown'),
+      });
+      assert.equal(legacy.status, 201, legacy.text);
+      kubectl.ok(['certificate', 'approve', metadata.name]);
+    }
+    await signerPassed('fence-masters');
+    for (const type of ['utf8', 'teletex', 'ia5', 'bmp', 'universal']) {
+      assert.equal(await certificateOf(`masters-${type}`), undefined, type);
+    }
+  });
+
+  it('with names that can be read in two ways are invalid', async () => {
+    const twice = rawRequest(rawName([['CN', textNode('utf8', 'a')]], [['CN', textNode('utf8', 'b')]]));
+    const halves = rawRequest(rawName([['O', tlv(textTags.bmp, Buffer.from('0061d800', 'hex'))]]));
+    for (const { pem } of [twice, halves]) {
+      const spec = { request: toBase64(pem), signerName: 'example.com/a', usages: clientUsages };
+      const { status, body } = await cluster.first.client.post(path, { metadata: { name: 'odd' }, spec });
+      assert.equal(status, 422, body.message);
+    }
   });
 
   it('of node agents are approved for those who may ask for them, and let them in', async () => {

@@ -66,14 +66,15 @@ export class RequestHeaderAuthenticator implements Authenticator {
   }
 
   private proxied(peer: PeerIdentity, head: RequestHead): AuthenticationResult {
-    if (peer.subject === undefined) return noCredentials;
+    if (!peer.isPresent) return noCredentials;
     const { generation } = this.pool;
     if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
     const problem = chainProblem(peer, this.pool, this.now());
     // TLS has judged by the authorities of its time; a new connection is judged by those of now.
     if (problem !== undefined) return rejected(problem, this.firstSeen.get(peer) !== generation);
-    const name: unknown = peer.subject.CN;
-    if (this.allowedNames.length > 0 && !(typeof name === 'string' && this.allowedNames.includes(name))) {
+    const [name, ...more] = peer.subject.commonNames;
+    const isAllowed = name !== undefined && more.length === 0 && this.allowedNames.includes(name);
+    if (this.allowedNames.length > 0 && !isAllowed) {
       return rejected('the client certificate is not that of an allowed proxy');
     }
     try {

@@ -73,9 +73,9 @@ export function signedChain(chain: readonly X509Certificate[]): readonly X509Cer
   return broken < 0 ? chain : chain.slice(0, broken);
 }
 
-/** Old roots don't say what they are for; they count only when they are in a pool anyway. */
+/** Old roots don't say what they are for; they count only when they are in a pool anyway. Equal names make no root. */
 function isAuthority(certificate: X509Certificate): boolean {
-  return certificate.ca || certificate.checkIssued(certificate);
+  return certificate.ca || isSigned(certificate, certificate);
 }
 
 function isSigned(certificate: X509Certificate, by: X509Certificate): boolean {

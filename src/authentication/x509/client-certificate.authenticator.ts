@@ -1,6 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { UserInfo } from '../../machinery/request-context.js';
+import { Asn1Error } from '../../machinery/x509/asn1.js';
+import { readCertificate } from '../../machinery/x509/certificate.js';
+import { readName, type SubjectNames } from '../../machinery/x509/distinguished-name.js';
 import {
   type AuthenticationRequest,
   type AuthenticationResult,
@@ -13,9 +16,11 @@ const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
 
 /** What TLS has proved about the peer of a connection. */
 export interface PeerIdentity {
-  /** The end certificate; undefined when the client sent none. */
-  readonly subject: DetailedPeerCertificate['subject'] | undefined;
-  /** Why the chain is no good; undefined when TLS has accepted it. */
+  /** Whether the client sent a certificate. */
+  readonly isPresent: boolean;
+  /** Names of the end certificate; nobody's when there is a problem. */
+  readonly subject: SubjectNames;
+  /** Why it is no good; undefined when TLS has accepted the chain and the end certificate can be read. */
   readonly problem: string | undefined;
   /** The end certificate and those above it, as far as each is really signed by the next. */
   readonly chain: readonly X509Certificate[];
@@ -64,7 +69,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
 
   authenticate({ socket }: AuthenticationRequest): AuthenticationResult {
     const peer = peerIdentity(socket);
-    if (peer.subject === undefined) return noCredentials;
+    if (!peer.isPresent) return noCredentials;
     const { generation } = this.pool;
     if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
     const now = this.now();
@@ -84,28 +89,37 @@ export class ClientCertificateAuthenticator implements Authenticator {
   }
 }
 
+const nobody: SubjectNames = { commonNames: [], organizations: [] };
+const noChain = { subject: nobody, chain: [], validFrom: 0, validUntil: 0 };
+
 function readPeer(socket: TLSSocket): PeerIdentity {
   const certificate = socket.getPeerCertificate?.(true) as DetailedPeerCertificate | undefined;
-  if (certificate === undefined || certificate.raw === undefined) {
-    return { subject: undefined, problem: undefined, chain: [], validFrom: 0, validUntil: 0 };
-  }
-  const { subject } = certificate;
-  if (!socket.authorized) {
-    const problem = String(socket.authorizationError);
-    return { subject, problem, chain: [], validFrom: 0, validUntil: 0 };
-  }
+  if (certificate?.raw === undefined) return { ...noChain, isPresent: false, problem: undefined };
+  const refused = (problem: string) => ({ ...noChain, isPresent: true, problem });
+  if (!socket.authorized) return refused(String(socket.authorizationError));
   const usages = certificate.ext_key_usage ?? [];
-  if (usages.length > 0 && !usages.includes(clientAuthUsage)) {
-    return { subject, problem: 'it is not for client authentication', chain: [], validFrom: 0, validUntil: 0 };
+  if (usages.length > 0 && !usages.includes(clientAuthUsage)) return refused('it is not for client authentication');
+  let subject: SubjectNames;
+  try {
+    subject = namesOf(certificate.raw);
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    return refused(error.message);
   }
   const chain = signedChain(chainOf(certificate));
   return {
+    isPresent: true,
     subject,
     problem: undefined,
     chain,
     validFrom: Math.max(...chain.map(({ validFrom }) => Date.parse(validFrom))),
     validUntil: Math.min(...chain.map(({ validTo }) => Date.parse(validTo))),
   };
+}
+
+/** From the bytes, as requests for certificates are read. What Node makes of a name can look like another one. */
+function namesOf(der: Buffer): SubjectNames {
+  return readName(readCertificate(der).subject);
 }
 
 function chainOf(end: DetailedPeerCertificate): X509Certificate[] {
@@ -121,19 +135,13 @@ function chainOf(end: DetailedPeerCertificate): X509Certificate[] {
   return chain;
 }
 
-function userOf(subject: DetailedPeerCertificate['subject']): AuthenticationResult {
+function userOf({ commonNames, organizations }: SubjectNames): AuthenticationResult {
+  const [name, ...more] = commonNames;
   // A subject with two common names is ambiguous and names nobody.
-  const name: unknown = subject?.CN;
-  if (typeof name !== 'string' || name === '') {
+  if (name === undefined || name === '' || more.length > 0) {
     return { kind: 'rejected', reason: 'the client certificate has no single common name' };
   }
-  const organizations: unknown = subject.O;
-  const groups = organizations === undefined ? [] : Array.isArray(organizations) ? organizations : [organizations];
-  const user: UserInfo = Object.freeze({
-    name,
-    uid: '',
-    groups: Object.freeze([...new Set(groups.map(String))]),
-    extra: Object.freeze({}),
-  });
+  const groups = Object.freeze([...new Set(organizations)]);
+  const user: UserInfo = Object.freeze({ name, uid: '', groups, extra: Object.freeze({}) });
   return Object.freeze({ kind: 'user', user });
 }

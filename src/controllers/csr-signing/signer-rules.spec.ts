@@ -52,6 +52,8 @@ const cases: readonly Case[] = [
   ['a URI', serving, server, { subject: node, names: [dns, { type: 'url', value: 'a:b' }] }, /URIs/],
   ['another group', serving, server, { subject: 'CN=system:node:n, O=x', names: [dns] }, /organization/],
 
+  ['administrators', api, client, { subject: 'CN=a, O=b, O=system:masters' }, /nobody signs for the group/],
+  ['administrators', names.legacyUnknownSigner, ['any'], { subject: 'O=system:masters' }, /nobody signs for the group/],
   ['anything', names.legacyUnknownSigner, ['any', 'code signing'], { subject: 'CN=x, O=system:nodes', names: [dns] }],
 ];
 

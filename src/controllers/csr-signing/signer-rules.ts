@@ -1,3 +1,4 @@
+import { privilegedGroup } from '../../machinery/authorizer.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { CertificateRequest } from '../../machinery/x509/certificate-request.js';
 
@@ -9,12 +10,20 @@ const nodeUserPrefix = 'system:node:';
 
 /** The built-in signers and what they sign (specification 2.7), by signer name. */
 export function signerRules(names: VendorNames): ReadonlyMap<string, SignerRule> {
-  return new Map<string, SignerRule>([
+  const rules: readonly (readonly [string, SignerRule])[] = [
     [names.apiserverClientSigner, apiserverClientProblem],
     [names.nodeClientSigner, nodeClientProblem],
     [names.nodeServingSigner, nodeServingProblem],
     [names.legacyUnknownSigner, () => undefined],
-  ]);
+  ];
+  return new Map(
+    rules.map(([name, rule]) => [name, (request, usages) => groupProblem(request) ?? rule(request, usages)]),
+  );
+}
+
+/** Admission looks at one signer only, and requests may be older than it. What they all sign with may be one authority. */
+function groupProblem({ organizations }: CertificateRequest): string | undefined {
+  return organizations.includes(privilegedGroup) ? `nobody signs for the group ${privilegedGroup}` : undefined;
 }
 
 const clientUsages = ['digital signature', 'key encipherment', 'client auth'];

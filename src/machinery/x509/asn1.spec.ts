@@ -6,33 +6,13 @@ import {
   decodeDer,
   encodeDer,
   namedBits,
+  oidOf,
   primitive,
   sequence,
   tags,
-  textOf,
 } from './asn1.js';
 
 const hex = (node: Parameters<typeof encodeDer>[0]) => encodeDer(node).toString('hex');
-
-describe('texts of names', () => {
-  it('are the same in every form that those who check certificates understand', () => {
-    const text = 'system:masters';
-    const utf16 = Buffer.from(text, 'utf16le').swap16();
-    for (const tag of [tags.utf8String, tags.printableString, tags.teletexString, tags.ia5String, tags.visibleString]) {
-      assert.equal(textOf(primitive(tag, Buffer.from(text))), text);
-    }
-    assert.equal(textOf(primitive(tags.bmpString, utf16)), text);
-  });
-
-  it('of other forms are refused, not misread', () => {
-    const four = Buffer.from('a', 'utf16le');
-    for (const tag of [tags.universalString, tags.octetString, tags.integer]) {
-      assert.throws(() => textOf(primitive(tag, four)), Asn1Error);
-    }
-    assert.throws(() => textOf(primitive(tags.bmpString, Buffer.alloc(3))), Asn1Error);
-    assert.throws(() => textOf(sequence()), Asn1Error);
-  });
-});
 
 describe('DER', () => {
   it('of times changes its form in 2050', () => {
@@ -54,5 +34,28 @@ describe('DER', () => {
     for (const bad of [Buffer.concat([der, der]), der.subarray(0, -1), Buffer.alloc(0), der.subarray(2)]) {
       assert.throws(() => decodeDer(bad), Asn1Error);
     }
+  });
+
+  it('has one form only', () => {
+    const forms: Readonly<Record<string, string>> = {
+      'a length of more bytes than needed': '308103020101',
+      'a length of a leading zero': '30820003020101',
+      'no length': '30800201010000',
+      'an integer with a zero too many': '300402020001',
+      'a boolean that is half true': '3003010101',
+      'a tag of more than one byte': '30041f810100',
+      'half of a wide character': '30041e010061',
+    };
+    for (const [what, hex] of Object.entries(forms)) {
+      assert.throws(() => decodeDer(Buffer.from(hex, 'hex')), Asn1Error, what);
+    }
+  });
+
+  it('of object identifiers has one form only', () => {
+    assert.equal(oidOf(primitive(tags.oid, Buffer.from('55040a', 'hex'))), '2.5.4.10');
+    for (const hex of ['', '5504800a', '80550a', '5504ff']) {
+      assert.throws(() => oidOf(primitive(tags.oid, Buffer.from(hex, 'hex'))), Asn1Error, hex);
+    }
+    assert.throws(() => oidOf(primitive(tags.octetString, Buffer.from('55040a', 'hex'))), Asn1Error);
   });
 });

@@ -26,6 +26,8 @@ function asn1(): Asn1Library {
 
 const sequenceByte = 0x30;
 const contextClass = 0x80;
+/** In place of a number that does not fit into the first byte. */
+const longTag = 31;
 
 /** Universal tags (X.690, 8.4) that certificates are made of. */
 export const tags = {
@@ -37,24 +39,33 @@ export const tags = {
   oid: 6,
   utf8String: 12,
   sequence: 16,
+  set: 17,
   numericString: 18,
   printableString: 19,
   teletexString: 20,
   ia5String: 22,
   utcTime: 23,
   generalizedTime: 24,
-  visibleString: 26,
   universalString: 28,
   bmpString: 30,
 } as const;
 
 /**
- * Reads a DER sequence that takes up all the bytes.
+ * Reads a DER sequence that takes up all the bytes. The library forgives lengths and integers in a longer form than
+ * needed, and lengths that are not given at all. Two readers may understand such bytes in two ways, so only those count
+ * that writing the tree gives back, byte for byte.
  *
  * @throws Asn1Error for anything else.
  */
 export function decodeDer(der: Buffer): Asn1 {
   if (der[0] !== sequenceByte) throw new Asn1Error('asn1: structure error: not a sequence');
+  const node = read(der);
+  if (!encodeDer(node).equals(der)) throw new Asn1Error('asn1: structure error: not the one form that DER has');
+  checkContents(node);
+  return node;
+}
+
+function read(der: Buffer): Asn1 {
   try {
     return asn1().fromDer(der.toString('latin1'), { strict: true, parseAllBytes: true, decodeBitStrings: false });
   } catch (error) {
@@ -63,9 +74,29 @@ export function decodeDer(der: Buffer): Asn1 {
   }
 }
 
-/** The DER form of a tree; a tree that was read gives the bytes it was read from. */
+/** What writing the tree again does not show: tags of more than one byte, and booleans. */
+function checkContents(node: Asn1): void {
+  const { type } = node as { readonly type: number };
+  if (type === longTag) throw new Asn1Error('asn1: structure error: a tag of more than one byte');
+  if (Array.isArray(node.value)) node.value.forEach(checkContents);
+  else if (isUniversal(node, tags.boolean) && node.value !== '\u0000' && node.value !== '\u00ff') {
+    throw new Asn1Error('asn1: structure error: a boolean that is neither true nor false');
+  }
+}
+
+/** The DER form of a tree. A tree that {@link decodeDer} has read gives the bytes it was read from. */
 export function encodeDer(node: Asn1): Buffer {
   return Buffer.from(asn1().toDer(node).getBytes(), 'latin1');
+}
+
+/** Whether a node has a universal tag. The number alone does not tell: other classes count from 0 as well. */
+export function isUniversal(node: Asn1 | undefined, tag: number): boolean {
+  return (node?.tagClass as number | undefined) === 0 && (node?.type as number) === tag;
+}
+
+/** Whether a node has the tag `[tag]`. */
+export function isContext(node: Asn1 | undefined, tag: number): boolean {
+  return (node?.tagClass as number | undefined) === contextClass && (node?.type as number) === tag;
 }
 
 /** The children of a constructed node. @throws Asn1Error when there are fewer than `atLeast`. */
@@ -76,40 +107,52 @@ export function childrenOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
   return node.value;
 }
 
+/** The members of a sequence. @throws Asn1Error for anything else, or fewer than `atLeast`. */
+export function sequenceOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
+  if (!isUniversal(node, tags.sequence)) throw new Asn1Error('asn1: structure error: not a sequence');
+  return childrenOf(node, atLeast);
+}
+
+/** The members of a set. @throws Asn1Error for anything else, or fewer than `atLeast`. */
+export function setOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
+  if (!isUniversal(node, tags.set)) throw new Asn1Error('asn1: structure error: not a set');
+  return childrenOf(node, atLeast);
+}
+
 /** The content of a primitive node. @throws Asn1Error for a constructed one. */
 export function bytesOf(node: Asn1 | undefined): Buffer {
   if (node === undefined || typeof node.value !== 'string') {
     throw new Asn1Error('asn1: structure error: a value is missing');
   }
+  // The library reads this one number of a tag, of whatever class, as units of 16 bits.
+  if ((node.type as number) === tags.bmpString) return Buffer.from(node.value, 'utf16le').swap16();
   return Buffer.from(node.value, 'latin1');
 }
 
-/** An object identifier in dotted form. @throws Asn1Error for an empty one. */
-export function oidOf(node: Asn1 | undefined): string {
-  const bytes = bytesOf(node);
-  if (bytes.length === 0) throw new Asn1Error('asn1: structure error: an empty object identifier');
-  return asn1().derToOid(bytes.toString('latin1'));
+/** The content of a primitive node of a universal tag. @throws Asn1Error for any other. */
+export function contentOf(node: Asn1 | undefined, tag: number): Buffer {
+  if (!isUniversal(node, tag)) throw new Asn1Error('asn1: structure error: a value of another type');
+  return bytesOf(node);
 }
 
-/** A character string of any of the types that stand in names (RFC 5280, 4.1.2.4). @throws Asn1Error for others. */
-export function textOf(node: Asn1 | undefined): string {
-  const bytes = bytesOf(node);
-  switch (node?.type as number) {
-    case tags.utf8String:
-      return bytes.toString('utf8');
-    case tags.bmpString:
-      if (bytes.length % 2 !== 0) break;
-      return Buffer.from(bytes).swap16().toString('utf16le');
-    case tags.numericString:
-    case tags.printableString:
-    case tags.teletexString:
-    case tags.ia5String:
-    case tags.visibleString:
-      return bytes.toString('latin1');
-    default:
+/** An object identifier in dotted form. @throws Asn1Error for one that is empty, cut off or written with padding. */
+export function oidOf(node: Asn1 | undefined): string {
+  const bytes = contentOf(node, tags.oid);
+  const isWhole = bytes.length > 0 && ((bytes.at(-1) as number) & 0x80) === 0;
+  const isPadded = bytes.some((byte, i) => byte === 0x80 && (i === 0 || ((bytes[i - 1] as number) & 0x80) === 0));
+  if (!isWhole || isPadded) throw new Asn1Error('asn1: structure error: a malformed object identifier');
+  try {
+    return asn1().derToOid(bytes.toString('latin1'));
+  } catch (error) {
+    throw new Asn1Error('asn1: structure error: a malformed object identifier', { cause: error });
   }
-  // A text that we read in another way than those who check the certificate could pass for a different name.
-  throw new Asn1Error('asn1: structure error: a text of an unknown type');
+}
+
+/** The content of a bit string of whole bytes. @throws Asn1Error for anything else. */
+export function wholeBytesOf(node: Asn1 | undefined): Buffer {
+  const bytes = contentOf(node, tags.bitString);
+  if (bytes[0] !== 0) throw new Asn1Error('asn1: structure error: a bit string that does not end with a byte');
+  return bytes.subarray(1);
 }
 
 /** A primitive node of a universal type. */

@@ -9,8 +9,12 @@ import {
   makeCertificate,
   makeRequest,
 } from '../../../test/support/certificate-requests.js';
+import { nameOfType, rawRequest, type TextType, textTags } from '../../../test/support/raw-certificates.js';
+import { encodeDer } from './asn1.js';
+import { readCertificate } from './certificate.js';
 import { CertificateAuthority, CertificateAuthorityError } from './certificate-authority.js';
 import { parseCertificateRequest } from './certificate-request.js';
+import { readName } from './distinguished-name.js';
 import { certificateUsages } from './key-usages.js';
 
 const notBefore = Date.parse('2049-12-31T23:00:00Z');
@@ -69,6 +73,22 @@ describe('a certificate authority', () => {
       new Set(['dns node.example.com', 'ip 10.0.0.1', 'ip 2001:db8::1', 'email a@example.com', 'url spiffe://a/b']),
     );
     assert.deepEqual(usages.unknown, ['dance']);
+  });
+
+  it('signs the very subject that was read', async () => {
+    const { certificate, privateKey } = await makeAuthority();
+    const authority = CertificateAuthority.fromPem(certificate, privateKey);
+    for (const type of Object.keys(textTags) as TextType[]) {
+      if (type === 'visible') continue;
+      const organization = type === 'numeric' ? '12' : 'devs';
+      const subject = nameOfType(type, '7', organization, '5');
+      const request = parseCertificateRequest(Buffer.from(rawRequest(subject).pem));
+      const pem = authority.issue({ ...request, names: request, usages, notBefore, notAfter });
+      const signed = readCertificate(new X509Certificate(pem).raw);
+      assert.deepEqual(encodeDer(signed.subject), subject, type);
+      assert.deepEqual(readName(signed.subject), { commonNames: ['7'], organizations: [organization, '5'] });
+      assert.deepEqual(request.organizations, [organization, '5']);
+    }
   });
 
   it('is refused when its parts do not fit', async () => {

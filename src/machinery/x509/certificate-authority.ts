@@ -2,8 +2,8 @@ import { createHash, createPrivateKey, type KeyObject, randomBytes, sign, X509Ce
 import { isIPv4 } from 'node:net';
 import {
   type Asn1,
+  Asn1Error,
   bitString,
-  bytesOf,
   certificateTime,
   childrenOf,
   decodeDer,
@@ -12,11 +12,12 @@ import {
   implicit,
   namedBits,
   oid,
-  oidOf,
   primitive,
   sequence,
   tags,
+  wholeBytesOf,
 } from './asn1.js';
+import { readCertificate } from './certificate.js';
 import type { AlternativeNames } from './certificate-request.js';
 import type { CertificateUsages } from './key-usages.js';
 import { encodePem } from './pem.js';
@@ -68,9 +69,9 @@ export class CertificateAuthority {
     private readonly randomSerial: () => Buffer,
   ) {
     this.notAfter = Date.parse(certificate.validTo);
-    const parts = certificateParts(certificate);
-    this.issuer = parts.subject;
-    this.keyIdentifier = parts.keyIdentifier;
+    const { issuer, keyIdentifier } = issuerOf(certificate);
+    this.issuer = issuer;
+    this.keyIdentifier = keyIdentifier;
     this.method = signatureMethod(key);
   }
 
@@ -102,7 +103,12 @@ export class CertificateAuthority {
       );
     }
     if (!certificate.ca) throw new CertificateAuthorityError('the signing certificate is not that of an authority');
-    return new CertificateAuthority(certificate, key, randomSerial);
+    try {
+      return new CertificateAuthority(certificate, key, randomSerial);
+    } catch (error) {
+      if (!(error instanceof Asn1Error)) throw error;
+      throw new CertificateAuthorityError(`the signing certificate cannot be read: ${error.message}`);
+    }
   }
 
   /** Signs a certificate and gives it as PEM text. */
@@ -192,19 +198,12 @@ function signatureMethod(key: KeyObject): SignatureMethod {
   throw new CertificateAuthorityError('the key of the signing authority is none of RSA, ECDSA P-256/384/521, Ed25519');
 }
 
-function certificateParts(certificate: X509Certificate): { subject: Asn1; keyIdentifier: Buffer } {
-  const fields = childrenOf(childrenOf(decodeDer(certificate.raw), 3)[0], 6);
-  // The version is only there when it is not the first one.
-  const [, , , , subject, publicKey] = (fields[0]?.type as number) === 0 ? fields.slice(1) : fields;
-  const extensions = fields.find((field) => (field.type as number) === 3 && (field.tagClass as number) === 0x80);
-  const list = extensions === undefined ? [] : childrenOf(childrenOf(extensions, 1)[0]);
-  for (const entry of list) {
-    const parts = childrenOf(entry, 2);
-    if (oidOf(parts[0]) !== oids.subjectKeyIdentifier) continue;
-    // The value is an octet string inside the octet string: two bytes of tag and length before it.
-    return { subject: subject as Asn1, keyIdentifier: bytesOf(parts.at(-1)).subarray(2) };
-  }
+function issuerOf(certificate: X509Certificate): { issuer: Asn1; keyIdentifier: Buffer } {
+  const { subject, publicKey, extensions } = readCertificate(certificate.raw);
+  const identifier = extensions.get(oids.subjectKeyIdentifier);
+  // The value is an octet string inside the octet string: two bytes of tag and length before it.
+  if (identifier !== undefined) return { issuer: subject, keyIdentifier: identifier.subarray(2) };
   // Method 1 of RFC 5280, 4.2.1.2.
-  const bits = bytesOf(childrenOf(publicKey, 2)[1]).subarray(1);
-  return { subject: subject as Asn1, keyIdentifier: createHash('sha1').update(bits).digest() };
+  const bits = wholeBytesOf(childrenOf(publicKey, 2)[1]);
+  return { issuer: subject, keyIdentifier: createHash('sha1').update(bits).digest() };
 }

@@ -2,8 +2,21 @@ import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { keyAlgorithms, makeRequest } from '../../../test/support/certificate-requests.js';
+import {
+  extensionRequest,
+  nameOfType,
+  type RawAttribute,
+  type RawPair,
+  rawExtension,
+  rawName,
+  rawRequest,
+  textNode,
+  tlv,
+} from '../../../test/support/raw-certificates.js';
 import { CertificateRequestError, parseCertificateRequest } from './certificate-request.js';
 import { readPem } from './pem.js';
+
+const alternativeNames = '551d11';
 
 /** A PEM text with its DER changed. */
 function withDer(pem: string, change: (der: Buffer) => Buffer): string {
@@ -75,6 +88,33 @@ describe('parseCertificateRequest', () => {
       problemOf(withDer(pem, (der) => Buffer.concat([der, Buffer.alloc(1)]))),
       'asn1: syntax error: trailing data',
     );
+  });
+
+  it('refuses what others may read in another way', () => {
+    const name = nameOfType('utf8', 'a');
+    const dns = (text: string) => rawExtension(alternativeNames, tlv(0x30, tlv(0x82, Buffer.from(text, 'latin1'))));
+    const cn: RawAttribute = ['CN', textNode('utf8', 'a')];
+    const refused: Readonly<Record<string, readonly [RawPair, RegExp]>> = {
+      'two common names': [rawRequest(rawName([cn], [cn])), /more than one common name/],
+      'two common names in one part': [rawRequest(rawName([cn, cn])), /more than one common name/],
+      'two lists of extensions': [
+        rawRequest(name, extensionRequest(dns('a')), extensionRequest(dns('b'))),
+        /requested more than once/,
+      ],
+      'one extension twice': [rawRequest(name, extensionRequest(dns('a'), dns('b'))), /more than once/],
+      'a host name with a NUL': [rawRequest(name, extensionRequest(dns('a\u0000b'))), /not ASCII/],
+      'a host name beyond ASCII': [rawRequest(name, extensionRequest(dns('\u00f6'))), /not ASCII/],
+      'a subject with a longer length than needed': [
+        rawRequest(Buffer.concat([Buffer.of(0x30, 0x81), name.subarray(1)])),
+        /the one form/,
+      ],
+      'a subject without a length': [
+        rawRequest(Buffer.concat([Buffer.of(0x30, 0x80), name.subarray(2), Buffer.alloc(2)])),
+        /the one form/,
+      ],
+    };
+    for (const [what, [{ pem }, expected]] of Object.entries(refused)) assert.match(problemOf(pem), expected, what);
+    assert.equal(problemOf(rawRequest(name, extensionRequest(dns('a'))).pem), '');
   });
 
   it('never fails in another way, whatever the bytes', async () => {

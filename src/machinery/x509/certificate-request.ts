@@ -1,6 +1,21 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { type Asn1, Asn1Error, bytesOf, childrenOf, decodeDer, encodeDer, oidOf, textOf } from './asn1.js';
+import {
+  type Asn1,
+  Asn1Error,
+  bytesOf,
+  childrenOf,
+  decodeDer,
+  encodeDer,
+  isContext,
+  oidOf,
+  sequenceOf,
+  setOf,
+  wholeBytesOf,
+} from './asn1.js';
+import { readName } from './distinguished-name.js';
+import { readExtensions } from './extensions.js';
 import { readPem } from './pem.js';
+import { ia5TextOf } from './text.js';
 
 /** Names of a subjectAltName extension by form (RFC 5280, 4.2.1.6). */
 export interface AlternativeNames {
@@ -13,7 +28,7 @@ export interface AlternativeNames {
 
 /** What a PKCS#10 certification request (RFC 2986) asks for. */
 export interface CertificateRequest extends AlternativeNames {
-  /** The last one, when there are several. */
+  /** Empty when there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   /** Names of forms other than the four that are told apart. */
@@ -32,8 +47,6 @@ export class CertificateRequestError extends Error {}
 const pemLabel = 'CERTIFICATE REQUEST';
 
 const oids = {
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
   extensionRequest: '1.2.840.113549.1.9.14',
   subjectAltName: '2.5.29.17',
   rsaPss: '1.2.840.113549.1.1.10',
@@ -66,8 +79,8 @@ export function parseCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPem(pem.toString('latin1'));
   if (block?.label !== pemLabel) throw new CertificateRequestError(`PEM block type must be ${pemLabel}`);
   try {
-    const [info, algorithm, signature] = childrenOf(decodeDer(block.der), 3) as [Asn1, Asn1, Asn1];
-    const [, subject, publicKey, attributes] = childrenOf(info, 4) as [Asn1, Asn1, Asn1, Asn1];
+    const [info, algorithm, signature] = sequenceOf(decodeDer(block.der), 3) as [Asn1, Asn1, Asn1];
+    const [, subject, publicKey, attributes] = sequenceOf(info, 4) as [Asn1, Asn1, Asn1, Asn1];
     const publicKeyDer = encodeDer(publicKey);
     const key = checkSignature(encodeDer(info), algorithm, signature, publicKeyDer);
     return {
@@ -86,8 +99,7 @@ export function parseCertificateRequest(pem: Buffer): CertificateRequest {
 function checkSignature(signed: Buffer, algorithm: Asn1, signature: Asn1, publicKeyDer: Buffer): KeyObject {
   const [oidNode, parameters] = childrenOf(algorithm, 1);
   const oid = oidOf(oidNode);
-  // The first byte of a bit string counts unused bits.
-  const bytes = bytesOf(signature).subarray(1);
+  const bytes = wholeBytesOf(signature);
   let key: KeyObject;
   try {
     key = createPublicKey({ key: publicKeyDer, format: 'der', type: 'spki' });
@@ -140,17 +152,10 @@ function pssHash(parameters: Asn1 | undefined): { key: 'rsa'; hash: string } | u
 }
 
 function readSubject(subject: Asn1): Pick<CertificateRequest, 'commonName' | 'organizations'> {
-  let commonName = '';
-  const organizations: string[] = [];
-  for (const set of childrenOf(subject)) {
-    for (const pair of childrenOf(set)) {
-      const [type, value] = childrenOf(pair, 2);
-      const oid = oidOf(type);
-      if (oid === oids.commonName) commonName = textOf(value);
-      else if (oid === oids.organization) organizations.push(textOf(value));
-    }
-  }
-  return { commonName, organizations };
+  const { commonNames, organizations } = readName(subject);
+  // Readers differ in which one counts.
+  if (commonNames.length > 1) throw new CertificateRequestError('x509: the subject has more than one common name');
+  return { commonName: commonNames[0] ?? '', organizations };
 }
 
 type Names = Omit<CertificateRequest, 'commonName' | 'organizations' | 'subject' | 'publicKey' | 'keyType'>;
@@ -158,36 +163,35 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly string[] ? 
 
 function readNames(attributes: Asn1): Names {
   const names: Writable<Names> = { dnsNames: [], emailAddresses: [], uris: [], ipAddresses: [], otherNames: 0 };
-  for (const attribute of childrenOf(attributes)) {
-    const [type, values] = childrenOf(attribute, 2);
-    if (oidOf(type) !== oids.extensionRequest) continue;
-    for (const extension of childrenOf(childrenOf(values, 1)[0])) {
-      const parts = childrenOf(extension, 2);
-      if (oidOf(parts[0]) !== oids.subjectAltName) continue;
-      for (const name of childrenOf(decodeDer(bytesOf(parts.at(-1))))) addName(names, name);
-    }
-  }
+  const alternatives = requestedExtensions(attributes).get(oids.subjectAltName);
+  if (alternatives === undefined) return names;
+  for (const name of sequenceOf(decodeDer(alternatives))) addName(names, name);
   return names;
+}
+
+/** The extensions that a request asks for, all in the one attribute that is for them. */
+function requestedExtensions(attributes: Asn1): ReadonlyMap<string, Buffer> {
+  if (!isContext(attributes, 0)) throw new Asn1Error('asn1: structure error: no attributes');
+  let requested: Asn1 | undefined;
+  for (const attribute of childrenOf(attributes)) {
+    const [type, values] = sequenceOf(attribute, 2);
+    if (oidOf(type) !== oids.extensionRequest) continue;
+    const [list, ...more] = setOf(values, 1);
+    if (requested !== undefined || more.length > 0) {
+      throw new CertificateRequestError('x509: extensions are requested more than once');
+    }
+    requested = list;
+  }
+  return requested === undefined ? new Map() : readExtensions(requested);
 }
 
 /** Context tags of the forms of a general name (RFC 5280, 4.2.1.6). */
 function addName(names: Writable<Names>, name: Asn1): void {
-  switch (name.type as number) {
-    case 1:
-      names.emailAddresses.push(bytesOf(name).toString('latin1'));
-      break;
-    case 2:
-      names.dnsNames.push(bytesOf(name).toString('latin1'));
-      break;
-    case 6:
-      names.uris.push(bytesOf(name).toString('latin1'));
-      break;
-    case 7:
-      names.ipAddresses.push(ipText(bytesOf(name)));
-      break;
-    default:
-      names.otherNames++;
-  }
+  if (isContext(name, 1)) names.emailAddresses.push(ia5TextOf(name));
+  else if (isContext(name, 2)) names.dnsNames.push(ia5TextOf(name));
+  else if (isContext(name, 6)) names.uris.push(ia5TextOf(name));
+  else if (isContext(name, 7)) names.ipAddresses.push(ipText(bytesOf(name)));
+  else names.otherNames++;
 }
 
 function ipText(bytes: Buffer): string {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeRequest, toBase64 } from '../../../../test/support/certificate-requests.js';
+import { nameOfType, rawName, rawRequest, textTags, tlv } from '../../../../test/support/raw-certificates.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import type { Authorizer, AuthorizerAttributes } from '../../../machinery/authorizer.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
@@ -136,6 +137,23 @@ describe('CertificateSubjectRestriction', () => {
     assert.equal(await create(signer, 'CN=a, O=devs, O=system:masters'), message);
     assert.equal(await create(signer, 'CN=a, O=devs'), '');
     assert.equal(await create('example.com/a', 'CN=a, O=system:masters'), '');
+  });
+
+  it('refuses them however the group is spelled', async () => {
+    const signer = names.apiserverClientSigner;
+    for (const type of ['utf8', 'printable', 'teletex', 'ia5', 'bmp', 'universal'] as const) {
+      const { pem } = rawRequest(nameOfType(type, 'a', 'devs', 'system:masters'));
+      const object = requestObject(signer, {}, toBase64(pem));
+      assert.match(
+        await refusal(plugin, { operation: 'CREATE', object }),
+        /system:masters group is not allowed$/,
+        type,
+      );
+    }
+    const oddity = rawName([['O', tlv(textTags.bmp, Buffer.from('system:masters'))]]);
+    const { pem } = rawRequest(tlv(0x30, oddity.subarray(2), nameOfType('utf8', 'a').subarray(2)));
+    const object = requestObject(signer, {}, toBase64(pem));
+    assert.equal(await refusal(plugin, { operation: 'CREATE', object }), '', 'these bytes spell seven other letters');
   });
 
   it('refuses what it cannot read', async () => {

@@ -1,11 +1,10 @@
+import { privilegedGroup } from '../../../machinery/authorizer.js';
 import { forbiddenError } from '../../../machinery/status-error.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isAboutRequests, type SigningRequest } from '../certificate-approval/signer-permission.js';
-
-const mastersGroup = 'system:masters';
 
 /** Nobody gets a client certificate of the group that may do everything (specification 5.5). */
 export class CertificateSubjectRestriction implements AdmissionPlugin {
@@ -29,8 +28,8 @@ export class CertificateSubjectRestriction implements AdmissionPlugin {
       if (!(error instanceof CertificateRequestError)) throw error;
       throw refuse(`failed to parse CSR: ${error.message}`);
     }
-    if (organizations.includes(mastersGroup)) {
-      throw refuse(`use of ${signerName} signer with ${mastersGroup} group is not allowed`);
+    if (organizations.includes(privilegedGroup)) {
+      throw refuse(`use of ${signerName} signer with ${privilegedGroup} group is not allowed`);
     }
   }
 }

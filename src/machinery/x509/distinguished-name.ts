@@ -1,0 +1,32 @@
+import { type Asn1, Asn1Error, oidOf, sequenceOf, setOf } from './asn1.js';
+import { textOf } from './text.js';
+
+const oids = { commonName: '2.5.4.3', organization: '2.5.4.10' };
+
+/** What the subject of a certificate says about who somebody is, in the order of the name. */
+export interface SubjectNames {
+  /** More than one names nobody for certain: it is for the reader to refuse. */
+  readonly commonNames: readonly string[];
+  readonly organizations: readonly string[];
+}
+
+/**
+ * Reads a name, with several attributes in one part or one in each.
+ *
+ * @throws Asn1Error when any attribute of it, of whatever type, is not a text that everybody reads alike.
+ */
+export function readName(name: Asn1 | undefined): SubjectNames {
+  const commonNames: string[] = [];
+  const organizations: string[] = [];
+  for (const part of sequenceOf(name)) {
+    for (const pair of setOf(part, 1)) {
+      const [type, value, ...more] = sequenceOf(pair, 2);
+      if (more.length > 0) throw new Asn1Error('asn1: structure error: an attribute with more than one value');
+      const oid = oidOf(type);
+      const text = textOf(value);
+      if (oid === oids.commonName) commonNames.push(text);
+      else if (oid === oids.organization) organizations.push(text);
+    }
+  }
+  return { commonNames, organizations };
+}
