@@ -50,8 +50,29 @@ export class StatusFilter implements ExceptionFilter {
     this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
-  /** Also used for what fails outside of Nest's routes (bad URLs, unknown methods). */
+  /**
+   * Also used for what fails outside of Nest's routes (bad URLs, unknown methods), and from timers. Never throws: a
+   * request that can't even be answered with an error is cut.
+   */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    try {
+      this.send(error, request, reply);
+    } catch (fault) {
+      this.logger.error('could not answer with an error', {
+        method: request.method,
+        path: pathOf(request),
+        error: fault,
+      });
+      reply.raw.destroy();
+    }
+  }
+
+  /** Logs what went wrong with a request after its answer. */
+  report(error: unknown, request: FastifyRequest): void {
+    this.logger.error('could not finish a request', { method: request.method, path: pathOf(request), error });
+  }
+
+  private send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = toAnswer(error);
     if (answer.code >= 500 && !(error instanceof StatusError && error.cause === undefined)) {
       this.logger.error('request failed', { method: request.method, path: pathOf(request), error });

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'text' | 'json';
 
@@ -38,7 +40,7 @@ export class Logger {
     const time = new Date().toISOString();
     if (this.format === 'json') {
       const flat = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, plain(value)]));
-      this.write(`${JSON.stringify({ time, level, message, ...flat })}\n`);
+      this.write(`${safeJson({ time, level, message, ...flat })}\n`);
       return;
     }
     const details = Object.entries(fields).map(([key, value]) => ` ${key}=${asText(value)}`);
@@ -58,5 +60,18 @@ function asText(value: unknown): string {
     return `${value.stack ?? value.message}${cause}`;
   }
   if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+  return typeof value === 'bigint' ? String(value) : safeJson(value);
+}
+
+/** Never throws: what went wrong is told, whatever was thrown. */
+function safeJson(value: unknown): string {
+  try {
+    return (
+      JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? String(member) : member)) ??
+      String(value)
+    );
+  } catch {
+    // A cycle, or a getter that throws.
+    return JSON.stringify(inspect(value, { depth: 2, breakLength: Number.POSITIVE_INFINITY }));
+  }
 }

@@ -1,4 +1,5 @@
 import type { OptionGroups, ParseRequest } from '../config/parse-options.js';
+import type { LastResort } from './last-resort.js';
 import type { StopSignals } from './lifecycle.js';
 
 /** What a subcommand gets: where its options are read from, and the wish to stop. */
@@ -6,6 +7,8 @@ export interface CommandContext {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signals: StopSignals;
+  /** Takes the faults that nothing else takes. */
+  readonly lastResort: Pick<LastResort, 'logTo'>;
   /** Writes a line for the user to standard output. */
   readonly print: (line: string) => void;
 }

@@ -31,16 +31,21 @@ export class StopSignals {
     await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
   }
 
+  /** Wishes to stop without a signal: something went wrong in the process itself. */
+  abort(): void {
+    this.receive(undefined);
+  }
+
   /** Gives the signals their usual meaning back. */
   release(): void {
     for (const signal of stopSignals) process.off(signal, this.listener);
   }
 
-  private receive(signal: NodeJS.Signals): void {
+  private receive(signal: NodeJS.Signals | undefined): void {
     if (!this.signal.aborted) {
       this.firstAt = performance.now();
       this.controller.abort();
-    } else if (performance.now() - this.firstAt > repeatMs) this.onForce(signal);
+    } else if (signal !== undefined && performance.now() - this.firstAt > repeatMs) this.onForce(signal);
   }
 }
 

@@ -9,6 +9,7 @@ import { fenceCommand } from './commands/fence.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { pkiCommand } from './commands/pki.command.js';
 import { serveCommand } from './commands/serve.command.js';
+import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
 import { errorText } from './startup-error.js';
 import { readVersion } from './version.js';
@@ -49,13 +50,15 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const signals = new StopSignals((signal) => process.exit(signal === 'SIGINT' ? 130 : 143));
+  const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
   try {
-    await command.run({ argv: rest, environment, signals, print });
-    return 0;
+    await command.run({ argv: rest, environment, signals, lastResort, print });
+    return lastResort.isFaulty ? failed : 0;
   } catch (error) {
     return report(error, command);
   } finally {
     signals.release();
+    lastResort.release();
   }
 }
 

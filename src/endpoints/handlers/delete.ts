@@ -88,7 +88,7 @@ export async function handleDeleteCollection(
   deleted.sort(byName);
   const writer = listWriter(services, context, scope, accepted);
   writer.add(deleted);
-  writer.send({ resourceVersion: String(at) }, reply);
+  await writer.send({ resourceVersion: String(at) }, reply);
 }
 
 async function readOptions(

@@ -33,7 +33,7 @@ export class EventStream {
   }
 
   get isClosed(): boolean {
-    return this.closed || this.raw.destroyed === true;
+    return this.closed || this.raw.destroyed === true || this.raw.writableEnded;
   }
 
   get pendingBytes(): number {

@@ -64,7 +64,7 @@ class ValueListWriter implements ListWriter {
     const version = accepted.asVersion ?? 'v1';
     if (accepted.as === 'Table') {
       const include = includeObjectOf(this.context.query);
-      return tableOf(services, scope.resource.definition, objects, metadata, version, include);
+      return tableOf(services, scope.resource, objects, metadata, version, include);
     }
     const items =
       accepted.as === undefined

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { KindType } from '../../machinery/schema/index.js';
+import { type KindType, zeroValue } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
 import { spliceVersion, storedForm } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
@@ -119,8 +119,9 @@ export class WatchEncoder {
       creationTimestamp: null,
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
-    const { kind } = this.resource.definition;
-    const object: ApiObject = { kind, apiVersion: this.resource.apiVersion, metadata };
+    const { definition, served, apiVersion } = this.resource;
+    // Whoever looks into it finds what every object of the kind has, be it a column of a table or a typed client.
+    const object: ApiObject = { kind: definition.kind, apiVersion, ...(zeroValue(served.type) as object), metadata };
     return this.encodeValue('BOOKMARK', this.transform(object), this.shownType);
   }
 
@@ -159,8 +160,7 @@ export class WatchEncoder {
         const withColumns = !this.tableHeadSent;
         this.tableHeadSent = true;
         const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
-        const { definition } = this.resource;
-        return tableOf(this.services, definition, [object], listMeta, version, this.include, withColumns);
+        return tableOf(this.services, this.resource, [object], listMeta, version, this.include, withColumns);
       }
       case 'PartialObjectMetadata':
       case 'PartialObjectMetadataList':

@@ -105,10 +105,18 @@ async function pump(
 ): Promise<void> {
   let position = from;
   let announced = from;
-  const bookmark = () => {
+  let fault: { readonly error: unknown } | undefined;
+  const writeBookmark = async () => {
     if (!options.bookmarks || position <= announced) return;
     announced = position;
-    void stream.write(encoder.encodeBookmark(position, false)).catch(() => undefined);
+    await stream.write(encoder.encodeBookmark(position, false));
+  };
+  // What goes wrong in a timer must end this watch, and nothing else.
+  const bookmark = () => {
+    writeBookmark().catch((error: unknown) => {
+      fault ??= { error };
+      subscription.close();
+    });
   };
   const timers = [
     setTimeout(() => subscription.close(), options.timeoutMs),
@@ -124,8 +132,9 @@ async function pump(
     for (;;) {
       const batch = await subscription.next();
       if (batch === undefined) {
+        if (fault !== undefined) throw fault.error;
         // The client goes on elsewhere, from here.
-        if (shutdown.aborted) bookmark();
+        if (shutdown.aborted) await writeBookmark();
         return;
       }
       if (batch.changes.length > 0) {

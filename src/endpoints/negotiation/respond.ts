@@ -72,7 +72,7 @@ function transformObject(
     case 'Table': {
       const include = includeObjectOf(context.query);
       const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
-      return tableOf(services, resource.definition, [object], listMeta, version, include);
+      return tableOf(services, resource, [object], listMeta, version, include);
     }
   }
 }

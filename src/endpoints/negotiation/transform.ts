@@ -2,7 +2,8 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { defaultColumns } from '../../registry/default-columns.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { toStored } from '../../registry/object-codec.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
 import type { EndpointServices } from '../services.js';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -33,22 +34,26 @@ export function partialMetadata(names: VendorNames, object: ApiObject, version: 
   };
 }
 
-/** Rows for people: columns of the kind, or name and creation time (specification 2.11). */
+/** Rows for people: columns of the kind, or name and creation time (specification 2.11), of objects as served. */
 export function tableOf(
   services: EndpointServices,
-  definition: ResourceDefinition,
+  resource: ServedResource,
   objects: readonly ApiObject[],
   metadata: ListMetadata | Record<string, never>,
   version: string,
   include: IncludeObject,
   withColumns = true,
 ): unknown {
-  const columns = definition.columns ?? defaultColumns;
+  const columns = resource.definition.columns ?? defaultColumns;
   const now = services.clock.now();
-  const rows = objects.map((object) => ({
-    cells: columns.map((column) => column.cell(object, now)),
-    object: rowObject(services.names, object, version, include),
-  }));
+  const rows = objects.map((object) => {
+    // Columns are declared for the stored version: others have their fields elsewhere.
+    const shown = resource.isStored ? object : toStored(resource, structuredClone(object));
+    return {
+      cells: columns.map((column) => column.cell(shown, now)),
+      object: rowObject(services.names, object, version, include),
+    };
+  });
   return {
     kind: 'Table',
     apiVersion: `meta.${services.names.suffix}/${version}`,

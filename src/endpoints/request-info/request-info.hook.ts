@@ -17,6 +17,7 @@ export interface RequestHookOptions {
 
 /** Stands in metrics for the code of an answer that nobody waited for. */
 const clientLeft = 499;
+const ignore = () => undefined;
 const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
 
 /**
@@ -46,7 +47,15 @@ export function registerRequestHooks(
     const context = new HttpRequestContext(request);
     request.plinthContext = context;
     // Not onResponse: that leaves out clients that go away before their answer, and they would count for ever.
-    reply.raw.once('close', () => finish(context, request, reply));
+    reply.raw.once('close', () => {
+      try {
+        finish(context, request, reply);
+      } catch (error) {
+        filter.report(error, request);
+      }
+    });
+    // What can't be written to a client that left is nobody's fault; unheard, it would end the process.
+    reply.raw.on('error', ignore);
     if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
     if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);

@@ -5,6 +5,7 @@ import { EventOptions } from '../../config/event.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
+import { Logger } from '../../observability/logger.js';
 import { type Command, parseRequest } from '../command.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
@@ -25,6 +26,7 @@ export const controllersCommand: Command = {
   async run(context) {
     const { storage, controllers: loops, events, ...options } = parseOptions(parseRequest(groups, {}, context));
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
+    context.lastResort.logTo(new Logger(options.logging.logLevel, options.logging.logFormat));
     const { runControllers } = await import('../controllers.js');
     const controllers = await runControllers(
       { ...options, storage: { ...storage, databaseUrl } },

@@ -38,6 +38,7 @@ export const devCommand: Command = {
     const request = parseRequest(groups, defaults, context);
     const parsed = parseOptions(request);
     const logger = new Logger(parsed.logging.logLevel, parsed.logging.logFormat);
+    context.lastResort.logTo(logger);
     const started: Running[] = [];
     try {
       await start(parsed, givenFlags(request), context, logger, started);

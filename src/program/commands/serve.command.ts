@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type ServerOptions, serverOptionGroups } from '../../config/options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
+import { Logger } from '../../observability/logger.js';
 import { type Command, parseRequest } from '../command.js';
 import { ensureSelfSignedServing } from '../pki/pki.js';
 import { startServing } from '../serving.js';
@@ -18,6 +19,7 @@ export const serveCommand: Command = {
   async run(context) {
     const parsed = parseOptions(parseRequest(serverOptionGroups, defaults, context));
     const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
+    context.lastResort.logTo(new Logger(parsed.logging.logLevel, parsed.logging.logFormat));
     const server = await startServing({
       ...parsed,
       storage: { ...parsed.storage, databaseUrl },

@@ -67,7 +67,11 @@ export class ParentLink {
         this.stop();
         return;
       case 'collect':
-        void this.collect?.().then((families) => this.send({ type: 'collected', id: message.id, families }));
+        this.collect?.().then(
+          (families) => this.send({ type: 'collected', id: message.id, families }),
+          // The parent goes on without a report that does not come.
+          () => undefined,
+        );
         return;
       case 'gathered':
         this.gathers.get(message.id)?.(message.text);

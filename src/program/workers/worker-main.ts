@@ -1,4 +1,6 @@
 import { OptionsError } from '../../config/parse-options.js';
+import { Logger } from '../../observability/logger.js';
+import { LastResort } from '../last-resort.js';
 import type { Running } from '../lifecycle.js';
 import { errorText } from '../startup-error.js';
 import { ParentLink } from './parent-link.js';
@@ -16,8 +18,11 @@ const lingerMs = 5_000;
 const link = new ParentLink(process);
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
+const lastResort = new LastResort({ stop: () => void stopFaulty(), exit: (code) => process.exit(code) });
 
 async function start(message: Extract<ParentMessage, { type: 'start' }>): Promise<Running | undefined> {
+  const { logLevel, logFormat } = message.options.logging;
+  lastResort.logTo(new Logger(logLevel, logFormat, undefined, { worker: message.index }));
   try {
     const { serveAlone } = await import('../serving.js');
     const server = await serveAlone(message.options, {
@@ -47,6 +52,12 @@ async function stop(): Promise<void> {
   }
   link.close();
   setTimeout(() => process.exit(), lingerMs).unref();
+}
+
+/** The parent starts another one in its place. */
+function stopFaulty(): Promise<void> {
+  process.exitCode = 1;
+  return stop();
 }
 
 process.on('SIGINT', () => undefined);

@@ -1,0 +1,7 @@
+/** Loaded into a server under test: at SIGUSR2, throws and rejects where nobody catches it. */
+process.on('SIGUSR2', () => {
+  setTimeout(() => {
+    throw new Error('thrown on purpose');
+  }, 0);
+  void Promise.reject(new Error('rejected on purpose'));
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { metaKinds } from '../../src/apis/meta/v1/meta-kinds.js';
+import { WatchEncoder } from '../../src/endpoints/handlers/watch-encoder.js';
+import type { IncludeObject } from '../../src/endpoints/negotiation/transform.js';
+import { EndpointServices } from '../../src/endpoints/services.js';
+import { decode } from '../../src/machinery/schema/index.js';
+import { groupModules } from '../../src/modules/index.js';
+import { Metrics } from '../../src/observability/metrics.js';
+import { encodeForStorage, toServed, toStored } from '../../src/registry/object-codec.js';
+import type { ServedResource } from '../../src/registry/resource-registry.js';
+import { parseSelection } from '../../src/registry/selection.js';
+import type { Storage } from '../../src/storage/storage.interface.js';
+import { testClock, testGroupContext, testNames } from '../support/definition-tester.js';
+import { Random, testSeeds } from '../support/random.js';
+import { RandomValues } from '../support/random-values.js';
+
+const objectsPerKind = 4;
+
+const context = testGroupContext();
+for (const { module } of groupModules) new module(context);
+
+const services = new EndpointServices(
+  context.registry,
+  undefined as unknown as Storage,
+  testClock,
+  testNames,
+  new Metrics(),
+  {
+    maxBodyBytes: 1,
+    minRequestTimeoutSeconds: 1,
+    maxConnectionBytesPerSecond: 0,
+    shutdown: new AbortController().signal,
+    listPageSize: 1,
+    continueKey: Buffer.alloc(32),
+  },
+  metaKinds,
+);
+
+function encoderOf(resource: ServedResource, accept: string, include: IncludeObject = 'Metadata'): WatchEncoder {
+  const selection = parseSelection(resource, new URLSearchParams());
+  return new WatchEncoder(services, resource, selection, '', services.accept.negotiate(accept, true), include);
+}
+
+/** Every resource that can be watched, in each version. */
+function watched(): ServedResource[] {
+  const found: ServedResource[] = [];
+  for (const definition of context.registry.definitions()) {
+    if (definition.verbs !== undefined && !definition.verbs.includes('watch')) continue;
+    for (const { version } of definition.versions) {
+      const resource = context.registry.find(definition.group, version, definition.resource);
+      assert.ok(resource);
+      found.push(resource);
+    }
+  }
+  return found;
+}
+
+const resources = watched();
+const vendor = 'application/vnd.kubernetes.protobuf';
+const forms = [
+  'application/json',
+  vendor,
+  ...['Table', 'PartialObjectMetadata'].flatMap((as) =>
+    ['v1', 'v1beta1'].flatMap((version) => [
+      `application/json;as=${as};g=meta.k8s.io;v=${version}`,
+      ...(as === 'Table' ? [] : [`${vendor};as=${as};g=meta.k8s.io;v=${version}`]),
+    ]),
+  ),
+];
+
+describe('bookmarks', () => {
+  it('are encoded for every kind, version and form', () => {
+    assert.ok(resources.length > 50, String(resources.length));
+    for (const resource of resources) {
+      for (const form of forms) {
+        for (const include of ['None', 'Metadata', 'Object'] as const) {
+          for (const isEnd of [false, true]) {
+            const bytes = encoderOf(resource, form, include).encodeBookmark(7n, isEnd);
+            if (!form.startsWith('application/json')) continue;
+            const { type, object } = JSON.parse(bytes.toString());
+            assert.equal(type, 'BOOKMARK');
+            assert.equal(object.metadata.resourceVersion, '7');
+            if (object.kind === 'Table') assert.equal(object.rows[0].cells.length, object.columnDefinitions.length);
+          }
+        }
+      }
+    }
+  });
+
+  it('show an object with everything that all objects of the kind have', () => {
+    const pods = context.registry.find('', 'v1', 'pods');
+    assert.ok(pods);
+    const { object } = JSON.parse(encoderOf(pods, 'application/json').encodeBookmark(7n, false).toString());
+    assert.deepEqual(object, {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: '7', creationTimestamp: null },
+      spec: { containers: null },
+      status: {},
+    });
+    for (const resource of resources) {
+      const bookmark = JSON.parse(encoderOf(resource, 'application/json').encodeBookmark(7n, false).toString());
+      assert.equal(bookmark.object.apiVersion, resource.apiVersion);
+      const { value, unknownFields } = decode(resource.served.type, bookmark.object);
+      assert.deepEqual(unknownFields, []);
+      assert.equal(JSON.stringify(decode(resource.served.type, value).value), JSON.stringify(value));
+    }
+  });
+});
+
+describe('events', () => {
+  it('are encoded for every kind, version and form, whatever the objects hold', () => {
+    for (const seed of testSeeds('events of watches')) {
+      const values = new RandomValues(new Random(seed));
+      for (const resource of resources) {
+        for (let i = 0; i < objectsPerKind; i++) {
+          const served = decode(resource.served.type, values.valueOf(resource.served.type)).value;
+          const stored = toStored(resource, served as Parameters<typeof toStored>[1]);
+          const text = { json: encodeForStorage(resource, stored), resourceVersion: 7n };
+          // Must be possible at all: some random objects fit one version only.
+          toServed(resource, JSON.parse(text.json));
+          for (const form of forms) {
+            const key = { resource: resource.storageResource, namespace: 'a', name: 'b' };
+            const encoded = encoderOf(resource, form, 'Object').encodeInitial({ ...text, key, uid: 'u' });
+            assert.ok(encoded.length > 0);
+          }
+        }
+      }
+    }
+  });
+});
