@@ -6,6 +6,7 @@ import type { RequestContext } from '../machinery/request-context.js';
 import { badRequestError } from '../machinery/status-error.js';
 import { refuseBrokenRules } from './broken-rules.js';
 import { generateName, type RandomBytes } from './generate-name.js';
+import { namesVersion } from './object-codec.js';
 import type { ResourceDefinition } from './resource-definition.js';
 import { validateMetadata } from './validate-metadata.js';
 
@@ -41,7 +42,8 @@ export function beforeCreate(
   random?: RandomBytes,
 ): void {
   const meta = object.metadata;
-  if (meta.resourceVersion) throw badRequestError('resourceVersion should not be set on objects to be created');
+  if (namesVersion(meta.resourceVersion))
+    throw badRequestError('resourceVersion should not be set on objects to be created');
   delete meta.selfLink;
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;

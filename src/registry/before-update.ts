@@ -46,10 +46,9 @@ export function beforeUpdate(
   const meta = object.metadata;
   delete meta.selfLink;
   meta.uid ||= old.metadata.uid ?? '';
-  meta.creationTimestamp ||= old.metadata.creationTimestamp ?? null;
-  carry(meta, old.metadata, 'deletionTimestamp');
-  carry(meta, old.metadata, 'deletionGracePeriodSeconds');
-  if (definition.facts?.generation !== undefined) carryGeneration(meta, old.metadata);
+  meta.creationTimestamp = old.metadata.creationTimestamp ?? null;
+  carryDeletion(meta, old.metadata);
+  carryGeneration(meta, old.metadata);
 
   const { strategy } = definition;
   if (subresource === undefined) {
@@ -90,13 +89,10 @@ function carryField(object: ApiObject, old: ApiObject, field: string): void {
   else object[field] = old[field];
 }
 
-function carry<K extends 'deletionTimestamp' | 'deletionGracePeriodSeconds'>(
-  meta: ApiObject['metadata'],
-  old: ApiObject['metadata'],
-  field: K,
-): void {
-  // A client may leave it out; a different value is reported as a change of an immutable field.
-  if (meta[field] === undefined && old[field] !== undefined) meta[field] = old[field];
+/** The end of an object stands once it is set. To set it by an update is reported as a change of an immutable field. */
+function carryDeletion(meta: ApiObject['metadata'], old: ApiObject['metadata']): void {
+  if (old.deletionTimestamp !== undefined) meta.deletionTimestamp = old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
 }
 
 function carryGeneration(meta: ApiObject['metadata'], old: ApiObject['metadata']): void {

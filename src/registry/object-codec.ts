@@ -152,6 +152,17 @@ export function toStored(resource: ServedResource, object: ApiObject): ApiObject
   return converted;
 }
 
+/** Whether a client's resourceVersion names a state of the object: none, empty and zero mean any state. */
+export function namesVersion(text: string | undefined): text is string {
+  return text !== undefined && !/^0*$/.test(text);
+}
+
+/** Whether a client means another state of the object than the live one. 400 for text that is no version. */
+export function isOtherVersion(asked: string | undefined, live: string | undefined): boolean {
+  if (!namesVersion(asked) || asked === live) return false;
+  return parseResourceVersion(asked) !== parseResourceVersion(live);
+}
+
 /** Parses a resourceVersion of a client; 400 for text that is no version. Empty and `0` give undefined. */
 export function parseResourceVersion(text: string | undefined): bigint | undefined {
   if (text === undefined || text === '' || text === '0') return undefined;

@@ -33,8 +33,9 @@ import { isOutcomeUnknown, toStatusError } from './errors.js';
 import type { RandomBytes } from './generate-name.js';
 import {
   encodeForStorage,
+  isOtherVersion,
   isPresentForm,
-  parseResourceVersion,
+  namesVersion,
   parseStored,
   type VersionedText,
 } from './object-codec.js';
@@ -295,12 +296,12 @@ export class Store {
   private checkVersion(object: ApiObject, live: ApiObject): void {
     const name = live.metadata.name as string;
     const asked = object.metadata.resourceVersion;
-    if (!asked) {
+    if (!namesVersion(asked)) {
       if (this.definition.facts?.allowUnconditionalUpdate === false) {
         const path = FieldPath.of('metadata', 'resourceVersion');
         throw invalidError(this.definition, name, [invalid(path, 0, 'must be specified for an update')]);
       }
-    } else if (parseResourceVersion(asked) === undefined || asked !== live.metadata.resourceVersion) {
+    } else if (isOtherVersion(asked, live.metadata.resourceVersion)) {
       throw conflictError(this.groupResource, name, modifiedMessage);
     }
   }

@@ -1,5 +1,6 @@
 import type { ObjectMeta, OwnerReference } from '../machinery/api-object.js';
 import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../machinery/field-error.js';
+import { parseApiVersion } from '../machinery/group-version.js';
 import { validateAnnotations, validateLabels } from '../machinery/label-rules.js';
 import { isDns1123Label, isQualifiedName } from '../machinery/names.js';
 
@@ -47,7 +48,7 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): Field
       errors.push(forbidden(metadataPath.child('finalizers'), detail));
     }
   }
-  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const) {
+  for (const field of ['name', 'namespace', 'uid', 'deletionTimestamp'] as const) {
     if ((meta[field] ?? '') !== (old[field] ?? '')) {
       errors.push(invalid(metadataPath.child(field), meta[field], 'field is immutable'));
     }
@@ -55,9 +56,6 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): Field
   if (meta.deletionGracePeriodSeconds !== old.deletionGracePeriodSeconds) {
     const path = metadataPath.child('deletionGracePeriodSeconds');
     errors.push(invalid(path, meta.deletionGracePeriodSeconds, 'field is immutable'));
-  }
-  if ((meta.generation ?? 0) < (old.generation ?? 0)) {
-    errors.push(invalid(metadataPath.child('generation'), meta.generation ?? 0, 'must not be decremented'));
   }
   validateCommon(meta, errors);
   return errors;
@@ -81,12 +79,16 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
   const path = metadataPath.child('ownerReferences');
   let controller: OwnerReference | undefined;
   for (const reference of references) {
-    if (!reference.apiVersion) {
+    const groupVersion = parseApiVersion(reference.apiVersion ?? '');
+    if (!groupVersion?.version) {
       errors.push(invalid(path.child('apiVersion'), reference.apiVersion ?? '', 'version must not be empty'));
     }
     if (!reference.kind) errors.push(invalid(path.child('kind'), reference.kind ?? '', 'kind must not be empty'));
     if (!reference.name) errors.push(invalid(path.child('name'), reference.name ?? '', 'name must not be empty'));
     if (!reference.uid) errors.push(invalid(path.child('uid'), reference.uid ?? '', 'uid must not be empty'));
+    if (groupVersion?.group === '' && groupVersion.version === 'v1' && reference.kind === 'Event') {
+      errors.push(invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'));
+    }
     if (reference.controller !== true) continue;
     // The message shows all references: not once for each of very many.
     if (controller !== undefined && errors.length < maxControllerErrors) {

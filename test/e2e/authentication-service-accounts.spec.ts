@@ -68,6 +68,8 @@ describe('tokens of service accounts', () => {
     const { status, body } = await request('robot');
     assert.equal(status, 201);
     const { token, expirationTimestamp } = body.status;
+    assert.equal(body.metadata.name, 'robot');
+    assert.equal(body.metadata.namespace, 'default');
     assert.deepEqual(body.spec, { audiences: [issuer], expirationSeconds: 3600, boundObjectRef: null });
     assert.ok(Math.abs(Date.parse(expirationTimestamp) - Date.now() - 3_600_000) < 60_000);
     for (const server of [cluster.first, cluster.second]) {

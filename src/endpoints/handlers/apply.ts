@@ -7,7 +7,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, invalidError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { toServed, toStored } from '../../registry/object-codec.js';
-import { decodePatched, parseBody } from '../negotiation/decode-body.js';
+import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
@@ -31,7 +31,7 @@ export async function handleApply(
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
   }
   const body = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
-  const config = parseConfig(body);
+  const config = parseConfig(context, scope, body, options.fieldValidation);
 
   const outcome = await services.storeOf(resource).update(context, scope.namespace, scope.name, {
     dryRun: options.dryRun,
@@ -75,10 +75,15 @@ export async function handleApply(
 }
 
 /** JSON is valid YAML, so both are read as YAML. */
-function parseConfig(body: Buffer): Readonly<Record<string, unknown>> {
+function parseConfig(
+  context: RequestContext,
+  scope: RequestScope,
+  body: Buffer,
+  fieldValidation: FieldValidation,
+): Readonly<Record<string, unknown>> {
   let config: unknown;
   try {
-    config = parseBody(body, 'yaml');
+    config = parsePatchBody(context, expectedKind(scope), body, 'yaml', fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequestError(`error decoding YAML: ${error.message}`, error);
     throw error;

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
+import type { GroupVersionKind } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
 import type { RequestContext } from '../../machinery/request-context.js';
@@ -13,7 +14,7 @@ import {
 } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { toServed, toStored } from '../../registry/object-codec.js';
-import { decodePatched, parseBody } from '../negotiation/decode-body.js';
+import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
@@ -51,11 +52,23 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
   return type;
 }
 
+/** What a patch is applied to. */
+export interface PatchedKind {
+  readonly schema: KindType;
+  readonly expected: GroupVersionKind;
+}
+
 /** Reads a patch body; 400 for one that can't be parsed. */
-export function parsePatch(type: PatchType, body: Buffer, schema: KindType): ApplyPatch {
+export function parsePatch(
+  context: RequestContext,
+  type: PatchType,
+  body: Buffer,
+  { schema, expected }: PatchedKind,
+  fieldValidation: FieldValidation,
+): ApplyPatch {
   let patch: unknown;
   try {
-    patch = parseBody(body, 'json');
+    patch = parsePatchBody(context, expected, body, 'json', fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequestError(error.message, error);
     throw error;
@@ -90,7 +103,8 @@ export async function handlePatch(
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
   }
   const body = await readBody(request.raw, services.options.maxBodyBytes);
-  const apply = parsePatch(type, body, resource.served.type);
+  const kind = { schema: resource.served.type, expected: expectedKind(scope) };
+  const apply = parsePatch(context, type, body, kind, options.fieldValidation);
   const store = services.storeOf(resource);
 
   const outcome = await store.update(context, scope.namespace, scope.name, {

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, methodNotAllowedError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
-import { parseStored, toServed } from '../../registry/object-codec.js';
+import { isOtherVersion, parseStored, toServed } from '../../registry/object-codec.js';
 import type { SubresourceDefinition } from '../../registry/resource-definition.js';
 import { bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
@@ -114,7 +114,8 @@ async function patchedBody(
 ): Promise<MakeBody> {
   const patchType = patchTypeOf(request.plinthContext?.contentType);
   const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
-  const apply = parsePatch(patchType, raw, type);
+  const kind = { schema: type, expected: expectedKind(scope) };
+  const apply = parsePatch(context, patchType, raw, kind, options.fieldValidation);
   return (parent) => {
     const view = scope.subresource?.read?.(parent) as ApiObject;
     const patched = apply(view);
@@ -143,7 +144,7 @@ async function writeThroughParent(
       const body = makeBody(live);
       const { resourceVersion, uid } = body.metadata;
       const isOther =
-        (resourceVersion && resourceVersion !== live.metadata.resourceVersion) || (uid && uid !== live.metadata.uid);
+        isOtherVersion(resourceVersion, live.metadata.resourceVersion) || (uid && uid !== live.metadata.uid);
       if (isOther) throw conflictError(store.groupResource, scope.name, modifiedMessage);
       await admissionOf(context).admit({
         operation: scope.verb === 'create' ? 'CREATE' : 'UPDATE',

@@ -4,7 +4,7 @@ import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { conflictError, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
-import { toServed, toStored } from '../../registry/object-codec.js';
+import { namesVersion, toServed, toStored } from '../../registry/object-codec.js';
 import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
@@ -53,7 +53,7 @@ export async function handleUpdate(
       decoded = undefined;
       if (live === undefined) {
         // A version or uid speaks of an object that is not there any more.
-        if (object.metadata.resourceVersion) throw notFoundError(store.groupResource, scope.name);
+        if (namesVersion(object.metadata.resourceVersion)) throw notFoundError(store.groupResource, scope.name);
       } else checkUid(store.groupResource, object, live);
       await admissionOf(context).admit({
         operation: live === undefined ? 'CREATE' : 'UPDATE',

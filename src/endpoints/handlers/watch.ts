@@ -7,6 +7,7 @@ import { parseResourceVersion } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
 import type { ChangeSubscription, ListPosition } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
+import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { RequestScope } from '../request-scope.js';
@@ -201,13 +202,9 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
 }
 
 function timeoutOf(services: EndpointServices, text: string | null): number {
-  if (text !== null && text !== '') {
-    if (!/^\d{1,9}$/.test(text))
-      throw badRequestError(`timeoutSeconds: parsing ${JSON.stringify(text)}: invalid syntax`);
-    const seconds = Number(text);
-    // Longer than a timer can hold would fire at once.
-    if (seconds > 0) return Math.min(seconds * 1000, 2_000_000_000);
-  }
+  const seconds = parseTimeoutSeconds(text);
+  // Longer than a timer can hold would fire at once.
+  if (seconds !== undefined) return Math.min(seconds * 1000, 2_000_000_000);
   // Spread, so that many watches opened together do not all come back together.
   return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));
 }

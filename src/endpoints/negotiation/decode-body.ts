@@ -31,14 +31,20 @@ export function bodyFormat(contentType: string | undefined, names: VendorNames):
   throw unsupportedMediaTypeError(acceptedMediaTypes(names));
 }
 
-/** Parses a text body to plain values; throws a SyntaxError whose message suits a client. */
-export function parseBody(body: Buffer, format: TextFormat): unknown {
+/**
+ * Parses a text body to plain values; throws a SyntaxError whose message suits a client.
+ *
+ * @param duplicates gets the paths of keys that stand more than once in one object
+ */
+export function parseBody(body: Buffer, format: TextFormat, duplicates?: string[]): unknown {
   const fault = faultOfBody(body);
   if (fault !== undefined) throw fault;
   const text = decodeUtf8(body);
-  if (format === 'yaml') return parseYaml(text);
+  if (format === 'yaml') return parseYaml(text, duplicates);
   try {
-    return parseJson(text);
+    const value = parseJson(text);
+    duplicates?.push(...findDuplicateKeys(text));
+    return value;
   } catch (cause) {
     throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });
   }
@@ -68,9 +74,10 @@ export function decodeBody(
 ): ApiObject {
   // Fields that a protobuf message has besides the known ones have no names to report.
   if (format === 'protobuf') return decodeProtobufObject(type, expected, body);
+  const duplicates: string[] | undefined = fieldValidation === 'Ignore' ? undefined : [];
   let input: unknown;
   try {
-    input = parseBody(body, format);
+    input = parseBody(body, format, duplicates);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw unrecognizedError(expected.kind, `couldn't get version/kind; ${error.message}`, body, error);
@@ -83,7 +90,6 @@ export function decodeBody(
       body,
     );
   }
-  const duplicates = fieldValidation === 'Ignore' || format === 'yaml' ? [] : findDuplicateKeys(body.toString('utf8'));
   return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates);
 }
 
@@ -132,6 +138,29 @@ export function decodePatched(
     if (error instanceof StatusError && error.code === 400) throw refuse(error.message, error);
     throw error;
   }
+}
+
+/**
+ * Parses a patch. Keys that stand more than once in one of its objects are treated by `fieldValidation` as unknown
+ * fields are: ignored, warned about, or refused with a 422. Throws a SyntaxError for text that can't be parsed.
+ */
+export function parsePatchBody(
+  context: RequestContext,
+  expected: GroupVersionKind,
+  body: Buffer,
+  format: TextFormat,
+  fieldValidation: FieldValidation,
+): unknown {
+  const duplicates: string[] | undefined = fieldValidation === 'Ignore' ? undefined : [];
+  const patch = parseBody(body, format, duplicates);
+  try {
+    reportStrictErrors(context, [], duplicates ?? [], fieldValidation);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    const fault = { type: 'FieldValueInvalid', field: 'patch', message: `Invalid value: ${error.message}` } as const;
+    throw invalidError(expected, '', [fault]);
+  }
+  return patch;
 }
 
 /** The same for a value that is parsed already. */

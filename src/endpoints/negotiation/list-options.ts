@@ -34,6 +34,7 @@ export function parseListOptions(
 ): ListOptions {
   const { query } = context;
   const limit = parseLimit(query.get('limit'));
+  parseTimeoutSeconds(query.get('timeoutSeconds'));
   const token = query.get('continue') ?? '';
   const versionText = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
@@ -68,6 +69,16 @@ function checkMatch(names: VendorNames, match: string, version: string, token: s
     errors.push(forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
   }
   if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'ListOptions' }, '', errors);
+}
+
+/** Parses `timeoutSeconds` of a list or watch; undefined when none was asked for. 400 for text that is no number. */
+export function parseTimeoutSeconds(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  if (!/^[+-]?\d{1,15}$/.test(text)) {
+    throw badRequestError(`timeoutSeconds: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  const seconds = Number(text);
+  return seconds > 0 ? seconds : undefined;
 }
 
 function parseLimit(text: string | null): number {

@@ -1,15 +1,20 @@
-import { Lexer, parseDocument, type ScalarTag, type Tags } from 'yaml';
+import { isMap, isScalar, isSeq, Lexer, parseDocument, type ScalarTag, type Tags } from 'yaml';
 import { ExactNumber, parseJson } from '../../machinery/json/exact-numbers.js';
-import { maxDepth } from '../../machinery/schema/index.js';
+import { findDuplicateKeys, maxDepth } from '../../machinery/schema/index.js';
 
 const maxAliases = 100;
 
 /**
  * Parses YAML 1.2 to plain values; numbers keep their spelling as in JSON. Text that is JSON is read as that, which is
  * much faster. Throws a SyntaxError whose message suits a client.
+ *
+ * @param duplicates gets the paths of keys that stand more than once in one object; only the last of them counts
  */
-export function parseYaml(text: string): unknown {
-  return isJsonObject(text) ? (tryJson(text)?.value ?? parseDocumentText(text)) : parseDocumentText(text);
+export function parseYaml(text: string, duplicates?: string[]): unknown {
+  const json = isJsonObject(text) ? tryJson(text) : undefined;
+  if (json === undefined) return parseDocumentText(text, duplicates);
+  duplicates?.push(...findDuplicateKeys(text));
+  return json.value;
 }
 
 function isJsonObject(text: string): boolean {
@@ -25,7 +30,7 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function parseDocumentText(text: string): unknown {
+function parseDocumentText(text: string, duplicates: string[] | undefined): unknown {
   if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
   try {
     const document = parseDocument(text, {
@@ -38,12 +43,31 @@ function parseDocumentText(text: string): unknown {
     });
     const fault = document.errors[0];
     if (fault !== undefined) throw fault;
+    if (duplicates !== undefined) noteDuplicates(document.contents, '', duplicates);
     const value: unknown = document.toJS({ maxAliasCount: maxAliases, reviver: smallIntegers });
     return value;
   } catch (cause) {
     // The parser recurses into what is nested, until it runs out of stack.
     if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
     throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
+  }
+}
+
+/** As many as are reported of JSON. */
+const maxDuplicates = 100;
+
+/** Aliases are passed over: what they stand for was looked at where it is written. */
+function noteDuplicates(node: unknown, path: string, found: string[]): void {
+  if (found.length >= maxDuplicates) return;
+  if (isSeq(node)) node.items.forEach((item, i) => void noteDuplicates(item, `${path}[${i}]`, found));
+  if (!isMap(node)) return;
+  const keys = new Set<string>();
+  for (const { key, value } of node.items) {
+    const name = String(isScalar(key) ? key.value : key);
+    const at = path === '' ? name : `${path}.${name}`;
+    if (!keys.has(name)) keys.add(name);
+    else if (found.length < maxDuplicates && !found.includes(at)) found.push(at);
+    noteDuplicates(value, at, found);
   }
 }
 

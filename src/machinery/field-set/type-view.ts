@@ -63,6 +63,8 @@ const serverFields: readonly string[] = [
   'uid',
   'selfLink',
   'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
   'resourceVersion',
   'generation',
   'managedFields',

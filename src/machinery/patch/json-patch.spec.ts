@@ -86,9 +86,19 @@ test('failing operations are unprocessable', () => {
     const error = failure(patch);
     assert.equal(error.reason, 'Invalid', JSON.stringify(patch));
     assert.equal(error.code, 422);
-    assert.equal(error.message, 'the server rejected our request due to an error in our request');
-    assert.notEqual(error.detail, error.message);
+    const [cause, ...others] = error.details?.causes ?? [];
+    assert.ok(cause?.message);
+    assert.deepEqual(others, []);
+    const text = 'the server rejected our request due to an error in our request';
+    assert.equal(error.message, `${text}: ${cause.message}`);
   }
+});
+
+test('the reason names the operation and where it failed', () => {
+  const replace = failure([{ op: 'replace', path: '/data/zzz', value: 1 }]);
+  assert.equal(replace.details?.causes?.[0]?.message, 'cannot replace "/data/zzz": nothing there');
+  const long = failure([{ op: 'remove', path: `/${'x'.repeat(5000)}` }]);
+  assert.ok(long.message.length < 500);
 });
 
 test('entries that are no operations are bad requests', () => {

@@ -5,6 +5,7 @@ import { checkDepth, PatchError, unprocessablePatchMessage } from './patch-error
 const maxOperations = 10_000;
 /** Bytes that `copy` operations may add in total: a few of them could double an object without end. */
 const maxCopiedBytes = 3 * 1024 * 1024;
+const maxShown = 200;
 
 /**
  * Applies an RFC 6902 patch and returns the new document; neither argument is changed, unchanged parts are shared with
@@ -210,8 +211,10 @@ function arrayIndex(part: string, end: number, path: readonly string[]): number 
   return index;
 }
 
+/** A part of the patch as a message shows it, cut where it gets too long to read. */
 function show(value: unknown): string {
-  return JSON.stringify(Array.isArray(value) ? `/${value.join('/')}` : (value ?? null));
+  const text = JSON.stringify(Array.isArray(value) ? `/${value.join('/')}` : (value ?? null));
+  return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;
 }
 
 function fail(detail: string): PatchError {

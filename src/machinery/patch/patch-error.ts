@@ -3,20 +3,19 @@ import { StatusError } from '../status-error.js';
 
 export type PatchErrorReason = 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge';
 
-/** What clients are told when a well-formed JSON patch does not fit the object. */
+/** What clients are told when a well-formed JSON patch does not fit the object, before the reason. */
 export const unprocessablePatchMessage = 'the server rejected our request due to an error in our request';
 
 /** A patch that can't be applied; the object is not changed. Answered as it is, like any status error. */
 export class PatchError extends StatusError {
   override readonly reason: PatchErrorReason;
-  /** What exactly is wrong: more than `message` tells where clients expect a fixed text. */
-  readonly detail: string;
 
-  constructor(reason: PatchErrorReason, message: string, detail = message) {
-    super(reason, message, reason === 'Invalid' ? { details: {} } : {});
+  constructor(reason: PatchErrorReason, message: string, detail?: string) {
+    const causes = detail === undefined ? [] : [{ reason: 'FieldValueInvalid', message: detail, field: 'patch' }];
+    const text = detail === undefined ? message : `${message}: ${detail}`;
+    super(reason, text, reason === 'Invalid' ? { details: { causes } } : {});
     this.name = 'PatchError';
     this.reason = reason;
-    this.detail = detail;
   }
 }
 

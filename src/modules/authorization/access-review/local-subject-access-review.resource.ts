@@ -4,6 +4,7 @@ import {
 } from '../../../apis/authorization/v1/subject-access-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
+import { badRequestError } from '../../../machinery/status-error.js';
 import { groupName } from '../../../machinery/vendor.js';
 import type { GroupContext } from '../../../registry/group-context.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
@@ -30,6 +31,11 @@ export function localSubjectAccessReviewResource({
     verbs: ['create'],
     strategy: {},
     answer: async (_context, review) => {
+      const { resourceAttributes } = review.spec;
+      if (resourceAttributes && !resourceAttributes.namespace) {
+        const { namespace } = review.metadata;
+        throw badRequestError(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+      }
       refuseBroken(group, localErrors(review));
       const { spec } = review;
       return { ...review, status: await reviewAccess(security.authorizer, subjectOf(spec), spec) };

@@ -4,6 +4,7 @@ import { cloneJson } from '../../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { badRequestError, conflictError, modifiedMessage, notFoundError } from '../../../machinery/status-error.js';
 import type { GroupContext } from '../../../registry/group-context.js';
+import { isOtherVersion } from '../../../registry/object-codec.js';
 import { type AnswerOptions, defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { Store } from '../../../registry/store.js';
 import { bindingPath } from '../pod/pod.binding.js';
@@ -29,7 +30,7 @@ export function bindingResource(context: GroupContext): ResourceDefinition {
         if (live === undefined) throw notFoundError(groupResource, name);
         const { uid, resourceVersion } = body.metadata;
         const isOther =
-          (uid && uid !== live.metadata.uid) || (resourceVersion && resourceVersion !== live.metadata.resourceVersion);
+          (uid && uid !== live.metadata.uid) || isOtherVersion(resourceVersion, live.metadata.resourceVersion);
         if (isOther) throw conflictError(groupResource, name, modifiedMessage);
         return path.write?.(request, cloneJson(live), body) as ApiObject;
       },

@@ -59,13 +59,11 @@ async function performToken(
   const expirationSeconds = shortened(seconds, issuer, request);
   const target = spec.boundObjectRef ? await boundTarget(context, action, spec.boundObjectRef) : {};
   const uid = account.metadata.uid ?? '';
-  // What the path says is not repeated.
-  const { name: _name, namespace: _namespace, ...metadata } = body.metadata;
   const { token, expiresAt } = await issuer.issue({ namespace, name, uid, audiences, expirationSeconds, ...target });
   return {
     kind: body.kind,
     apiVersion: body.apiVersion,
-    metadata: { ...metadata, creationTimestamp: null },
+    metadata: { ...body.metadata, name, namespace, creationTimestamp: null },
     spec: { audiences, expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null },
     status: { token, expirationTimestamp: formatTime(expiresAt.getTime()) },
   } as unknown as ApiObject;

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient, ApiResponse } from './support/api-client.js';
+import { TestCluster } from './support/test-cluster.js';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+const deployments = '/apis/apps/v1/namespaces/default/deployments';
+const pods = '/api/v1/namespaces/default/pods';
+const merge = 'application/merge-patch+json';
+const podSpec = { containers: [{ name: 'c', image: 'i' }] };
+
+let cluster: TestCluster;
+let client: ApiClient;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1 });
+  client = cluster.first.client;
+});
+
+after(() => cluster.stop());
+
+/** The answer, which must have the status. */
+function answered(answer: ApiResponse, status: number): ApiResponse {
+  assert.equal(answer.status, status, answer.text);
+  return answer;
+}
+
+/** A new object; its text as the server has it. */
+// biome-ignore lint/suspicious/noExplicitAny: any object
+async function made(path: string, body: object): Promise<any> {
+  return answered(await client.post(path, body), 201).body;
+}
+
+function patch(path: string, contentType: string, body: unknown): Promise<ApiResponse> {
+  return client.send('PATCH', path, { body, contentType });
+}
+
+function deployment(name: string): object {
+  const labels = { app: name };
+  return {
+    metadata: { name },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec } },
+  };
+}
+
+describe('resourceVersion zero of a write', () => {
+  for (const version of ['0', '00']) {
+    it(`means any state: ${version}`, async () => {
+      const name = `version-${version}`;
+      answered(await client.post(maps, { metadata: { name, resourceVersion: version } }), 201);
+      const metadata = { name, resourceVersion: version };
+      const put = await client.put(`${maps}/${name}`, { metadata, data: { a: '1' } });
+      assert.deepEqual(answered(put, 200).body.data, { a: '1' });
+      for (const type of [merge, 'application/strategic-merge-patch+json']) {
+        answered(await patch(`${maps}/${name}`, type, { metadata, data: { a: type } }), 200);
+      }
+      const operations = [{ op: 'replace', path: '/metadata/resourceVersion', value: version }];
+      answered(await patch(`${maps}/${name}`, 'application/json-patch+json', operations), 200);
+      const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { b: '1' } };
+      answered(await patch(`${maps}/${name}?fieldManager=m`, 'application/apply-patch+yaml', applied), 200);
+
+      await made(deployments, deployment(name));
+      const scale = { metadata, spec: { replicas: 3 } };
+      assert.equal(answered(await client.put(`${deployments}/${name}/scale`, scale), 200).body.spec.replicas, 3);
+      const { body: live } = await client.get(`${deployments}/${name}`);
+      live.metadata.resourceVersion = version;
+      answered(await client.put(`${deployments}/${name}/status`, live), 200);
+
+      await made(pods, { metadata: { name }, spec: podSpec });
+      const binding = { metadata, target: { kind: 'Node', name: 'n' } };
+      answered(await client.post(`${pods}/${name}/binding`, binding), 201);
+    });
+
+    it(`is none where one has to be given: ${version}`, async () => {
+      const name = `lease-${version}`;
+      const metadata = { name, resourceVersion: version };
+      // No state is named, so a lease that is missing is made.
+      answered(await client.put(`${leases}/${name}`, { metadata, spec: {} }), 201);
+      for (const answer of [
+        await client.put(`${leases}/${name}`, { metadata, spec: { leaseDurationSeconds: 3 } }),
+        await patch(`${leases}/${name}`, merge, { metadata: { resourceVersion: version } }),
+      ]) {
+        assert.match(answered(answer, 422).body.message, /metadata\.resourceVersion.*must be specified for an update/);
+      }
+    });
+  }
+
+  it('is another one with leading zeros', async () => {
+    const { metadata } = await made(maps, { metadata: { name: 'zeros' } });
+    const put = (resourceVersion: string, a: string) =>
+      client.put(`${maps}/zeros`, { metadata: { name: 'zeros', resourceVersion }, data: { a } });
+    answered(await put(`0${metadata.resourceVersion}`, '1'), 200);
+    answered(await put(metadata.resourceVersion, '2'), 409);
+    answered(await put('abc', '2'), 400);
+  });
+});
+
+describe('what only the server writes', () => {
+  const foreign = { creationTimestamp: '2001-01-01T00:00:00Z', generation: 77, selfLink: '/x' };
+
+  for (const { path, body } of [
+    { path: maps, body: { metadata: { name: 'kept' }, data: { a: '1' } } },
+    { path: deployments, body: deployment('kept') },
+  ]) {
+    it(`is restored from the live object: ${path}`, async () => {
+      const live = await made(path, body);
+      const { uid: _uid, ...metadata } = live.metadata;
+      for (const changed of [
+        { ...metadata, ...foreign },
+        { ...metadata, uid: '', creationTimestamp: null, generation: -3 },
+      ]) {
+        const put = answered(await client.put(`${path}/kept`, { ...live, metadata: changed }), 200).body;
+        assert.deepEqual(put.metadata, live.metadata);
+      }
+      const { body: patched } = answered(await patch(`${path}/kept`, merge, { metadata: foreign }), 200);
+      assert.deepEqual(patched.metadata, live.metadata);
+    });
+  }
+
+  it('is restored on the path of a status', async () => {
+    const live = await made(deployments, deployment('kept-status'));
+    const metadata = { ...live.metadata, ...foreign };
+    const put = await client.put(`${deployments}/kept-status/status`, { ...live, metadata });
+    assert.deepEqual(answered(put, 200).body.metadata, live.metadata);
+  });
+
+  it('keeps the end of an object that is being deleted', async () => {
+    await made(maps, { metadata: { name: 'ending', finalizers: ['example.com/f'] } });
+    answered(await client.delete(`${maps}/ending`), 200);
+    const { body: live } = await client.get(`${maps}/ending`);
+    const put = (change: object) =>
+      client.put(`${maps}/ending`, { ...live, metadata: { ...live.metadata, ...change } });
+    for (const change of [{ deletionTimestamp: '2001-01-01T00:00:00Z' }, { deletionTimestamp: null }]) {
+      const { body } = answered(await put(change), 200);
+      assert.equal(body.metadata.deletionTimestamp, live.metadata.deletionTimestamp);
+    }
+    answered(await put({ deletionGracePeriodSeconds: 9 }), 422);
+  });
+
+  it('does not let an update begin a deletion', async () => {
+    const live = await made(maps, { metadata: { name: 'staying' } });
+    for (const change of [{ deletionTimestamp: '2001-01-01T00:00:00Z' }, { deletionGracePeriodSeconds: 5 }]) {
+      answered(await client.put(`${maps}/staying`, { ...live, metadata: { ...live.metadata, ...change } }), 422);
+    }
+  });
+});
+
+describe('owners', () => {
+  const owned = (apiVersion: string, kind: string) =>
+    client.post(`${maps}?dryRun=All`, {
+      metadata: { name: 'owned', ownerReferences: [{ apiVersion, kind, name: 'o', uid: 'u' }] },
+    });
+
+  it('are no events', async () => {
+    assert.match(answered(await owned('v1', 'Event'), 422).body.message, /disallowed from being an owner/);
+    answered(await owned('example.com/v1', 'Event'), 201);
+    answered(await owned('v1', 'Pod'), 201);
+  });
+
+  it('have a version that can be read', async () => {
+    for (const version of ['a/b/c', 'a/', '']) answered(await owned(version, 'Pod'), 422);
+  });
+});
+
+describe('requests with parts that make no sense', () => {
+  it('are refused: access reviews about no namespace', async () => {
+    const path = '/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews';
+    for (const namespace of [undefined, '']) {
+      const spec = { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods', namespace } };
+      const { message } = answered(await client.post(path, { spec }), 400).body;
+      assert.equal(message, 'spec.resourceAttributes.namespace must match namespace: default');
+    }
+  });
+
+  it('are refused: seconds that are no number', async () => {
+    for (const text of ['abc', '1.5', '0x1', '99999999999999999999']) {
+      answered(await client.get(`${maps}?timeoutSeconds=${text}`), 400);
+      answered(await client.get(`${maps}?watch=1&timeoutSeconds=${text}`), 400);
+    }
+    answered(await client.get(`${maps}?timeoutSeconds=5`), 200);
+    answered(await client.get(`${maps}?timeoutSeconds=-1`), 200);
+  });
+
+  it('are refused with the reason: patches of what is missing', async () => {
+    await made(maps, { metadata: { name: 'patched' }, data: { a: '1' } });
+    const operations = [{ op: 'replace', path: '/data/none', value: '1' }];
+    const refused = answered(await patch(`${maps}/patched`, 'application/json-patch+json', operations), 422);
+    const { reason, details, message } = refused.body;
+    assert.equal(reason, 'Invalid');
+    assert.equal(details.causes[0].message, 'cannot replace "/data/none": nothing there');
+    assert.ok(message.endsWith(details.causes[0].message));
+  });
+});
+
+describe('keys that stand twice', () => {
+  const json = '{"metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}';
+  const yaml = 'metadata:\n  name: twice\ndata:\n  a: "1"\n  "a": "2"\n';
+  const identity = '"apiVersion":"v1","kind":"ConfigMap"';
+  const forms: readonly { type: string; text: string; method: 'POST' | 'PUT' | 'PATCH'; key: string }[] = [
+    { method: 'POST', type: 'application/json', text: json, key: 'data.a' },
+    { method: 'POST', type: 'application/yaml', text: yaml, key: 'data.a' },
+    { method: 'PUT', type: 'application/json', text: json, key: 'data.a' },
+    { method: 'PUT', type: 'application/yaml', text: yaml, key: 'data.a' },
+    { method: 'PATCH', type: merge, text: '{"data":{"a":"1","a":"2"}}', key: 'data.a' },
+    {
+      method: 'PATCH',
+      type: 'application/strategic-merge-patch+json',
+      text: '{"data":{"a":"1","a":"2"}}',
+      key: 'data.a',
+    },
+    {
+      method: 'PATCH',
+      type: 'application/json-patch+json',
+      text: '[{"op":"add","path":"/data/a","value":"1","value":"2"}]',
+      key: '[0].value',
+    },
+    {
+      method: 'PATCH',
+      type: 'application/apply-patch+yaml',
+      text: `{${identity},"metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}`,
+      key: 'data.a',
+    },
+    {
+      method: 'PATCH',
+      type: 'application/apply-patch+yaml',
+      text: `apiVersion: v1\nkind: ConfigMap\n${yaml}`,
+      key: 'data.a',
+    },
+  ];
+
+  before(() => made(maps, { metadata: { name: 'twice' }, data: { b: '1' } }));
+
+  for (const { method, type, text, key } of forms) {
+    it(`are refused, warned about or ignored: ${method} ${type} ${text.startsWith('{') ? 'JSON' : ''}`, async () => {
+      const force = type.includes('apply') ? '&force=true' : '';
+      const send = (validation: string) =>
+        client.send(
+          method,
+          `${method === 'POST' ? maps : `${maps}/twice`}?dryRun=All&fieldManager=m${force}${validation}`,
+          {
+            raw: method === 'POST' ? text.replace('twice', 'new') : text,
+            contentType: type,
+          },
+        );
+      const strict = await send('&fieldValidation=Strict');
+      answered(strict, method === 'PATCH' ? 422 : 400);
+      assert.ok(strict.body.message.includes(`duplicate field "${key}"`), strict.text);
+      for (const validation of ['&fieldValidation=Warn', '']) {
+        const warned = await send(validation);
+        assert.equal(warned.body.data.a, '2', warned.text);
+        assert.match(String(warned.headers.warning), /duplicate field/);
+      }
+      const ignored = await send('&fieldValidation=Ignore');
+      assert.equal(ignored.body.data.a, '2');
+      assert.equal(ignored.headers.warning, undefined);
+    });
+  }
+});
