@@ -68,7 +68,7 @@ export class WriteQueue {
         alone: false,
         stayedBehind: false,
       });
-      this.#sweeper ??= setInterval(() => this.#sweep(), Math.min(250, this.#waitMs)).unref();
+      this.#watchDeadlines();
     });
   }
 
@@ -96,9 +96,11 @@ export class WriteQueue {
     return batch;
   }
 
-  /** Writes that were not made go again, before all others. */
+  /** Writes that were not made go again, before all others and under their old deadlines. */
   putBack(entries: readonly QueuedWrite[]): void {
+    if (entries.length === 0) return;
     this.#writes = [...entries, ...this.#writes];
+    this.#watchDeadlines();
   }
 
   /**
@@ -120,6 +122,11 @@ export class WriteQueue {
   close(error: StorageError): void {
     clearInterval(this.#sweeper);
     for (const entry of this.#writes.splice(0)) entry.reject(error);
+  }
+
+  /** Until the queue is found empty. */
+  #watchDeadlines(): void {
+    this.#sweeper ??= setInterval(() => this.#sweep(), Math.min(250, this.#waitMs)).unref();
   }
 
   #sweep(): void {
