@@ -32,7 +32,7 @@ describe('parseOptions', () => {
     assert.equal(options.api.minRequestTimeoutSeconds, 1800);
     assert.equal(options.api.maxRequestsInflight, 400);
     assert.equal(options.api.maxMutatingRequestsInflight, 200);
-    assert.equal(options.storage.watchHistoryMs, 600_000);
+    assert.equal(options.storage.watchHistoryMs, 300_000);
     assert.equal(options.storage.databaseUrl, undefined);
     assert.throws(() => Object.assign(options.api, { vendor: 'other' }), TypeError);
   });

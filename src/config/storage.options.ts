@@ -60,7 +60,7 @@ export class StorageOptions {
     usage: 'How long old versions are kept for watches, continued lists and reads of the past; at least 5m0s.',
   })
   @Min(shortestHistoryMs, { message: `must be at least ${formatDuration(shortestHistoryMs)}` })
-  readonly watchHistoryMs: number = 600_000;
+  readonly watchHistoryMs: number = 300_000;
 
   @Flag({
     name: 'watch-cache',

@@ -71,7 +71,7 @@ export interface PostgresStorageOptions {
   readonly listenDatabaseUrl?: string | undefined;
   /** Reader connections; one writer and one listener connection come on top. Default 3. */
   readonly poolSize?: number | undefined;
-  /** How long old versions stay readable. Default 10 minutes, at least 5. */
+  /** How long old versions stay readable. Default and least 5 minutes. */
   readonly watchHistoryMs?: number | undefined;
   /** The log is read this often even without notification. Default 500. */
   readonly notifyPollMs?: number | undefined;
@@ -99,7 +99,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     databaseUrl: options.databaseUrl,
     listenDatabaseUrl: options.listenDatabaseUrl ?? options.databaseUrl,
     poolSize: options.poolSize ?? 3,
-    watchHistoryMs: options.watchHistoryMs ?? 10 * 60_000,
+    watchHistoryMs: options.watchHistoryMs ?? MIN_HISTORY_MS,
     notifyPollMs: options.notifyPollMs ?? 500,
     writeWaitMs: options.writeWaitMs ?? 5_000,
     resolveDeadlineMs: options.resolveDeadlineMs ?? 10_000,
