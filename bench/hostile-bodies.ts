@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
+import type { HostileCase } from './hostile/cases.js';
+import { metadataCases } from './hostile/metadata-cases.js';
+import { answerCases, queryCases } from './hostile/query-cases.js';
+import { formatCases, patchCases } from './hostile/request-cases.js';
+import { specCases } from './hostile/spec-cases.js';
+
+/*
+ * What one hostile request does to everybody else: a serving process gets one after the other, each close to the limit
+ * of its size, while a prober asks for its liveness, gets an object and renews a lease. Prints per request how long the
+ * process could not turn to anything else, by its own measure, and the longest time of the probes.
+ *   --only text       requests whose name has the text
+ *   --write           also writes the table into docs/benchmarks.md
+ */
+
+const { values: flags } = parseArgs({
+  options: { only: { type: 'string', default: '' }, write: { type: 'boolean', default: false } },
+});
+/** Long enough for followers of the log to see what was written. */
+const settleMs = 400;
+/** Node counts the wait of its own timer in. */
+const timerMs = 10;
+const goalMs = 50;
+const allow = '--authorization-mode=RBAC';
+
+interface Row {
+  readonly name: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly lagMs: number;
+  readonly probes: Readonly<Record<string, number>>;
+}
+
+const docs = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
+const cluster = await TestCluster.start({ servers: 1, flags: [allow] });
+const { url } = cluster.first;
+const agent = new Agent({ keepAlive: true, ca: cluster.pki.authority });
+
+async function send(entry: Omit<HostileCase, 'name'>, user: string): Promise<{ status: number; text: string }> {
+  const body = entry.body?.();
+  const request = httpsRequest(`${url}${entry.path}`, {
+    method: entry.method,
+    agent,
+    headers: {
+      authorization: `Bearer ${user}`,
+      ...(entry.contentType === undefined ? {} : { 'content-type': entry.contentType }),
+      ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+      ...entry.headers,
+    },
+  });
+  request.on('error', () => undefined);
+  request.end(body);
+  const [message] = (await once(request, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of message) if (text.length < 10_000) text += String(chunk);
+  return { status: message.statusCode ?? 0, text };
+}
+
+/** Longest hold of the event loop since the last call, in milliseconds. */
+async function lag(): Promise<number> {
+  const request = httpsRequest(`${url}/metrics`, { agent, headers: { authorization: `Bearer ${tokens.admin}` } });
+  request.end();
+  const [message] = (await once(request, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of message) text += String(chunk);
+  const seconds = Number(/^nodejs_eventloop_lag_max_seconds(?:\{[^}]*\})? ([\d.e-]+)/m.exec(text)?.[1] ?? Number.NaN);
+  return Math.max(0, seconds * 1000 - timerMs);
+}
+
+async function startProber(): Promise<Worker> {
+  const settings = { url, ca: cluster.pki.authority, token: tokens.admin };
+  const prober = new Worker(new URL('./hostile/prober.worker.js', import.meta.url), { workerData: settings });
+  await once(prober, 'message');
+  return prober;
+}
+
+async function probesOf(prober: Worker): Promise<Record<string, number>> {
+  prober.postMessage('take');
+  const [longest] = (await once(prober, 'message')) as [Record<string, number>];
+  return longest;
+}
+
+async function fill(namespace: string, count: number, bytes: number): Promise<void> {
+  const json = { contentType: 'application/json', method: 'POST' };
+  await send({ ...json, path: '/api/v1/namespaces', body: () => `{"metadata":{"name":"${namespace}"}}` }, tokens.admin);
+  let next = 0;
+  const worker = async () => {
+    for (let i = next++; i < count; i = next++) {
+      const metadata = { name: `c${i}`, labels: { group: `g${i % 100}` } };
+      const body = JSON.stringify({ metadata, data: { text: `${i} `.repeat(Math.ceil(bytes / `${i} `.length)) } });
+      const path = `/api/v1/namespaces/${namespace}/configmaps`;
+      const { status, text } = await send({ ...json, path, body: () => body }, tokens.admin);
+      if (status !== 201) throw new Error(`${status} ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+}
+
+async function run(prober: Worker, entry: HostileCase): Promise<Row> {
+  if (entry.before !== undefined) {
+    const { status, text } = await send(entry.before, tokens.alice);
+    if (status >= 300) console.error(`before ${entry.name}: ${status} ${text.slice(0, 300)}`);
+    await delay(settleMs);
+  }
+  const body = entry.body?.();
+  const ready: HostileCase = body === undefined ? entry : { ...entry, body: () => body };
+  await probesOf(prober);
+  await lag();
+  const begun = performance.now();
+  const { status, text } = await send(ready, tokens.alice).catch((error: unknown) => ({
+    status: 0,
+    text: String(error),
+  }));
+  const ms = performance.now() - begun;
+  await delay(settleMs);
+  const lagMs = await lag();
+  const probes = await probesOf(prober);
+  const row = { name: entry.name, status, ms, lagMs, probes };
+  const shown = Object.entries(probes).map(([name, value]) => `${name} ${value.toFixed(0)}`);
+  const mark = lagMs > goalMs ? '  <<<' : '';
+  const detail = status >= 500 || status === 0 || status === 429 ? `  ${text.slice(0, 200)}` : '';
+  console.log(
+    `${entry.name.padEnd(44)} ${String(status).padStart(3)} ${ms.toFixed(0).padStart(6)} ms, held ${lagMs.toFixed(0).padStart(5)} ms; ${shown.join(', ')}${mark}${detail}`,
+  );
+  return row;
+}
+
+function tableOf(rows: readonly Row[]): string {
+  const cell = (value: number | undefined) => (value ?? 0).toFixed(0);
+  return [
+    '| Request | Answer | Whole time | Event loop held | `/livez` | get | renewal |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...rows.map(
+      ({ name, status, ms, lagMs, probes }) =>
+        `| ${name} | ${status} | ${cell(ms)} | ${cell(lagMs)} | ${cell(probes.livez)} | ${cell(probes.get)} | ${cell(probes.lease)} |`,
+    ),
+  ].join('\n');
+}
+
+const begin = '<!-- hostile: begin -->';
+const end = '<!-- hostile: end -->';
+
+try {
+  const binding = {
+    metadata: { name: 'hostile' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'alice' }],
+  };
+  const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+  const made = { method: 'POST', path, contentType: 'application/json', body: () => JSON.stringify(binding) };
+  const { status, text } = await send(made, tokens.admin);
+  if (status !== 201) throw new Error(text);
+  const wanted = (entry: HostileCase) => entry.name.includes(flags.only);
+  const answers = answerCases.filter(wanted);
+  if (answers.some(({ path }) => path.includes('/large/'))) await fill('large', 150, 1_000_000);
+  if (answers.some(({ path }) => path.includes('/many/'))) await fill('many', 30_000, 1_000);
+  const prober = await startProber();
+  await delay(2_000);
+  const rows: Row[] = [];
+  const bodies = [...metadataCases, ...specCases, ...patchCases, ...formatCases, ...queryCases];
+  for (const entry of [...bodies.filter(wanted), ...answers]) rows.push(await run(prober, entry));
+  await prober.terminate();
+  const over = rows.filter(({ lagMs }) => lagMs > goalMs);
+  console.log(`${rows.length} requests, ${over.length} of them held the event loop for more than ${goalMs} ms`);
+  if (flags.write) {
+    const document = readFileSync(docs, 'utf8');
+    const [before, rest] = document.split(begin) as [string, string];
+    const after = rest.slice(rest.indexOf(end));
+    writeFileSync(docs, `${before}${begin}\n${tableOf(rows)}\n${after}`);
+  }
+} finally {
+  agent.destroy();
+  await cluster.stop();
+}
