@@ -1,10 +1,7 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type CanActivate, type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AdmissionChain } from './admission/chain.js';
-import { AuthenticationGuard } from './authentication/authentication.guard.js';
 import type { Authentication } from './authentication/build-authentication.js';
-import { ImpersonationGuard } from './authentication/impersonation/impersonation.guard.js';
-import { AuthorizationGuard } from './authorization/authorization.guard.js';
 import { DiscoveryController, VERSION_INFO, type VersionInfo } from './endpoints/discovery/discovery.controller.js';
 import { HEALTH_CHECKS, HealthController } from './endpoints/health/health.controller.js';
 import type { HealthCheck } from './endpoints/health/health-checks.js';
@@ -16,7 +13,6 @@ import {
 } from './endpoints/service-account-issuer/service-account-issuer.controller.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
-import type { Authorizer } from './machinery/authorizer.js';
 import { groupName } from './machinery/vendor.js';
 import { groupModules } from './modules/index.js';
 import { Logger } from './observability/logger.js';
@@ -27,9 +23,9 @@ import { ResourceRegistry } from './registry/resource-registry.js';
 export interface AppParts {
   readonly services: EndpointServices;
   readonly groupContext: GroupContext;
-  readonly authentication: Pick<Authentication, 'authenticator' | 'issuerDocuments' | 'metrics'>;
-  readonly allowAnonymous: boolean;
-  readonly authorizer: Authorizer;
+  readonly issuerDocuments: () => Authentication['issuerDocuments'];
+  /** Asked in this order before a handler. */
+  readonly guards: readonly CanActivate[];
   readonly admission: AdmissionChain;
   readonly healthChecks: readonly HealthCheck[];
   readonly version: VersionInfo;
@@ -47,7 +43,7 @@ class SharedModule {
       { provide: GROUP_CONTEXT, useValue: groupContext },
       { provide: Logger, useValue: logger },
       { provide: HEALTH_CHECKS, useValue: parts.healthChecks },
-      { provide: ISSUER_DOCUMENTS, useValue: { documents: () => parts.authentication.issuerDocuments } },
+      { provide: ISSUER_DOCUMENTS, useValue: { documents: parts.issuerDocuments } },
       { provide: VERSION_INFO, useValue: parts.version },
       { provide: AdmissionChain, useValue: parts.admission },
       { provide: ResourceRegistry, useValue: services.registry },
@@ -57,15 +53,14 @@ class SharedModule {
 }
 
 /**
- * The way of a request: the hooks of `endpoints/request-info` (registered on Fastify before routing), then the three
- * guards in this order, then for writes the admission interceptor of the controllers, then the handler of the verb; any
+ * The way of a request: the hooks of `endpoints/request-info` (registered on Fastify before routing), then the
+ * guards in their order, then for writes the admission interceptor of the controllers, then the handler of the verb; any
  * error ends in the filter.
  */
 @Module({})
 export class AppModule {
   static of(parts: AppParts): DynamicModule {
     const names = parts.services.names;
-    const { authenticator, metrics } = parts.authentication;
     const groupControllers = groupModules.map(({ group }) =>
       groupController(group === 'core' ? 'api' : `apis/${groupName(group, names)}`),
     );
@@ -81,12 +76,7 @@ export class AppModule {
         CatchAllController,
       ],
       providers: [
-        {
-          provide: APP_GUARD,
-          useValue: new AuthenticationGuard(authenticator, parts.allowAnonymous, metrics, parts.logger),
-        },
-        { provide: APP_GUARD, useValue: new ImpersonationGuard(parts.authorizer, names) },
-        { provide: APP_GUARD, useValue: new AuthorizationGuard(parts.authorizer) },
+        ...parts.guards.map((guard) => ({ provide: APP_GUARD, useValue: guard })),
         { provide: APP_FILTER, useValue: parts.filter },
       ],
     };

@@ -5,9 +5,12 @@ import type { FastifyInstance } from 'fastify';
 import { buildAdmission } from './admission/build-admission.js';
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
+import { AuthenticationGuard } from './authentication/authentication.guard.js';
 import { buildAuthentication } from './authentication/build-authentication.js';
+import { ImpersonationGuard } from './authentication/impersonation/impersonation.guard.js';
 import { AuthorityPublisher } from './authentication/request-header/authority-publisher.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
+import { AuthorizationGuard } from './authorization/authorization.guard.js';
 import { buildAuthorization } from './authorization/build-authorization.js';
 import type { ServerOptions } from './config/options.js';
 import { OptionsError } from './config/parse-options.js';
@@ -21,7 +24,9 @@ import { hostAddress } from './endpoints/service-account-issuer/host-address.js'
 import { issuerDocumentPaths } from './endpoints/service-account-issuer/service-account-issuer.controller.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
+import { LargeLane } from './large/large-lane.js';
 import { systemClock } from './machinery/clock.js';
+import type { ServiceAccountTokenIssuer } from './machinery/security.js';
 import { vendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/bootstrap.js';
 import { Logger } from './observability/logger.js';
@@ -123,6 +128,20 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     };
     const services = new EndpointServices(registry, storage, systemClock, names, metrics, endpointOptions, metaKinds);
     const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
+    const largeLane = new LargeLane(
+      {
+        cluster: options.cluster,
+        admission: options.admission,
+        logging: options.logging,
+        continueKey: endpointOptions.continueKey,
+        maxBodyBytes,
+        listPageSize,
+        issuer: issuer === undefined ? undefined : issuerFacts(issuer),
+      },
+      { storage, security: context.security, namespaces },
+      logger,
+    );
+    services.largeLane = largeLane;
     const admission = buildAdmission(options.admission, {
       names,
       authorizer,
@@ -141,9 +160,17 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       AppModule.of({
         services,
         groupContext: context,
-        authentication,
-        allowAnonymous: options.authentication.anonymousAuth,
-        authorizer,
+        issuerDocuments: () => authentication.issuerDocuments,
+        guards: [
+          new AuthenticationGuard(
+            authentication.authenticator,
+            options.authentication.anonymousAuth,
+            authentication.metrics,
+            logger,
+          ),
+          new ImpersonationGuard(authorizer, names),
+          new AuthorizationGuard(authorizer),
+        ],
         admission,
         healthChecks: [
           ...serverHealthChecks(storage, state, options.api.livezGracePeriodMs),
@@ -213,6 +240,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       await stopAuthentication();
       await tls.stopped();
       await authorities.stopped();
+      await largeLane.stop();
       await stopStorage();
       logger.info('stopped');
     };
@@ -232,6 +260,11 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     await stopStorage();
     throw error;
   }
+}
+
+/** What is known of an issuer without asking it. */
+function issuerFacts({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer) {
+  return { audiences, ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }) };
 }
 
 /** Keys that name nothing are found out once all resources are there. */

@@ -16,7 +16,7 @@ import { NodeRestriction } from './plugins/node-restriction/node-restriction.js'
 export interface AdmissionParts {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
-  readonly namespaces: NamespaceIndex;
+  readonly namespaces: Pick<NamespaceIndex, 'state'>;
   readonly objects: ObjectReader;
 }
 

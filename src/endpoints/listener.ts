@@ -47,6 +47,20 @@ export function keepAllFields(server: Http2SecureServer): void {
   (server as Http2SecureServer & { maxHeadersCount?: number }).maxHeadersCount = 0;
 }
 
+/** Options of a Fastify instance that say how requests find their routes. */
+export function routingOptions(maxBodyBytes: number, filter: StatusFilter): object {
+  return {
+    bodyLimit: maxBodyBytes,
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    // The hook makes what is needed; ids and the like cost time on every request.
+    genReqId: () => '',
+    // What fails before any route is found, such as a path that is no valid percent-encoding.
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      filter.answer(error, request, reply),
+  };
+}
+
 /** Options of the Fastify instance: one TLS listener for HTTP/1.1 and HTTP/2. */
 export function listenerOptions(options: ListenerOptions, filter: StatusFilter): object {
   const { http2MaxStreamsPerConnection: streams } = options;
@@ -77,15 +91,8 @@ export function listenerOptions(options: ListenerOptions, filter: StatusFilter):
     },
     // Silence is normal while a client only watches; peers that are gone are found out by TCP.
     http2SessionTimeout: 0,
-    bodyLimit: options.maxBodyBytes,
-    exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
-    // The hook makes what is needed; ids and the like cost time on every request.
-    genReqId: () => '',
+    ...routingOptions(options.maxBodyBytes, filter),
     clientErrorHandler: answerClientError,
-    // What fails before any route is found, such as a path that is no valid percent-encoding.
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      filter.answer(error, request, reply),
     return503OnClosing: false,
     forceCloseConnections: false,
   };

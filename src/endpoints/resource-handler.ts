@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { forward } from '../large/forward.js';
+import { LargeWork } from '../large/large-work.js';
 import { addWarning } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
 import { readOnlyPaths } from './discovery/read-only-paths.js';
@@ -16,7 +18,10 @@ import type { HttpRequestContext } from './request-info/request-context.js';
 import { type RequestScope, resolveScope } from './request-scope.js';
 import type { EndpointServices } from './services.js';
 
-/** Finds out what a resource request is about and hands it to the handler of its verb. */
+/**
+ * Finds out what a resource request is about and hands it to the handler of its verb; to another thread, when it is about
+ * something large.
+ */
 export async function handleResource(
   services: EndpointServices,
   request: FastifyRequest,
@@ -26,6 +31,24 @@ export async function handleResource(
   if (!context.requestInfo.isResourceRequest) throw plainPathError(services, context.requestInfo.path);
   const scope = resolveScope(services.registry, context.requestInfo);
   noteDeprecation(services, context, scope);
+  const lane = services.largeLane;
+  if (lane === undefined || scope.verb === 'watch') return handleScope(services, context, scope, request, reply);
+  context.canLeave = true;
+  try {
+    await handleScope(services, context, scope, request, reply);
+  } catch (error) {
+    if (!(error instanceof LargeWork)) throw error;
+    await forward(lane, context, request, reply);
+  }
+}
+
+async function handleScope(
+  services: EndpointServices,
+  context: HttpRequestContext,
+  scope: RequestScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const { accept } = request.headers;
   if (scope.resource.definition.compute !== undefined) return handleComputed(services, context, scope, accept, reply);
   switch (scope.verb) {

@@ -1,3 +1,4 @@
+import type { LargeLane } from '../large/large-lane.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Metrics } from '../observability/metrics.js';
@@ -35,6 +36,8 @@ export class EndpointServices {
   readonly throttle: ConnectionThrottle;
   readonly continueTokens: ContinueTokens;
   readonly random: () => number;
+  /** Does what would hold up everything else; without it, everything is done here. */
+  largeLane: LargeLane | undefined;
   private readonly stores = new WeakMap<ServedResource, Store>();
 
   constructor(

@@ -72,6 +72,8 @@ export interface RequestContext {
   impersonator?: UserInfo | undefined;
   /** Set by the admission interceptor on requests that write. */
   admission: AdmissionFunctions | undefined;
+  /** Set while the request may still be given up here and be done by another thread: see `large/large-work.ts`. */
+  canLeave?: boolean;
   /** Texts for `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Annotations for the audit trail. */

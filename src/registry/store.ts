@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { leaveLarge } from '../large/large-work.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Clock } from '../machinery/clock.js';
 import { FieldPath, invalid } from '../machinery/field-error.js';
@@ -128,7 +129,7 @@ export class Store {
     let written: VersionedText;
     try {
       reservation = await strategy.reserveForCreate?.(context, object, options.dryRun);
-      written = await this.writeNew(object, options.dryRun);
+      written = await this.writeNew(context, object, options.dryRun);
     } catch (error) {
       if (!isOutcomeUnknown(error)) await reservation?.rollback();
       throw toStatusError(error, this.groupResource, object.metadata.name ?? '');
@@ -139,13 +140,13 @@ export class Store {
     return written;
   }
 
-  private async writeNew(object: ApiObject, dryRun: boolean): Promise<VersionedText> {
+  private async writeNew(context: RequestContext, object: ApiObject, dryRun: boolean): Promise<VersionedText> {
     const name = object.metadata.name as string;
     const key = this.keyOf(object.metadata.namespace ?? '', name);
     const json = encodeForStorage(this.resource, object);
     if (dryRun) {
       const live = await this.read(key, name);
-      if (live !== undefined) throw this.existsError(live, object);
+      if (live !== undefined) throw this.existsError(context, live, object);
       return { json, resourceVersion: undefined };
     }
     try {
@@ -153,13 +154,16 @@ export class Store {
     } catch (error) {
       if (error instanceof StorageError && error.code === 'KeyExists') {
         const live = await this.read(key, name);
-        throw live === undefined ? toStatusError(error, this.groupResource, name) : this.existsError(live, object);
+        throw live === undefined
+          ? toStatusError(error, this.groupResource, name)
+          : this.existsError(context, live, object);
       }
       throw toStatusError(error, this.groupResource, name);
     }
   }
 
-  private existsError(live: StoredObject, object: ApiObject): Error {
+  private existsError(context: RequestContext, live: StoredObject, object: ApiObject): Error {
+    leaveLarge(context, live.json.length);
     const name = object.metadata.name as string;
     const isDeleting = parseStored(this.resource, live).metadata.deletionTimestamp !== undefined;
     if (isDeleting) return alreadyExistsError(this.groupResource, name, 'object is being deleted: ');
@@ -225,6 +229,7 @@ export class Store {
         return { kind: 'write', json: encodeForStorage(this.resource, object), uid: object.metadata.uid as string };
       }
       created = false;
+      leaveLarge(context, current.json.length);
       const live = parseStored(this.resource, current);
       const object = await options.transform(live);
       await this.definition.strategy.authorizeWrite?.(context, object, live);
@@ -319,6 +324,7 @@ export class Store {
 
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
       if (current === undefined) throw notFoundError(this.groupResource, name);
+      leaveLarge(context, current.json.length);
       const live = parseStored(this.resource, current);
       checkPreconditions(this.definition, live, options);
       await validate(undefined, live);

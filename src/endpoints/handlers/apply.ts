@@ -30,7 +30,7 @@ export async function handleApply(
     const missing = required(FieldPath.of('fieldManager'), 'is required for apply patch');
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
   }
-  const body = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
+  const body = await readBody(request, services.options.maxBodyBytes);
   const config = parseConfig(context, scope, body, options.fieldValidation);
 
   const outcome = await services.storeOf(resource).update(context, scope.namespace, scope.name, {

@@ -26,7 +26,7 @@ export async function handleCreate(
   const accepted = services.accept.negotiate(request.headers.accept, resource.definition.answer === undefined);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const body = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
+  const body = await readBody(request, services.options.maxBodyBytes);
   const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);
   ensureNamespace(resource.definition, object, scope.namespace);
   applyDefaults(resource, object);

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { leaveLarge } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { type Status, StatusError } from '../../machinery/status-error.js';
@@ -65,6 +66,8 @@ export async function handleDeleteCollection(
     });
     at = page.resourceVersion;
     for (const item of page.items) {
+      // Before the first one is deleted.
+      leaveLarge(context, item.json.length);
       queue.push({ namespace: item.key.namespace, name: item.key.name });
     }
     const last = page.items.at(-1);
@@ -96,7 +99,7 @@ async function readOptions(
   context: RequestContext,
   request: FastifyRequest,
 ): Promise<DeleteOptions> {
-  const body = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
+  const body = await readBody(request, services.options.maxBodyBytes);
   return parseDeleteOptions(services, context, body, request.plinthContext?.contentType);
 }
 

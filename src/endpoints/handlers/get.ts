@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify';
+import { leaveLarge } from '../../large/large-work.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { parseResourceVersion, parseStored } from '../../registry/object-codec.js';
-import { sendObject, sendValue } from '../negotiation/respond.js';
+import { wantsPretty } from '../negotiation/accept.js';
+import { sendObject, sendsStoredText, sendValue } from '../negotiation/respond.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
 
@@ -22,6 +24,10 @@ export async function handleGet(
   const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
   const found = await store.get(scope.namespace, scope.name, notOlderThan);
   const { resource, subresource } = scope;
+  const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
+  if (subresource?.read !== undefined || !sendsStoredText(accepted, resource, pretty)) {
+    leaveLarge(context, found.json.length);
+  }
   if (subresource?.read === undefined) sendObject(services, context, reply, 200, resource, found, accepted);
   else {
     const view = subresource.read(parseStored(resource, found));

@@ -102,7 +102,7 @@ export async function handlePatch(
     const misplaced = forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch');
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
   }
-  const body = await readBody(request.raw, services.options.maxBodyBytes);
+  const body = await readBody(request, services.options.maxBodyBytes);
   const kind = { schema: resource.served.type, expected: expectedKind(scope) };
   const apply = parsePatch(context, type, body, kind, options.fieldValidation);
   const store = services.storeOf(resource);

@@ -71,7 +71,7 @@ async function performCreate(
   const accepted = services.accept.negotiate(request.headers.accept, false);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
+  const raw = await readBody(request, services.options.maxBodyBytes);
   const kinds = [{ kind: expectedKind(scope), type }, ...otherBodies] as const;
   const body = decodeBodyOfAny(context, kinds, raw, format, options.fieldValidation);
   body.metadata.name ||= scope.name;
@@ -96,7 +96,7 @@ async function sentBody(
   options: WriteOptions,
 ): Promise<MakeBody> {
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
+  const raw = await readBody(request, services.options.maxBodyBytes);
   const body = decodeBody(context, type, expectedKind(scope), raw, format, options.fieldValidation);
   // What is created below an object need not repeat whose it is; what replaces something has to say what it is.
   if (scope.verb === 'create') body.metadata.name ||= scope.name;
@@ -113,7 +113,7 @@ async function patchedBody(
   options: WriteOptions,
 ): Promise<MakeBody> {
   const patchType = patchTypeOf(request.plinthContext?.contentType);
-  const raw = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
+  const raw = await readBody(request, services.options.maxBodyBytes);
   const kind = { schema: type, expected: expectedKind(scope) };
   const apply = parsePatch(context, patchType, raw, kind, options.fieldValidation);
   return (parent) => {

@@ -26,7 +26,7 @@ export async function handleUpdate(
   const accepted = services.accept.negotiate(request.headers.accept, true);
   const options = parseWriteOptions(context, services.names, 'UpdateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const body = await readBody(request.raw, services.options.maxBodyBytes, request.plinthContext?.contentType);
+  const body = await readBody(request, services.options.maxBodyBytes);
   const decodeAgain = () => {
     const object = decodeBody(
       context,

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
+import type { FastifyRequest } from 'fastify';
+import { leaveLarge } from '../../large/large-work.js';
 import { badRequestError, requestTooLargeError } from '../../machinery/status-error.js';
 import { prepareBody } from './body-text.js';
 
@@ -7,14 +9,18 @@ const empty = Buffer.alloc(0);
 
 /**
  * Reads a request body to its end. 413 as soon as it is known to be longer than `limitBytes`; nothing of such a body is
- * kept. Large YAML, as `contentType` says, comes as JSON, see {@link prepareBody}.
+ * kept. Large YAML comes as JSON, see {@link prepareBody}.
+ *
+ * @throws LargeWork for a body that another thread should read.
  */
-export async function readBody(
-  request: IncomingMessage | Http2ServerRequest,
-  limitBytes: number,
-  contentType?: string,
-): Promise<Buffer> {
-  return prepareBody(await readBytes(request, limitBytes), contentType);
+export async function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> {
+  const context = request.plinthContext;
+  const body = await readBytes(request.raw, limitBytes);
+  if (context !== undefined) {
+    context.body = body;
+    leaveLarge(context, body.length);
+  }
+  return prepareBody(body, context?.contentType);
 }
 
 function readBytes(request: IncomingMessage | Http2ServerRequest, limitBytes: number): Promise<Buffer> {

@@ -25,6 +25,9 @@ export class HttpRequestContext implements RequestContext {
   impersonator: UserInfo | undefined;
   admission: AdmissionFunctions | undefined;
   timer: NodeJS.Timeout | undefined;
+  canLeave: boolean;
+  /** The body as it was sent, once it was read. */
+  body: Buffer | undefined;
   requestKind: 'readOnly' | 'mutating' | undefined;
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
@@ -44,6 +47,8 @@ export class HttpRequestContext implements RequestContext {
     this.impersonator = undefined;
     this.admission = undefined;
     this.timer = undefined;
+    this.canLeave = false;
+    this.body = undefined;
     this.requestKind = undefined;
     this.annotations = undefined;
     this.controller = undefined;

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { FairQueue } from './fair-queue.js';
+
+it('lets owners take turns, and none take all places', () => {
+  const queue = new FairQueue<string>({ running: 3, runningOfOwner: 2, waiting: 5, waitingOfOwner: 3 });
+  assert.deepEqual(
+    ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((job) => queue.add(job[0] as string, job)),
+    [true, true, true, false, true, true, false],
+  );
+  assert.equal(queue.next()?.job, 'a1');
+  assert.equal(queue.next()?.job, 'b1');
+  assert.equal(queue.next()?.job, 'a2');
+  assert.equal(queue.next(), undefined);
+  queue.done('b');
+  // Both places of the first owner are taken.
+  assert.equal(queue.next()?.job, 'b2');
+  assert.equal(queue.next(), undefined);
+  queue.done('b');
+  assert.equal(queue.next(), undefined);
+  queue.done('a');
+  assert.equal(queue.next()?.job, 'a3');
+  assert.equal(queue.isIdle, false);
+  queue.done('a');
+  queue.done('a');
+  assert.equal(queue.isIdle, true);
+});
+
+it('forgets a job that is taken out while it waits', () => {
+  const queue = new FairQueue<string>({ running: 1, runningOfOwner: 1, waiting: 2, waitingOfOwner: 2 });
+  queue.add('a', 'a1');
+  queue.add('a', 'a2');
+  assert.equal(queue.remove('a', 'a1'), true);
+  assert.equal(queue.remove('a', 'a1'), false);
+  assert.equal(queue.next()?.job, 'a2');
+  assert.equal(queue.remove('a', 'a2'), false);
+  queue.done('a');
+  assert.equal(queue.isIdle, true);
+});

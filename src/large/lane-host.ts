@@ -1,0 +1,108 @@
+import type { Worker } from 'node:worker_threads';
+import type { Security } from '../machinery/security.js';
+import type { NamespaceIndex } from '../registry/namespace-index.js';
+import type {
+  ListPage,
+  ListQuery,
+  Storage,
+  StorageKey,
+  StoredObject,
+  UpdateDecision,
+  UpdateOptions,
+} from '../storage/storage.interface.js';
+import { packError, ThrownInThread } from './lane-errors.js';
+import { type FromThread, type LaneTarget, laneTargets, type ToThread } from './lane-messages.js';
+
+/** Characters of one page of a list that goes to the thread: copying it takes time here. */
+const mostPageCharacters = 4 * 2 ** 20;
+
+/** What the thread may ask for. */
+export interface LaneParts {
+  readonly storage: Storage;
+  readonly security: Security;
+  readonly namespaces: Pick<NamespaceIndex, 'state'>;
+}
+
+/** Answers what one thread asks its process for. */
+export class LaneHost {
+  private readonly decisions = new Map<number, (decision: UpdateDecision | undefined) => void>();
+  private readonly failures = new Set<(error: Error) => void>();
+
+  constructor(
+    private readonly parts: LaneParts,
+    private readonly thread: Pick<Worker, 'postMessage'>,
+  ) {}
+
+  /** Takes a question or a decision of the thread. */
+  receive(message: FromThread): void {
+    if (message.type === 'decided') this.decisions.get(message.id)?.(message.decision);
+    else if (message.type === 'call') void this.answer(message);
+  }
+
+  /** The thread has ended: it decides nothing any more. */
+  fail(error: Error): void {
+    for (const reject of [...this.failures]) reject(error);
+  }
+
+  private async answer(message: Extract<FromThread, { type: 'call' }>): Promise<void> {
+    const { id, target, method, args } = message;
+    try {
+      const value = await this.call(target, method, args);
+      this.send({ type: 'returned', id, value });
+    } catch (error) {
+      this.send({ type: 'threw', id, error: packError(error) });
+    }
+  }
+
+  private send(message: ToThread): void {
+    this.thread.postMessage(message);
+  }
+
+  private call(target: LaneTarget, method: string, args: readonly unknown[]): unknown {
+    if (!laneTargets.includes(target)) throw new Error(`no target ${target}`);
+    const { storage, security, namespaces } = this.parts;
+    if (target === 'storage' && method === 'guaranteedUpdate') {
+      const [key, options, id] = args as [StorageKey, UpdateOptions, number];
+      return storage.guaranteedUpdate(key, options, (current) => this.decide(id, current));
+    }
+    if (target === 'storage' && method === 'list') return this.list(args[0] as ListQuery);
+    const objects = { storage, namespaces, ...security };
+    const object = objects[target] as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+    // Nothing that is asked here is ended early: the request ends it.
+    const given = target === 'tokens' ? [...args, new AbortController().signal] : args;
+    return object[method]?.(...given);
+  }
+
+  private async list(query: ListQuery): Promise<ListPage> {
+    const page = await this.parts.storage.list(query);
+    let characters = 0;
+    const end = page.items.findIndex(({ json }, i) => {
+      characters += json.length;
+      return i > 0 && characters > mostPageCharacters;
+    });
+    if (end < 0) return page;
+    const left = page.items.length - end;
+    const remaining = page.remaining === undefined ? {} : { remaining: page.remaining + left };
+    return { resourceVersion: page.resourceVersion, items: page.items.slice(0, end), more: true, ...remaining };
+  }
+
+  private decide(id: number, current: StoredObject | undefined): Promise<UpdateDecision> {
+    return new Promise((resolve, reject) => {
+      const finish = () => {
+        this.decisions.delete(id);
+        this.failures.delete(fail);
+      };
+      const fail = (error: Error) => {
+        finish();
+        reject(error);
+      };
+      this.failures.add(fail);
+      this.decisions.set(id, (decision) => {
+        finish();
+        if (decision === undefined) reject(new ThrownInThread());
+        else resolve(decision);
+      });
+      this.send({ type: 'decide', id, current });
+    });
+  }
+}

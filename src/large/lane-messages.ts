@@ -1,0 +1,74 @@
+import type { AdmissionOptions } from '../config/admission.options.js';
+import type { ClusterOptions } from '../config/cluster.options.js';
+import type { LoggingOptions } from '../config/logging.options.js';
+import type { UserInfo } from '../machinery/request-context.js';
+import type { StatusDetails, StatusReason } from '../machinery/status-error.js';
+import type { StorageErrorDetails } from '../storage/storage.errors.js';
+import type { StoredObject, UpdateDecision } from '../storage/storage.interface.js';
+
+/** What the thread needs to know to answer as its process would. */
+export interface LaneSettings {
+  readonly cluster: ClusterOptions;
+  readonly admission: AdmissionOptions;
+  readonly logging: LoggingOptions;
+  readonly continueKey: Uint8Array;
+  readonly maxBodyBytes: number;
+  readonly listPageSize: number;
+  /** Of the issuer of tokens; undefined: this process has none. */
+  readonly issuer: { readonly audiences: readonly string[]; readonly maxExpirationSeconds?: number } | undefined;
+}
+
+/** A request that was authenticated and authorized already. */
+export interface LaneRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly user: UserInfo;
+  readonly impersonator: UserInfo | undefined;
+}
+
+export interface LaneAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Errors in a form that can be sent; others are faults of our own. */
+export type LaneError =
+  | { readonly kind: 'storage'; readonly code: string; readonly message: string; readonly details: StorageErrorDetails }
+  | {
+      readonly kind: 'status';
+      readonly reason: StatusReason | '';
+      readonly message: string;
+      readonly code: number;
+      readonly details: StatusDetails | undefined;
+      readonly continueToken: string | undefined;
+    }
+  | { readonly kind: 'fault'; readonly message: string }
+  /** The thread knows it: its own function threw. */
+  | { readonly kind: 'own' };
+
+/** What the thread asks its process for. */
+export const laneTargets = ['storage', 'authorizer', 'rules', 'tokens', 'issuer', 'namespaces'] as const;
+export type LaneTarget = (typeof laneTargets)[number];
+
+export type ToThread =
+  | { readonly type: 'request'; readonly id: number; readonly request: LaneRequest }
+  | { readonly type: 'returned'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'threw'; readonly id: number; readonly error: LaneError }
+  | { readonly type: 'decide'; readonly id: number; readonly current: StoredObject | undefined };
+
+export type FromThread =
+  | { readonly type: 'ready' }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: LaneAnswer }
+  | { readonly type: 'failed'; readonly id: number; readonly message: string }
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly target: LaneTarget;
+      readonly method: string;
+      readonly args: readonly unknown[];
+    }
+  /** What an update function decided; undefined when it threw. */
+  | { readonly type: 'decided'; readonly id: number; readonly decision: UpdateDecision | undefined };

@@ -1,0 +1,85 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { StoredObject, UpdateDecision } from '../storage/storage.interface.js';
+import { packError, unpackError } from './lane-errors.js';
+import type { FromThread, LaneRequest, LaneSettings, LaneTarget, ToThread } from './lane-messages.js';
+import { buildLaneServer } from './lane-server.js';
+import { RemoteStorage } from './remote-storage.js';
+
+/*
+ * The other thread: the same program over the storage of its process, for requests that would hold up all others.
+ */
+
+const port = parentPort;
+if (port === null) throw new Error('this is the entry of a thread');
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Decide = (current: StoredObject | undefined) => Promise<UpdateDecision | undefined>;
+
+const calls = new Map<number, Pending>();
+const decisions = new Map<number, Decide>();
+let lastId = 0;
+
+function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
+  port?.postMessage(message, transfer);
+}
+
+function call(target: LaneTarget, method: string, args: readonly unknown[]): Promise<unknown> {
+  const id = ++lastId;
+  return new Promise((resolve, reject) => {
+    calls.set(id, { resolve, reject });
+    send({ type: 'call', id, target, method, args });
+  });
+}
+
+function settle(id: number, settleWith: (pending: Pending) => void): void {
+  const pending = calls.get(id);
+  calls.delete(id);
+  if (pending !== undefined) settleWith(pending);
+}
+
+const storage = new RemoteStorage(
+  (method, ...args) => call('storage', method, args),
+  (decide) => {
+    const id = ++lastId;
+    decisions.set(id, decide);
+    return { id, release: () => decisions.delete(id) };
+  },
+);
+
+const server = await buildLaneServer(workerData as LaneSettings, storage, call);
+
+async function serve(id: number, request: LaneRequest): Promise<void> {
+  try {
+    const answer = await server.answer(request);
+    send({ type: 'answer', id, answer }, [answer.body.buffer]);
+  } catch (error) {
+    const packed = packError(error);
+    send({ type: 'failed', id, message: 'message' in packed ? packed.message : packed.kind });
+  }
+}
+
+port.on('message', (message: ToThread) => {
+  switch (message.type) {
+    case 'request':
+      void serve(message.id, message.request);
+      return;
+    case 'returned':
+      settle(message.id, ({ resolve }) => resolve(message.value));
+      return;
+    case 'threw':
+      settle(message.id, ({ reject }) => reject(unpackError(message.error)));
+      return;
+    case 'decide':
+      void decisions
+        .get(message.id)?.(message.current)
+        .then((decision) => {
+          send({ type: 'decided', id: message.id, decision });
+        });
+      return;
+  }
+});
+send({ type: 'ready' });

@@ -1,0 +1,156 @@
+import { Worker } from 'node:worker_threads';
+import { serviceUnavailableError, timeoutError, tooManyRequestsError } from '../machinery/status-error.js';
+import type { Logger } from '../observability/logger.js';
+import { FairQueue } from './fair-queue.js';
+import { LaneHost, type LaneParts } from './lane-host.js';
+import type { FromThread, LaneAnswer, LaneRequest, LaneSettings } from './lane-messages.js';
+
+export interface LaneOptions {
+  /** A thread that had nothing to do for so long ends, in milliseconds. */
+  readonly idleMs: number;
+  /** One request may take so long, in milliseconds; then the thread ends with it. */
+  readonly requestMs: number;
+  /** Memory of the thread for objects, in MiB. */
+  readonly memoryMb: number;
+}
+
+export const laneDefaults: LaneOptions = { idleMs: 300_000, requestMs: 45_000, memoryMb: 1024 };
+
+/** Requests of one user take turns with those of others. */
+const queueLimits = { running: 4, runningOfOwner: 2, waiting: 64, waitingOfOwner: 8 };
+
+interface Job {
+  readonly id: number;
+  readonly request: LaneRequest;
+  readonly resolve: (answer: LaneAnswer) => void;
+  readonly reject: (error: Error) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Answers requests about large objects in another thread, which works as this process does and has its storage, so that
+ * their time is not that of all other requests. The thread starts with the first request and ends when it has been idle
+ * for a while. A request that takes too much time or memory ends the thread, and the next one gets a new one.
+ */
+export class LargeLane {
+  private thread: Worker | undefined;
+  private host: LaneHost | undefined;
+  private readonly queue = new FairQueue<Job>(queueLimits);
+  private readonly running = new Map<number, { readonly job: Job; readonly owner: string }>();
+  private idle: NodeJS.Timeout | undefined;
+  private lastId = 0;
+  private isStopped = false;
+
+  constructor(
+    private readonly settings: LaneSettings,
+    private readonly parts: LaneParts,
+    private readonly logger: Pick<Logger, 'warn'>,
+    private readonly options: LaneOptions = laneDefaults,
+  ) {}
+
+  /** Whether there is a thread now. */
+  get isRunning(): boolean {
+    return this.thread !== undefined;
+  }
+
+  /**
+   * Answers a request. Rejects with a 429 when too many wait, a 504 or 503 when the thread had to be given up, an
+   * AbortError when `signal` is aborted before its turn has come.
+   */
+  answer(request: LaneRequest, signal: AbortSignal): Promise<LaneAnswer> {
+    if (this.isStopped) return Promise.reject(serviceUnavailableError('the server is shutting down'));
+    return new Promise((resolve, reject) => {
+      const job: Job = { id: ++this.lastId, request, resolve, reject, timer: undefined };
+      const owner = request.user.name;
+      if (!this.queue.add(owner, job)) {
+        reject(tooManyRequestsError(1));
+        return;
+      }
+      signal.addEventListener('abort', () => {
+        if (this.queue.remove(owner, job)) reject(signal.reason as Error);
+      });
+      this.advance();
+    });
+  }
+
+  /** Ends the thread; requests under way are refused. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    clearTimeout(this.idle);
+    const { thread } = this;
+    this.giveUp(() => serviceUnavailableError('the server is shutting down'));
+    await thread?.terminate();
+  }
+
+  private advance(): void {
+    clearTimeout(this.idle);
+    for (let next = this.queue.next(); next !== undefined; next = this.queue.next()) {
+      const { job } = next;
+      this.running.set(job.id, next);
+      job.timer = setTimeout(() => this.tooSlow(job), this.options.requestMs);
+      job.timer.unref();
+      const thread = this.thread ?? this.start();
+      thread.postMessage({ type: 'request', id: job.id, request: job.request }, [job.request.body.buffer]);
+    }
+    if (this.queue.isIdle && this.thread !== undefined) {
+      this.idle = setTimeout(() => this.giveUp(() => new Error('idle')), this.options.idleMs).unref();
+    }
+  }
+
+  private start(): Worker {
+    const thread = new Worker(new URL('./lane-thread.js', import.meta.url), {
+      workerData: this.settings,
+      resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb },
+    });
+    thread.unref();
+    const host = new LaneHost(this.parts, thread);
+    thread.on('message', (message: FromThread) => {
+      if (thread !== this.thread) return;
+      if (message.type === 'answer') this.finish(message.id, ({ resolve }) => resolve(message.answer));
+      else if (message.type === 'failed') this.finish(message.id, ({ reject }) => reject(new Error(message.message)));
+      else host.receive(message);
+    });
+    // Out of memory, mostly.
+    thread.on('error', (error) => {
+      if (thread !== this.thread) return;
+      this.logger.warn('the thread for large requests ended', { error });
+      this.giveUp(() => timeoutError('the request took too much memory; its outcome is not known', 1));
+      this.advance();
+    });
+    this.thread = thread;
+    this.host = host;
+    return thread;
+  }
+
+  private finish(id: number, settle: (job: Job) => void): void {
+    const entry = this.running.get(id);
+    if (entry === undefined) return;
+    this.running.delete(id);
+    clearTimeout(entry.job.timer);
+    this.queue.done(entry.owner);
+    settle(entry.job);
+    this.advance();
+  }
+
+  private tooSlow(job: Job): void {
+    const { method, url } = job.request;
+    this.logger.warn('a large request took too long', { method, path: url.split('?')[0] });
+    this.giveUp(() => timeoutError('the request took too long; its outcome is not known', 1));
+    this.advance();
+  }
+
+  /** Ends the thread together with what it is at; what waits goes to the next one. */
+  private giveUp(error: () => Error): void {
+    const { thread, host } = this;
+    this.thread = undefined;
+    this.host = undefined;
+    for (const { job, owner } of [...this.running.values()]) {
+      clearTimeout(job.timer);
+      this.queue.done(owner);
+      job.reject(error());
+    }
+    this.running.clear();
+    host?.fail(new Error('the thread for large requests ended'));
+    void thread?.terminate();
+  }
+}

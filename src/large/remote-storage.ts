@@ -1,0 +1,111 @@
+import { selects } from '../storage/selection-predicate.js';
+import { StorageError } from '../storage/storage.errors.js';
+import type {
+  AgedPage,
+  AgedQuery,
+  ChangeSubscription,
+  ListPage,
+  ListQuery,
+  LostVersions,
+  Storage,
+  StorageKey,
+  StoredObject,
+  UpdateDecision,
+  UpdateOptions,
+  UpdateResult,
+} from '../storage/storage.interface.js';
+import { ThrownInThread } from './lane-errors.js';
+
+/** Asks the other thread. */
+export type Call = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
+
+/** Registers what decides about an update, under a number that the other thread asks it by. */
+export type RegisterDecision = (decide: (current: StoredObject | undefined) => Promise<UpdateDecision | undefined>) => {
+  readonly id: number;
+  readonly release: () => void;
+};
+
+/** The store of the process, used from another thread: texts are copied, functions stay where they are. */
+export class RemoteStorage implements Storage {
+  constructor(
+    private readonly call: Call,
+    private readonly register: RegisterDecision,
+  ) {}
+
+  create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
+    return this.call('create', key, uid, json) as Promise<StoredObject>;
+  }
+
+  get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
+    return this.call('get', key, notOlderThan) as Promise<StoredObject | undefined>;
+  }
+
+  /** Selects here: what looks into objects can't be sent. */
+  async list(query: ListQuery): Promise<ListPage> {
+    const { select, limit, ...rest } = query;
+    if (select === undefined) return (await this.call('list', query)) as ListPage;
+    const items: StoredObject[] = [];
+    let { at, after } = rest;
+    for (;;) {
+      const page = (await this.call('list', { ...rest, at, after, limit: rest.pageSize ?? limit })) as ListPage;
+      at = page.resourceVersion;
+      for (const [i, item] of page.items.entries()) {
+        if (!selects(select, select.source.extract(item.json))) continue;
+        items.push(item);
+        const more = page.more || i < page.items.length - 1;
+        if (items.length === limit) return { resourceVersion: at, items, more };
+      }
+      const last = page.items.at(-1);
+      if (!page.more || last === undefined) return { resourceVersion: at, items, more: false };
+      after = { namespace: last.key.namespace, name: last.key.name };
+    }
+  }
+
+  async guaranteedUpdate(
+    key: StorageKey,
+    options: UpdateOptions,
+    tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
+  ): Promise<UpdateResult> {
+    let thrown: unknown;
+    const { id, release } = this.register(async (current) => {
+      try {
+        return await tryUpdate(current);
+      } catch (error) {
+        thrown = error;
+        return undefined;
+      }
+    });
+    try {
+      return (await this.call('guaranteedUpdate', key, options, id)) as UpdateResult;
+    } catch (error) {
+      throw error instanceof ThrownInThread ? thrown : error;
+    } finally {
+      release();
+    }
+  }
+
+  head(): Promise<bigint> {
+    return this.call('head') as Promise<bigint>;
+  }
+
+  floor(): Promise<bigint> {
+    return this.call('floor') as Promise<bigint>;
+  }
+
+  aged(query: AgedQuery): Promise<AgedPage> {
+    return this.call('aged', query) as Promise<AgedPage>;
+  }
+
+  ping(): Promise<void> {
+    return this.call('ping') as Promise<void>;
+  }
+
+  watch(): Promise<ChangeSubscription> {
+    return Promise.reject(new StorageError('Unavailable', 'changes are followed by the serving thread only'));
+  }
+
+  /** The serving thread looks after it. */
+  lostVersions(): LostVersions | undefined {
+    return undefined;
+  }
+}
