@@ -6,6 +6,7 @@ import { TokenCache } from '../src/authentication/token-cache.js';
 import { TokenUnion } from '../src/authentication/token-union.js';
 import { systemClock } from '../src/machinery/clock.js';
 import { vendorNames } from '../src/machinery/vendor.js';
+import { ResourceRegistry } from '../src/registry/resource-registry.js';
 import { createPostgresStorage } from '../src/storage/postgres/postgres-storage.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
 
@@ -58,6 +59,7 @@ try {
     const { token } = await tokenIssuer.issue(request);
     const nothing = () => undefined;
     const method = new ServiceAccountTokenAuthenticator({
+      registry: new ResourceRegistry(),
       keys: [verification],
       issuers: audiences,
       apiAudiences: audiences,

@@ -26,6 +26,7 @@ import { HttpRequestContext } from '../src/endpoints/request-info/request-contex
 import { systemClock } from '../src/machinery/clock.js';
 import { groupName, vendorNames } from '../src/machinery/vendor.js';
 import { Logger } from '../src/observability/logger.js';
+import { ResourceRegistry } from '../src/registry/resource-registry.js';
 import { createPostgresStorage } from '../src/storage/postgres/postgres-storage.js';
 import { TestIdentity } from '../test/support/test-authority.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
@@ -130,6 +131,7 @@ const tls = new TlsFiles(
 );
 const authentication = buildAuthentication(options, {
   storage,
+  registry: new ResourceRegistry(),
   names,
   clock: systemClock,
   logger,

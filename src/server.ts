@@ -91,6 +91,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     );
     const authentication = buildAuthentication(options.authentication, {
       storage: database,
+      registry,
       names,
       clock: systemClock,
       logger,
@@ -127,7 +128,9 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       continueKey: await database.serverKey('continue-token'),
     };
     const services = new EndpointServices(registry, storage, systemClock, names, metrics, endpointOptions, metaKinds);
-    const namespaces = new NamespaceIndex(storage, (error) => logger.warn('namespace index lost its place', { error }));
+    const namespaces = new NamespaceIndex(storage, registry, (error) =>
+      logger.warn('namespace index lost its place', { error }),
+    );
     const largeLane = new LargeLane(
       {
         cluster: options.cluster,
@@ -146,7 +149,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       names,
       authorizer,
       namespaces,
-      objects: new StorageReader(storage),
+      objects: new StorageReader(storage, registry),
     });
     const filter = new StatusFilter(logger, services);
     const adapter = new FastifyAdapter(

@@ -27,7 +27,7 @@ import type { TlsFiles } from './x509/tls-files.js';
 const tokenCacheLimits = { ttlMs: 10_000, maxEntries: 20_000 } as const;
 
 /** What methods work with. */
-export interface AuthenticationParts extends Pick<GroupContext, 'names' | 'clock'> {
+export interface AuthenticationParts extends Pick<GroupContext, 'names' | 'registry' | 'clock'> {
   /** Read for what tokens depend on: the database itself, since a token dies with the objects it is bound to. */
   readonly storage: GroupContext['storage'];
   readonly logger: Logger;
@@ -71,8 +71,8 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   if (oidc !== undefined) tokenMethods.push(oidc.method);
 
   if (options.enableBootstrapTokenAuth) {
-    const { storage } = parts;
-    tokenMethods.push(new BootstrapTokenAuthenticator({ names, clock, storage, logger }, apiAudiences));
+    const { storage, registry } = parts;
+    tokenMethods.push(new BootstrapTokenAuthenticator({ names, clock, storage, registry, logger }, apiAudiences));
   }
   const webhook = buildTokenWebhook(options, { names, clock, logger, apiAudiences });
   // The last one: it is the only one that sends what it doesn't know to somebody else.

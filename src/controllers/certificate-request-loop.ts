@@ -50,7 +50,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
   protected abstract work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome>;
 
   async run(signal: AbortSignal): Promise<void> {
-    const { storage, logger, timers } = this.options;
+    const { storage, registry, logger, timers } = this.options;
     const { storageResource } = this.store.resource;
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
@@ -66,7 +66,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     const notice = (object: ApiObject): undefined => {
       if (this.concerns(object as CertificateSigningRequest)) queue.add(object.metadata.name ?? '');
     };
-    const index = new LiveIndex(storage, storageResource, notice, (error) =>
+    const index = new LiveIndex(storage, registry, storageResource, notice, (error) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
     );
     const work = queue.run(ended);

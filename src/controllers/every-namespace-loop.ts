@@ -67,7 +67,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { storage, logger, timers } = this.options;
+    const { storage, registry, logger, timers } = this.options;
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
     const queue = new WorkQueue({
@@ -95,7 +95,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       },
       lost,
     );
-    const namespaces = new ResourceFollower(storage, 'namespaces', this.namespaceSink(queue), lost);
+    const namespaces = new ResourceFollower(storage, registry, 'namespaces', this.namespaceSink(queue), lost);
     const work = queue.run(ended);
     try {
       await objects.start(ended);

@@ -98,7 +98,7 @@ export async function buildLaneServer(settings: LaneSettings, storage: Storage, 
     names,
     authorizer,
     namespaces,
-    objects: new StorageReader(storage),
+    objects: new StorageReader(storage, registry),
   });
   const filter = new StatusFilter(logger, services);
   const guard = new ForwardedGuard();

@@ -3,6 +3,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import { type Clock, formatTime } from '../machinery/clock.js';
 import { StorageError } from '../storage/storage.errors.js';
 import type { ListQuery, Storage, StorageKey, StoredObject, UpdateDecision } from '../storage/storage.interface.js';
+import { decodeStored, type StoredResources } from './object-codec.js';
 
 /** The object a claim is made for. */
 export interface ClaimOwner {
@@ -68,6 +69,7 @@ const mostTries = 5;
 export class Claims {
   constructor(
     private readonly storage: Storage,
+    private readonly registry: StoredResources,
     private readonly clock: Clock,
     private readonly kind: ClaimKind,
     private readonly annotation: string,
@@ -171,11 +173,11 @@ export class Claims {
 
   private async isHeld(key: StorageKey, name: string): Promise<boolean> {
     const owner = await this.storage.get(key);
-    return owner !== undefined && this.kind.holds(JSON.parse(owner.json) as ApiObject, name);
+    return owner !== undefined && this.kind.holds(this.parse(owner), name);
   }
 
   private parse(stored: StoredObject): ApiObject {
-    return JSON.parse(stored.json) as ApiObject;
+    return decodeStored(this.registry, stored);
   }
 
   private async create(name: string, owner: ClaimOwner): Promise<Claim | undefined> {

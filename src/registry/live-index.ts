@@ -1,5 +1,6 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Storage } from '../storage/storage.interface.js';
+import type { StoredResources } from './object-codec.js';
 import { ResourceFollower } from './resource-follower.js';
 
 /**
@@ -13,6 +14,7 @@ export class LiveIndex<V> {
 
   constructor(
     storage: Storage,
+    registry: StoredResources,
     resource: string,
     project: (object: ApiObject) => V,
     onFault: (error: unknown) => void,
@@ -28,7 +30,7 @@ export class LiveIndex<V> {
         this.values.delete(keyText(namespace, name));
       },
     };
-    this.follower = new ResourceFollower(storage, resource, sink, onFault);
+    this.follower = new ResourceFollower(storage, registry, resource, sink, onFault);
   }
 
   /** Resolves when the index has been filled once; it goes on by itself until `signal` is aborted. */

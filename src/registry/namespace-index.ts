@@ -1,6 +1,7 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { LiveIndex } from './live-index.js';
+import { decodeStored, type StoredResources } from './object-codec.js';
 
 type NamespaceState = 'active' | 'terminating' | 'missing';
 
@@ -12,9 +13,10 @@ export class NamespaceIndex {
 
   constructor(
     private readonly storage: Storage,
+    private readonly registry: StoredResources,
     onFault: (error: unknown) => void,
   ) {
-    this.index = new LiveIndex(storage, resource, stateOf, onFault);
+    this.index = new LiveIndex(storage, registry, resource, stateOf, onFault);
   }
 
   start(signal: AbortSignal): Promise<void> {
@@ -32,7 +34,7 @@ export class NamespaceIndex {
 
   private async read(namespace: string): Promise<NamespaceState> {
     const found = await this.storage.get({ resource, namespace: '', name: namespace });
-    return found === undefined ? 'missing' : stateOf(JSON.parse(found.json) as ApiObject);
+    return found === undefined ? 'missing' : stateOf(decodeStored(this.registry, found));
   }
 }
 

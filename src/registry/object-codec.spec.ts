@@ -6,6 +6,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import { systemClock } from '../machinery/clock.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { always, kind, pointer, string, struct } from '../machinery/schema/index.js';
+import { LiveIndex } from './live-index.js';
 import {
   encodeForStorage,
   parseStored,
@@ -15,6 +16,7 @@ import {
   storedForm,
   toStored,
 } from './object-codec.js';
+import { StorageReader } from './object-reader.js';
 import { defineResource } from './resource-definition.js';
 import { ResourceRegistry, type ServedResource } from './resource-registry.js';
 import { Store } from './store.js';
@@ -27,7 +29,7 @@ const thing = (version: string) =>
 type Thing = ApiObject & { spec: { size?: string; colour?: string; hue?: string } };
 
 /** The same kind in three releases of the program: as it was, with one more default, and stored in a newer version. */
-function thingIn(release: 1 | 2 | 3): ServedResource {
+function registryOf(release: 1 | 2 | 3): ResourceRegistry {
   const beta = {
     version: 'v1beta1',
     type: thing('v1beta1'),
@@ -52,9 +54,10 @@ function thingIn(release: 1 | 2 | 3): ServedResource {
   });
   const registry = new ResourceRegistry();
   registry.register(definition);
-  return registry.find('shop', definition.versions[0].version, 'things') as ServedResource;
+  return registry;
 }
 
+const thingIn = (release: 1 | 2 | 3) => registryOf(release).findStored('things.shop') as ServedResource;
 const [first, second, third] = [thingIn(1), thingIn(2), thingIn(3)];
 
 function written(by: ServedResource, fields: Record<string, string>): string {
@@ -127,6 +130,25 @@ describe('a store over older texts', () => {
   after(async () => {
     await storage.stop();
     await postgres.stop();
+  });
+
+  it('shows them to everyone in the present form, however they read', async () => {
+    const old = new Store(first, storage, systemClock);
+    const metadata = { name: 'b', namespace: 'n', creationTimestamp: null };
+    const body = toStored(first, { metadata, spec: { hue: 'red' } } as unknown as ApiObject);
+    await old.create(context, body, { dryRun: false, validate });
+    const registry = registryOf(3);
+    const expected = { colour: 'red', size: 'medium' };
+
+    const read = await new StorageReader(storage, registry).read({ group: 'shop', resource: 'things' }, 'n', 'b');
+    assert.deepEqual([read?.apiVersion, read?.spec], ['shop/v1', expected]);
+
+    const stop = new AbortController();
+    const index = new LiveIndex(storage, registry, 'things.shop', (object) => object.spec, assert.ifError);
+    await index.start(stop.signal);
+    assert.deepEqual(index.get('n', 'b'), expected);
+    stop.abort();
+    await index.stopped();
   });
 
   it('brings them up to date with the next write, even one that changes nothing', async () => {

@@ -3,13 +3,16 @@ import { parseApiVersion } from '../machinery/group-version.js';
 import { parseExactJson, stringifyNoting } from '../machinery/json/exact-numbers.js';
 import { StatusError } from '../machinery/status-error.js';
 import type { StoredObject } from '../storage/storage.interface.js';
-import type { ServedResource } from './resource-registry.js';
+import type { ResourceRegistry, ServedResource } from './resource-registry.js';
 
 /** An object as text with the version it has in the store; dry runs of creates have none. */
 export interface VersionedText {
   readonly json: string;
   readonly resourceVersion: bigint | undefined;
 }
+
+/** Knows the resources by where their objects are stored. */
+export type StoredResources = Pick<ResourceRegistry, 'findStored'>;
 
 type StoredText = Pick<StoredObject, 'json' | 'resourceVersion'>;
 
@@ -101,6 +104,15 @@ function broughtUpToDate(resource: ServedResource, object: ApiObject): ApiObject
   if (definition.storedAs === undefined) stored.applyDefaults?.(upToDate);
   definition.strategy.applyDefaults?.(upToDate);
   return upToDate;
+}
+
+/**
+ * {@link parseText} for whoever knows only where an object is stored. What no resource is registered for, as the program's
+ * own records, comes out as it was written.
+ */
+export function decodeStored(registry: StoredResources, { key, json }: Pick<StoredObject, 'key' | 'json'>): ApiObject {
+  const resource = registry.findStored(key.resource);
+  return resource === undefined ? (JSON.parse(json) as ApiObject) : parseText(resource, json);
 }
 
 /** {@link parseText}, with the store's version put into the metadata. */

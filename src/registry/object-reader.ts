@@ -3,6 +3,7 @@ import type { GroupResource } from '../machinery/group-version.js';
 import { formatGroupResource } from '../machinery/group-version.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { toStatusError } from './errors.js';
+import { decodeStored, type StoredResources } from './object-codec.js';
 
 /** Reads single objects as they are in the store now; for rules about one object that depend on another. */
 export interface ObjectReader {
@@ -12,12 +13,15 @@ export interface ObjectReader {
 
 /** A reader of everything in a store. */
 export class StorageReader implements ObjectReader {
-  constructor(private readonly storage: Pick<Storage, 'get'>) {}
+  constructor(
+    private readonly storage: Pick<Storage, 'get'>,
+    private readonly registry: StoredResources,
+  ) {}
 
   async read(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined> {
     try {
       const found = await this.storage.get({ resource: formatGroupResource(resource), namespace, name });
-      return found === undefined ? undefined : (JSON.parse(found.json) as ApiObject);
+      return found === undefined ? undefined : decodeStored(this.registry, found);
     } catch (error) {
       throw toStatusError(error, resource, name);
     }

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../test/support/test-storage.js';
 import type { ApiObject } from '../machinery/api-object.js';
+import { ResourceRegistry } from '../registry/resource-registry.js';
 import { StorageError } from '../storage/storage.errors.js';
 import type { ChangeSubscription, Storage } from '../storage/storage.interface.js';
 import { ResourceFollower } from './resource-follower.js';
@@ -101,7 +102,7 @@ describe('ResourceFollower', () => {
       await write(storage, 'b', 1);
       const recorder = new Recorder();
       const stop = new AbortController();
-      const follower = new ResourceFollower(storage, resource, recorder, assert.ifError);
+      const follower = new ResourceFollower(storage, new ResourceRegistry(), resource, recorder, assert.ifError);
       await follower.start(stop.signal);
       await write(storage, 'b', 2);
       await remove(storage, 'a');
@@ -126,7 +127,14 @@ describe('ResourceFollower', () => {
           onFault = resolve;
         });
       const report = (error: unknown) => onFault(error);
-      const follower = new ResourceFollower(broken.storage, resource, recorder, report, () => time);
+      const follower = new ResourceFollower(
+        broken.storage,
+        new ResourceRegistry(),
+        resource,
+        recorder,
+        report,
+        () => time,
+      );
       await follower.start(stop.signal);
       broken.canList = false;
       let fault = nextFault();

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../machinery/api-object.js';
-import type { ChangeSubscription, Storage } from '../storage/storage.interface.js';
+import type { ChangeSubscription, Storage, StoredObject } from '../storage/storage.interface.js';
+import { decodeStored, type StoredResources } from './object-codec.js';
 
 const retryMs = 500;
 const pageSize = 500;
@@ -33,6 +34,7 @@ export class ResourceFollower {
   /** @param now milliseconds from a fixed point; measures how long the place has been lost. */
   constructor(
     private readonly storage: Storage,
+    private readonly registry: StoredResources,
     private readonly resource: string,
     private readonly sink: ObjectSink,
     private readonly onFault: (error: unknown) => void,
@@ -80,7 +82,7 @@ export class ResourceFollower {
     let page = await this.storage.list({ resource: this.resource, limit: pageSize });
     const at = page.resourceVersion;
     for (;;) {
-      for (const { json } of page.items) objects.push(this.read(json));
+      for (const item of page.items) objects.push(this.read(item));
       const last = page.items.at(-1);
       if (!page.more || last === undefined) break;
       const after = { namespace: last.key.namespace, name: last.key.name };
@@ -95,8 +97,8 @@ export class ResourceFollower {
     this.wake();
   }
 
-  private read(json: string): ApiObject {
-    const object = JSON.parse(json) as ApiObject;
+  private read(stored: Pick<StoredObject, 'key' | 'json'>): ApiObject {
+    const object = decodeStored(this.registry, stored);
     return this.sink.reduce === undefined ? object : this.sink.reduce(object);
   }
 
@@ -122,9 +124,9 @@ export class ResourceFollower {
     for (;;) {
       const batch = await subscription.next();
       if (batch === undefined) return;
-      for (const { type, key, json } of batch.changes) {
-        if (type === 'delete') this.sink.delete(key.namespace, key.name);
-        else this.sink.set(this.read(json));
+      for (const change of batch.changes) {
+        if (change.type === 'delete') this.sink.delete(change.key.namespace, change.key.name);
+        else this.sink.set(this.read(change));
       }
       this.position = batch.position;
       this.wake();

@@ -28,6 +28,7 @@ export interface ServedGroup {
 export class ResourceRegistry {
   private readonly byPath = new Map<string, ServedResource>();
   private readonly servedByPath = new Map<string, ServedResource>();
+  private readonly byStorage = new Map<string, ServedResource>();
   private readonly groupVersions = new Map<string, string[]>();
 
   /** @param isServed which resources are served under which versions; default: all. */
@@ -48,6 +49,9 @@ export class ResourceRegistry {
         storageResource: formatGroupResource(storedAs),
       };
       this.byPath.set(path, entry);
+      // A definition of its own comes before one that only stores in the same place.
+      const isFirst = served === stored && !this.byStorage.has(entry.storageResource);
+      if (isFirst || entry.isStored) this.byStorage.set(entry.storageResource, entry);
       const { group, resource } = definition;
       if (!this.isServed({ group, version: served.version, resource })) continue;
       this.servedByPath.set(path, entry);
@@ -61,6 +65,11 @@ export class ResourceRegistry {
   /** A resource under one of its versions, served or not. */
   find(group: string, version: string, resource: string): ServedResource | undefined {
     return this.byPath.get(pathOf(group, version, resource));
+  }
+
+  /** The resource, in its stored version, whose objects are stored under a name. */
+  findStored(storageResource: string): ServedResource | undefined {
+    return this.byStorage.get(storageResource);
   }
 
   /** A resource that clients may use under this version. */

@@ -6,6 +6,7 @@ import { TokenFileAuthenticator } from '../../src/authentication/bearer-token/to
 import { BootstrapTokenAuthenticator } from '../../src/authentication/bootstrap-token/bootstrap-token.authenticator.js';
 import { systemClock } from '../../src/machinery/clock.js';
 import { vendorNames } from '../../src/machinery/vendor.js';
+import { ResourceRegistry } from '../../src/registry/resource-registry.js';
 
 /*
  * Times of answers are too noisy to judge a comparison by. What is shown instead: secrets are compared by the function
@@ -64,10 +65,13 @@ describe('the comparison of tokens', () => {
         'usage-bootstrap-authentication': data('true'),
       },
     };
-    const stored = { json: JSON.stringify(secret) } as never;
+    const stored = { key: { resource: 'secrets' }, json: JSON.stringify(secret) } as never;
     const storage = { get: async () => stored };
     const logger = { debug: () => undefined };
-    const method = new BootstrapTokenAuthenticator({ names, clock: systemClock, storage, logger }, []);
+    const method = new BootstrapTokenAuthenticator(
+      { names, clock: systemClock, storage, registry: new ResourceRegistry(), logger },
+      [],
+    );
     for (const [token, kind] of [
       ['abcdef.0123456789abcdef', 'user'],
       ['abcdef.0123456789abcdee', 'none'],

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
 import { vendorNames } from '../../machinery/vendor.js';
+import { ResourceRegistry } from '../../registry/resource-registry.js';
 import { BootstrapTokenAuthenticator } from './bootstrap-token.authenticator.js';
 
 const names = vendorNames('example.dev');
@@ -26,7 +27,9 @@ describe('BootstrapTokenAuthenticator', () => {
 
   const method = () => {
     const logger = { debug: (text: string, fields: object = {}) => log.push({ text, ...fields }) };
-    return new BootstrapTokenAuthenticator({ names, clock, storage, logger }, ['api']);
+    return new BootstrapTokenAuthenticator({ names, clock, storage, registry: new ResourceRegistry(), logger }, [
+      'api',
+    ]);
   };
   const ask = async (token: string, audiences = ['api']) => method().authenticateToken(token, audiences);
 

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ApiObject } from '../../machinery/api-object.js';
 import {
   bootstrapTokenKeys,
   bootstrapTokenSecretPrefix,
@@ -9,6 +10,7 @@ import {
 } from '../../machinery/bootstrap-token.js';
 import type { Clock } from '../../machinery/clock.js';
 import type { GroupContext } from '../../registry/group-context.js';
+import { decodeStored } from '../../registry/object-codec.js';
 import {
   dependencyOf,
   ownAudiences,
@@ -22,7 +24,7 @@ const userPrefix = 'system:bootstrap:';
 const commonGroup = 'system:bootstrappers';
 
 /** What the method works with. */
-export interface BootstrapTokenParts extends Pick<GroupContext, 'names'> {
+export interface BootstrapTokenParts extends Pick<GroupContext, 'names' | 'registry'> {
   readonly clock: Clock;
   /** Read for every token that isn't remembered: a deleted secret ends its token. */
   readonly storage: Pick<GroupContext['storage'], 'get'>;
@@ -49,12 +51,12 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
   }
 
   private async lookUp(id: string, secretPart: string, audiences: readonly string[]): Promise<TokenResult> {
-    const { names, storage, clock } = this.parts;
+    const { names, storage, registry, clock } = this.parts;
     const namespace = names.systemNamespace;
     const name = `${bootstrapTokenSecretPrefix}${id}`;
     const stored = await storage.get({ resource: 'secrets', namespace, name });
     if (stored === undefined) return this.refused(id, 'there is no such secret');
-    const secret = JSON.parse(stored.json) as TokenSecret;
+    const secret = decodeStored(registry, stored) as ApiObject as TokenSecret;
     if (secret.metadata.deletionTimestamp !== undefined) return this.refused(id, 'the secret is being deleted');
     const found = readBootstrapToken(secret, names);
     if (found === undefined) return this.refused(id, 'the secret has not the form of a token');

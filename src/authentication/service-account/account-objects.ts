@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Clock } from '../../machinery/clock.js';
 import type { GroupContext } from '../../registry/group-context.js';
+import { decodeStored } from '../../registry/object-codec.js';
 import { dependencyOf } from '../token-authenticator.js';
 import type { ObjectClaim } from './claims.js';
 
@@ -24,6 +25,7 @@ export class AccountObjects {
 
   constructor(
     private readonly storage: GroupContext['storage'],
+    private readonly registry: GroupContext['registry'],
     private readonly clock: Clock,
   ) {}
 
@@ -49,7 +51,7 @@ export class AccountObjects {
   private async get(resource: TokenResource, namespace: string, name: string): Promise<ApiObject | undefined> {
     this.dependsOn.push(dependencyOf(resource, namespace, name));
     const stored = await this.storage.get({ resource, namespace, name });
-    return stored === undefined ? undefined : (JSON.parse(stored.json) as ApiObject);
+    return stored === undefined ? undefined : decodeStored(this.registry, stored);
   }
 
   private isGone({ metadata }: ApiObject): boolean {

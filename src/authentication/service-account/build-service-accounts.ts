@@ -25,7 +25,7 @@ export interface TokenKeys {
   readonly verification: readonly VerificationKey[];
 }
 
-interface Parts extends Pick<GroupContext, 'storage' | 'names' | 'clock'> {
+interface Parts extends Pick<GroupContext, 'storage' | 'registry' | 'names' | 'clock'> {
   readonly logger: Logger;
   readonly servingKeyFile: string;
   readonly keySetUrl: string;
@@ -36,7 +36,7 @@ interface Parts extends Pick<GroupContext, 'storage' | 'names' | 'clock'> {
 
 /** Reads the keys and makes what checks and signs with them; throws when a configured key file is unusable. */
 export function buildServiceAccounts(options: AuthenticationOptions, parts: Parts): ServiceAccounts {
-  const { names, clock, storage, logger, issuers, apiAudiences, counters } = parts;
+  const { names, clock, storage, registry, logger, issuers, apiAudiences, counters } = parts;
   const { serviceAccountSigningKeyFile, serviceAccountMaxTokenExpiration: maxMs } = options;
   const files = new LiveFiles<TokenKeys>({
     paths: keyFiles(options, parts),
@@ -64,6 +64,7 @@ export function buildServiceAccounts(options: AuthenticationOptions, parts: Part
     apiAudiences,
     lookup,
     storage,
+    registry,
     names,
     clock,
     counters,

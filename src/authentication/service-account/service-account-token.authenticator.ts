@@ -40,6 +40,7 @@ export interface ServiceAccountTokenSettings {
   /** Whether a token kept in a secret dies with its secret and its account. */
   readonly lookup: boolean;
   readonly storage: GroupContext['storage'];
+  readonly registry: GroupContext['registry'];
   readonly names: VendorNames;
   readonly clock: Clock;
   readonly counters: TokenUseCounters;
@@ -100,7 +101,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
   }
 
   private async issued(payload: Payload, asked: readonly string[]): Promise<TokenResult> {
-    const { names, storage, clock } = this.settings;
+    const { names, storage, registry, clock } = this.settings;
     const now = clock.now() / 1000;
     const { exp, nbf, jti, sub } = payload;
     if (typeof exp !== 'number' || exp <= now) return rejectedToken('Token has expired.');
@@ -117,7 +118,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     if (claims === undefined || sub !== accountUserName(claims.namespace, claims.account.name)) {
       return rejectedToken('Token could not be validated.');
     }
-    const objects = new AccountObjects(storage, clock);
+    const objects = new AccountObjects(storage, registry, clock);
     const { namespace, account, pod, secret, node } = claims;
     await objects.account(namespace, account);
     if (secret !== undefined) await objects.bound('secrets', namespace, secret);
@@ -136,7 +137,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
   }
 
   private async ofSecret(token: string, payload: Payload, asked: readonly string[]): Promise<TokenResult> {
-    const { names, storage, clock, lookup, counters } = this.settings;
+    const { names, storage, registry, clock, lookup, counters } = this.settings;
     const claims = decodeSecretToken(payload, names);
     if (claims === undefined || payload.sub !== accountUserName(claims.namespace, claims.accountName)) {
       return rejectedToken('Token could not be validated.');
@@ -147,7 +148,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
       return rejectedToken(`token audiences ${quoted([])} is invalid for the target audiences ${target}`);
     }
     const account = { name: claims.accountName, uid: claims.accountUid };
-    const objects = new AccountObjects(storage, clock);
+    const objects = new AccountObjects(storage, registry, clock);
     if (lookup) {
       const secret = await objects.bound('secrets', claims.namespace, { name: claims.secretName, uid: '' });
       const kept = (secret.data as Record<string, unknown> | undefined)?.token;

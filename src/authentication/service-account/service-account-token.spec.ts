@@ -8,6 +8,7 @@ import { SignJWT } from 'jose';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
 import { vendorNames } from '../../machinery/vendor.js';
+import { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { TokenResult } from '../token-authenticator.js';
 import { signSecretToken } from './secret-token.js';
 import { ServiceAccountTokenAuthenticator } from './service-account-token.authenticator.js';
@@ -47,6 +48,7 @@ describe('service account tokens', () => {
     settings: Partial<ConstructorParameters<typeof ServiceAccountTokenAuthenticator>[0]> = {},
   ): ServiceAccountTokenAuthenticator {
     return new ServiceAccountTokenAuthenticator({
+      registry: new ResourceRegistry(),
       keys: [key.verification],
       issuers: [issuer],
       apiAudiences: audiences,

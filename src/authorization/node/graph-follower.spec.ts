@@ -4,6 +4,7 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import type { GroupContext } from '../../registry/group-context.js';
+import { ResourceRegistry } from '../../registry/resource-registry.js';
 import { GraphFollower } from './graph-follower.js';
 import { NodeGraph } from './node-graph.js';
 import { referenceKey } from './pod-references.js';
@@ -46,7 +47,13 @@ describe('what keeps the graph', () => {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     }) as unknown as GroupContext['storage'];
-    const options = { storage: counted, names, onFault: () => undefined, maxCatchUpMs: 20_000 };
+    const options = {
+      storage: counted,
+      registry: new ResourceRegistry(),
+      names,
+      onFault: () => undefined,
+      maxCatchUpMs: 20_000,
+    };
     follower = new GraphFollower(options, graph);
     await follower.start(stop.signal);
   });

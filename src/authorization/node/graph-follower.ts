@@ -13,6 +13,7 @@ import { volumeReferences } from './volume-references.js';
 
 export interface GraphFollowerOptions {
   readonly storage: GroupContext['storage'];
+  readonly registry: GroupContext['registry'];
   readonly names: VendorNames;
   /** Called when the place in the change log of a resource was lost; that part of the graph is filled anew then. */
   readonly onFault: (resource: string, error: unknown) => void;
@@ -30,9 +31,9 @@ export class GraphFollower {
     private readonly options: GraphFollowerOptions,
     graph: NodeGraph,
   ) {
-    const { storage, names, onFault } = options;
+    const { storage, registry, names, onFault } = options;
     const follow = (resource: string, sink: ObjectSink) =>
-      new ResourceFollower(storage, resource, sink, (error) => onFault(resource, error));
+      new ResourceFollower(storage, registry, resource, sink, (error) => onFault(resource, error));
     this.followers = [
       follow('pods', podSink(graph, mirrorAnnotation(names))),
       follow('persistentvolumes', volumeSink(graph)),

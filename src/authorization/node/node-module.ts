@@ -16,16 +16,18 @@ const nodeRole = 'system:node';
 
 export interface NodeModuleOptions {
   readonly storage: GroupContext['storage'];
+  readonly registry: GroupContext['registry'];
   readonly names: VendorNames;
   readonly logger: Logger;
 }
 
 /** Mode `Node`: the graph of what nodes need, in memory, and what follows the store. */
-export function nodeModule({ storage, names, logger }: NodeModuleOptions): AuthorizationModule {
+export function nodeModule({ storage, registry, names, logger }: NodeModuleOptions): AuthorizationModule {
   const graph = new NodeGraph();
   const follower = new GraphFollower(
     {
       storage,
+      registry,
       names,
       onFault: (resource, error) =>
         logger.warn('what nodes need lost its place in the change log', { resource, error }),

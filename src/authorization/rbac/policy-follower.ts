@@ -8,6 +8,7 @@ import type { PolicyIndex } from './policy-index.js';
 
 export interface PolicyFollowerOptions {
   readonly storage: GroupContext['storage'];
+  readonly registry: GroupContext['registry'];
   /** Served name of the RBAC group. */
   readonly group: string;
   /** Called when the place in the change log of a resource was lost; the index is filled anew then. */
@@ -18,10 +19,10 @@ export interface PolicyFollowerOptions {
 export class PolicyFollower {
   private readonly followers: readonly ResourceFollower[];
 
-  constructor({ storage, group, onFault }: PolicyFollowerOptions, index: PolicyIndex) {
+  constructor({ storage, registry, group, onFault }: PolicyFollowerOptions, index: PolicyIndex) {
     const follow = (resource: string, sink: ObjectSink) => {
       const fault = (error: unknown) => onFault(resource, error);
-      return new ResourceFollower(storage, formatGroupResource({ group, resource }), sink, fault);
+      return new ResourceFollower(storage, registry, formatGroupResource({ group, resource }), sink, fault);
     };
     this.followers = [
       follow('roles', roleSink(index, 'Role')),

@@ -21,17 +21,19 @@ const retryMs = 1000;
 
 export interface RbacModuleOptions {
   readonly storage: GroupContext['storage'];
+  readonly registry: GroupContext['registry'];
   readonly names: VendorNames;
   readonly logger: Logger;
 }
 
 /** Mode `RBAC`: the policy in memory, and what follows the store. */
-export function rbacModule({ storage, names, logger }: RbacModuleOptions): AuthorizationModule {
+export function rbacModule({ storage, registry, names, logger }: RbacModuleOptions): AuthorizationModule {
   const group = groupName('rbac', names);
   const index = new PolicyIndex();
   const follower = new PolicyFollower(
     {
       storage,
+      registry,
       group,
       onFault: (resource, error) =>
         logger.warn('the access policy lost its place in the change log', { resource, error }),

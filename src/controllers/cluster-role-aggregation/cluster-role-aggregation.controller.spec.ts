@@ -38,7 +38,7 @@ class Cluster {
   private readonly context;
 
   constructor(readonly storage: PostgresStorage) {
-    this.registry.register(clusterRoleResource({ names, storage, security: closedSecurity }));
+    this.registry.register(clusterRoleResource({ names, registry: this.registry, storage, security: closedSecurity }));
     this.store = new Store(this.registry.find(group, 'v1', 'clusterroles') as ServedResource, storage, systemClock);
     const context = workContext('test', 0, new AbortController().signal);
     this.context = { ...context, user: { name: 'admin', uid: '', groups: ['system:masters'], extra: {} } };

@@ -47,7 +47,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { storage, logger, timers } = this.options;
+    const { storage, registry, logger, timers } = this.options;
     this.roles = new Map();
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
@@ -62,6 +62,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
     });
     const follower = new ResourceFollower(
       storage,
+      registry,
       formatGroupResource(this.store.groupResource),
       this.sink(queue),
       (error) => logger.warn('cluster role aggregation lost its place in the change log', { error }),

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Clock } from '../../machinery/clock.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { parseStored } from '../../registry/object-codec.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store.js';
 import type { Storage, StoredObject } from '../../storage/storage.interface.js';
@@ -99,10 +100,11 @@ export class NamespaceContent {
   /** The object if it is still there afterwards. */
   private async deleteOne(
     store: Store,
-    { key, uid, json }: StoredObject,
+    stored: StoredObject,
     report: Report,
     signal: AbortSignal,
   ): Promise<ApiObject | undefined> {
+    const { key, uid } = stored;
     const context = workContext(this.loop, this.clock.now(), signal);
     const options = { propagationPolicy: 'Background', preconditions: { uid }, dryRun: false } as const;
     try {
@@ -113,7 +115,7 @@ export class NamespaceContent {
       // Replaced by another object since: it is dealt with in the next pass.
       const isReplaced = error instanceof StatusError && error.reason === 'Conflict';
       if (!isReplaced) report.errors.push(error instanceof Error ? error : new Error(String(error)));
-      return JSON.parse(json) as ApiObject;
+      return parseStored(store.resource, stored);
     }
   }
 

@@ -69,7 +69,7 @@ export class NamespaceController implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { storage, logger, timers } = this.options;
+    const { storage, registry, logger, timers } = this.options;
     const terminating = new Map<string, Terminating>();
     this.terminating = terminating;
     const failed = new AbortController();
@@ -91,7 +91,7 @@ export class NamespaceController implements ControlLoop {
       }
       return true;
     };
-    const index = new LiveIndex(storage, resource, notice, (error) =>
+    const index = new LiveIndex(storage, registry, resource, notice, (error) =>
       logger.warn('the namespace controller lost its place in the change log', { error }),
     );
     const work = queue.run(ended);

@@ -69,7 +69,7 @@ export class ServiceAccountTokenController implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { storage, logger, timers, rootAuthority } = this.options;
+    const { storage, registry, logger, timers, rootAuthority } = this.options;
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
     const queue = new WorkQueue({
@@ -99,7 +99,7 @@ export class ServiceAccountTokenController implements ControlLoop {
       lost,
     );
     const { storageResource } = this.secrets.resource;
-    const secrets = new ResourceFollower(storage, storageResource, this.secretSink(queue), lost);
+    const secrets = new ResourceFollower(storage, registry, storageResource, this.secretSink(queue), lost);
     const stopListening = rootAuthority?.onChange(addAll);
     const work = queue.run(ended);
     try {

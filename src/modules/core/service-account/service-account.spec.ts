@@ -4,11 +4,13 @@ import { DefinitionTester } from '../../../../test/support/definition-tester.js'
 import { closedSecurity } from '../../../machinery/security.js';
 import { vendorNames } from '../../../machinery/vendor.js';
 import type { GroupContext } from '../../../registry/group-context.js';
+import { ResourceRegistry } from '../../../registry/resource-registry.js';
 import { serviceAccountResource } from './service-account.resource.js';
 
 it('service accounts keep only the names of their secrets', () => {
   const tester = new DefinitionTester(
     serviceAccountResource({
+      registry: new ResourceRegistry(),
       security: closedSecurity,
       storage: {} as GroupContext['storage'],
       names: vendorNames('k8s.io'),

@@ -17,6 +17,7 @@ import { badRequestError, conflictError, invalidError, notFoundError } from '../
 import { groupName } from '../../../machinery/vendor.js';
 import { toStatusError } from '../../../registry/errors.js';
 import type { GroupContext } from '../../../registry/group-context.js';
+import { decodeStored } from '../../../registry/object-codec.js';
 import type { SubresourceAction, SubresourceDefinition } from '../../../registry/resource-definition.js';
 
 const minSeconds = 600;
@@ -24,7 +25,7 @@ const maxSeconds = 2 ** 32;
 const defaultSeconds = 3600;
 const expirationPath = FieldPath.of('spec', 'expirationSeconds');
 
-type TokenContext = Pick<GroupContext, 'storage' | 'names'>;
+type TokenContext = Pick<GroupContext, 'storage' | 'registry' | 'names'>;
 type Target = Pick<ServiceAccountTokenRequest, 'bound' | 'node'>;
 
 /** `token`: asks for a token of the account (specification 4.9). Nothing is stored; a dry run is no different. */
@@ -138,14 +139,14 @@ async function read(context: TokenContext, resource: string, namespace: string, 
 }
 
 async function find(
-  { storage }: TokenContext,
+  { storage, registry }: TokenContext,
   resource: string,
   namespace: string,
   name: string,
 ): Promise<ApiObject | undefined> {
   try {
     const stored = await storage.get({ resource, namespace, name });
-    return stored === undefined ? undefined : (JSON.parse(stored.json) as ApiObject);
+    return stored === undefined ? undefined : decodeStored(registry, stored);
   } catch (error) {
     throw toStatusError(error, { group: '', resource }, name);
   }

@@ -10,6 +10,7 @@ import type { RequestContext, UserInfo } from '../../../machinery/request-contex
 import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
 import { groupName } from '../../../machinery/vendor.js';
 import type { GroupContext } from '../../../registry/group-context.js';
+import { decodeStored } from '../../../registry/object-codec.js';
 
 /** Has everything: who may collect rules by label can get any rule. */
 const fullAuthority: readonly Permission[] = [
@@ -22,7 +23,7 @@ const maxShown = 500;
 const roleResources: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
 
 /** What escalation is judged by; read when a write is, so that it may be set up later. */
-export type EscalationContext = Pick<GroupContext, 'names' | 'security' | 'storage'>;
+export type EscalationContext = Pick<GroupContext, 'names' | 'registry' | 'security' | 'storage'>;
 
 /**
  * Nobody can give away more than they have (specification 5.4): who writes a role must hold all of its rules already or
@@ -99,7 +100,7 @@ export class EscalationGuard {
     const key = { resource: formatGroupResource(gr), namespace: kind === 'Role' ? namespace : '', name };
     const found = await this.context.storage.get(key);
     if (found === undefined) throw notFoundError(gr, name);
-    return (JSON.parse(found.json) as Role).rules ?? [];
+    return (decodeStored(this.context.registry, found) as Role & ApiObject).rules ?? [];
   }
 
   private async heldBy(user: UserInfo, namespace: string): Promise<{ permissions: Permission[]; error: string }> {

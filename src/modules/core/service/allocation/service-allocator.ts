@@ -33,12 +33,12 @@ export class ServiceAllocator {
   private readonly lastPort: number;
 
   constructor(context: GroupContext) {
-    const { storage, clock, names } = context;
+    const { storage, registry, clock, names } = context;
     const annotation = `ipaddress.${names.labelPrefix}/service-claim`;
     this.range = new IpRange(context.serviceClusterIpRange);
     [this.firstPort, this.lastPort] = parsePortRange(context.serviceNodePortRange);
-    this.addresses = new Claims(storage, clock, addressClaims(names), annotation);
-    this.ports = new Claims(storage, clock, nodePortClaims, annotation);
+    this.addresses = new Claims(storage, registry, clock, addressClaims(names), annotation);
+    this.ports = new Claims(storage, registry, clock, nodePortClaims, annotation);
     this.addressPool = new NamePool(this.addresses, addressRange(this.range));
     this.portPool = new NamePool(this.ports, portRange(this.firstPort, this.lastPort - this.firstPort + 1));
     this.allocations = [
