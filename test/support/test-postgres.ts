@@ -9,7 +9,8 @@ import pg from 'pg';
 import { locateBinaries } from '../../src/program/postgres/binaries.js';
 import { usableBinaries } from '../../src/program/postgres/home.js';
 import { chooseServiceUser, identity, type ServiceUser } from '../../src/program/postgres/service-user.js';
-import { migrate, migrationsFingerprint } from '../../src/storage/postgres/migrate.js';
+import { migrate } from '../../src/storage/postgres/migrate.js';
+import { schemaFingerprint } from '../../src/storage/postgres/schema-texts.js';
 import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
 import { answers, freePort } from './ports.js';
 import { TcpProxy } from './tcp-proxy.js';
@@ -49,6 +50,12 @@ export interface TestPostgresOptions {
   readonly tls?: { readonly certificate: string; readonly privateKey: string };
 }
 
+/**
+ * Folder of the programs of another PostgreSQL, such as /usr/lib/postgresql/15/bin. Servers made with it keep the
+ * settings they come with, durability included, except for those that a test asks for.
+ */
+const stockPrograms = process.env.PLINTH_TEST_POSTGRES_BIN ?? '';
+
 /** Where programs are copied to when the user that runs them can't reach them (a checkout below a private home). */
 const copyRoot = '/var/lib/plinth';
 
@@ -61,7 +68,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   if (shared !== undefined && shared !== '' && Object.keys(options).length === 0) return sharedServer(shared);
 
   const user = await chooseServiceUser();
-  const { initdb, postgres } = await usableBinaries(locateBinaries(), user, copyRoot);
+  const { initdb, postgres } = await programs(user);
   const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
   removeWithUs(directory);
   giveTo(user, directory);
@@ -69,7 +76,19 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
 
   const initialised = spawnSync(
     initdb,
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    [
+      '-D',
+      data,
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      `--locale=${stockPrograms === '' ? 'C' : 'C.UTF-8'}`,
+      '--no-sync',
+      '--no-instructions',
+    ],
     { ...runEnvironment(user, directory), encoding: 'utf8' },
   );
   if (initialised.status !== 0) {
@@ -78,6 +97,11 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   }
 
   return serve({ directory, data, user, postgres, options });
+}
+
+async function programs(user: ServiceUser): Promise<{ readonly initdb: string; readonly postgres: string }> {
+  if (stockPrograms === '') return await usableBinaries(locateBinaries(), user, copyRoot);
+  return { initdb: join(stockPrograms, 'initdb'), postgres: join(stockPrograms, 'postgres') };
 }
 
 interface DataDirectory {
@@ -97,13 +121,16 @@ async function serve(home: DataDirectory): Promise<TestPostgres> {
   const port = await freePort();
   const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const durable = options.fsync === true ? 'on' : 'off';
-  const settings: Record<string, string> = {
+  const ours = {
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
     fsync: durable,
     full_page_writes: durable,
+    // Tests with many servers need more than the 100 that it comes with.
     max_connections: '200',
-    shared_buffers: '128MB',
+  };
+  const settings: Record<string, string> = {
+    ...(stockPrograms === '' ? ours : {}),
+    unix_socket_directories: '',
     ...options.settings,
   };
   if (options.tls !== undefined) {
@@ -244,7 +271,7 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
 
 /** Makes an empty, migrated database on the server and returns its URL; the first call prepares a template. */
 export async function createTestDatabase(adminUrl: string): Promise<string> {
-  const template = `plinth_template_${await migrationsFingerprint()}`;
+  const template = `plinth_template_${await schemaFingerprint()}`;
   const name = `plinth_test_${randomBytes(8).toString('hex')}`;
   const admin = new pg.Client({ connectionString: adminUrl });
   await admin.connect();

@@ -25,9 +25,9 @@ export const migrateCommand: Command = {
 /** Applies what is missing and logs it. */
 export async function migrateDatabase(databaseUrl: string, logger: Logger): Promise<void> {
   const { migrate } = await import('../../storage/postgres/migrate.js');
-  const { applied, version } = await migrate(databaseUrl);
-  const fields = { version, applied: applied.length };
-  if (applied.length > 0) logger.info('database schema migrated', fields);
+  const { applied, functions, version } = await migrate(databaseUrl);
+  const fields = { version, applied: applied.length, functions: functions.length };
+  if (applied.length + functions.length > 0) logger.info('database schema migrated', fields);
   else logger.debug('database schema is up to date', fields);
 }
 

@@ -1,23 +1,13 @@
 /**
- * Settings of the embedded Postgres, given at each start so that data made by older versions get them as well. Many
- * short writes and few sessions on one machine; nothing here trades durability for speed.
+ * Settings of the embedded Postgres that differ from its defaults, given at each start so that data made by older
+ * versions get them as well. Few on purpose: what is fast here has to be fast on any server. `docs/operations.md` says why
+ * each is there.
  */
 export function serverSettings(socketDirectory: string): readonly string[] {
   return [
     'listen_addresses=',
     `unix_socket_directories=${quoteListEntry(socketDirectory)}`,
     'unix_socket_permissions=0700',
-    'max_connections=100',
-    'shared_buffers=128MB',
-    'fsync=on',
-    'synchronous_commit=on',
-    // Fewer checkpoints mean fewer full page images in the log.
-    'max_wal_size=2GB',
-    'checkpoint_timeout=15min',
-    'wal_compression=on',
-    // One short statement after another: compiling them costs more than it saves.
-    'jit=off',
-    'autovacuum_naptime=15s',
     'log_checkpoints=off',
     'log_line_prefix=%m [%p] ',
     'log_timezone=UTC',

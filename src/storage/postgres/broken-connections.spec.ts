@@ -143,7 +143,7 @@ describe('connections that break', () => {
     await open();
     try {
       await client.query('begin');
-      await client.query('select pg_advisory_xact_lock(7811071, 1)');
+      await client.query('lock table plinth.lock_writes in exclusive mode');
       const write = storage.create(key('a'), 'u', '{}');
       await waitingForLock(1);
       proxy.cut();

@@ -1,6 +1,7 @@
-import { MigrationError, schemaProblem } from './migrate.js';
+import { schemaProblem } from './migrate.js';
 import { silentObserver } from './options.js';
 import { sqlState } from './postgres-errors.js';
+import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { text } from './statements.js';
 

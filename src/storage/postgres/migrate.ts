@@ -1,97 +1,45 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { silentObserver } from './options.js';
 import { sqlState } from './postgres-errors.js';
+import { isLaterRelease, loadSchemaTexts, MigrationError, type SchemaText, type SchemaTexts } from './schema-texts.js';
 import { Session } from './session.js';
-
-/** A schema change that could not be made, or a database that this program does not understand. */
-export class MigrationError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'MigrationError';
-  }
-}
-
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly sql: string;
-}
+import { quoteText } from './sql-view-text.js';
 
 export interface MigrationResult {
   /** Versions that this call applied, in order; empty when there was nothing to do. */
   readonly applied: readonly number[];
+  /** Functions that this call made or replaced. */
+  readonly functions: readonly string[];
   /** Schema version of the database now. */
   readonly version: number;
 }
 
-const FILE_NAME = /^(\d{6})_([a-z0-9_]+)\.sql$/;
+/** Held until the end of the transaction by who changes the schema, its functions or the SQL views. */
+export const LOCK_MIGRATIONS = 'lock table plinth.lock_migrations in exclusive mode';
+
 const STATEMENT_TIMEOUT_MS = 600_000;
-
-function migrationsDirectory(): string {
-  // Compiled code lies at another depth than its source: look upwards.
-  for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
-    const candidate = join(directory, 'migrations');
-    if (existsSync(join(candidate, '000001_objects.sql'))) return candidate;
-    if (directory === dirname(directory)) throw new MigrationError('the migrations folder is missing');
-  }
-}
-
-/** The migrations this program brings along, by rising version. */
-export async function loadMigrations(directory: string = migrationsDirectory()): Promise<readonly Migration[]> {
-  const migrations: Migration[] = [];
-  for (const file of (await readdir(directory)).sort()) {
-    const match = FILE_NAME.exec(file);
-    if (match === null) continue;
-    const version = Number(match[1]);
-    if (version !== migrations.length + 1) throw new MigrationError(`migration ${file}: the numbers have a gap`);
-    migrations.push({ version, name: match[2] ?? '', sql: await readFile(join(directory, file), 'utf8') });
-  }
-  return migrations;
-}
-
-/** Changes whenever the text of a migration does. */
-export async function migrationsFingerprint(): Promise<string> {
-  const hash = createHash('sha256');
-  for (const migration of await loadMigrations()) hash.update(migration.sql);
-  return hash.digest('hex').slice(0, 16);
-}
+/** How often processes that begin an empty database at once may collide before their lock is there. */
+const MOST_COLLISIONS = 20;
+/** SQLSTATE: another process made the same schema or table just now. */
+const MADE_MEANWHILE = ['23505', '42P06', '42P07', '42710', 'XX000'];
 
 /**
  * Brings the schema up to the version of this program, in one transaction. Several processes may do so at once: one
- * works, the others wait and find it done. Throws `MigrationError` when the database is newer than the program, too
- * old, a standby, or refuses for lack of permission.
+ * works, the others wait and find it done. A function is replaced when its text is another one, unless a later release
+ * of the program put it there: its functions also serve processes of the release before. Throws `MigrationError` when
+ * the database is newer than the program, of a schema it can't upgrade, a standby, or refuses for lack of permission.
  */
 export async function migrate(databaseUrl: string, directory?: string): Promise<MigrationResult> {
-  const migrations = await loadMigrations(directory);
+  const texts = await loadSchemaTexts(directory);
   const session = await open(databaseUrl);
   try {
     await checkServer(session);
-    await session.execute('begin', 'begin', STATEMENT_TIMEOUT_MS);
-    // The transaction-level lock works behind a pooler too and ends with the connection.
-    await session.execute('migrate-lock', 'select pg_advisory_xact_lock(7811071, 0)', STATEMENT_TIMEOUT_MS);
-    await session.execute(
-      'migrate-table',
-      `create schema if not exists plinth;
-       create table if not exists plinth.schema_migrations (
-         version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`,
-      STATEMENT_TIMEOUT_MS,
-    );
-    const current = await readVersion(session);
-    if (current > migrations.length) throw tooNew(current, migrations.length);
-    const pending = migrations.filter((migration) => migration.version > current);
-    for (const migration of pending) {
-      await session.execute('migrate', migration.sql, STATEMENT_TIMEOUT_MS);
-      await session.run(
-        { name: 'record-migration', text: 'insert into plinth.schema_migrations (version, name) values ($1, $2)' },
-        [migration.version, migration.name],
-        STATEMENT_TIMEOUT_MS,
-      );
-    }
-    await session.execute('commit', 'commit', STATEMENT_TIMEOUT_MS);
-    return { applied: pending.map((migration) => migration.version), version: migrations.length };
+    await begin(session, texts.locks);
+    const state = await readState(session);
+    if (state.problem !== undefined) throw state.problem;
+    checkKnown(state, texts);
+    const result = await apply(session, state, texts);
+    await execute(session, 'commit');
+    return result;
   } catch (error) {
     throw explain(error);
   } finally {
@@ -99,35 +47,146 @@ export async function migrate(databaseUrl: string, directory?: string): Promise<
   }
 }
 
-/** What is wrong with the schema for this program; undefined when it has exactly the right version. */
+/** What is wrong with the schema for this program; undefined when it is what the program needs. */
 export async function schemaProblem(session: Session): Promise<MigrationError | undefined> {
-  const wanted = (await loadMigrations()).length;
-  let current = 0;
+  const texts = await loadSchemaTexts();
+  let state: SchemaState;
   try {
-    current = await readVersion(session);
+    state = await readState(session);
+    if (state.problem !== undefined) return state.problem;
+    checkKnown(state, texts);
   } catch (error) {
-    const state = sqlState(error);
-    if (state === '42501') return explain(error);
-    if (state !== '42P01' && state !== '3F000') throw error;
+    if (error instanceof MigrationError || sqlState(error) === '42501') return explain(error);
+    throw error;
   }
-  if (current > wanted) return tooNew(current, wanted);
-  if (current === wanted) return undefined;
-  return new MigrationError(`the database has schema version ${current}, this program needs ${wanted}: migrate first`);
+  const wanted = texts.migrations.length;
+  const current = state.migrations.size;
+  if (current < wanted) {
+    return new MigrationError(
+      `the database has schema version ${current}, this program needs ${wanted}: migrate first`,
+    );
+  }
+  if (outdated(state, texts).length === 0) return undefined;
+  return new MigrationError('the functions in the database are not those of this program: migrate first');
 }
 
-async function readVersion(session: Session): Promise<number> {
-  const rows = await session.execute(
-    'schema-version',
-    'select coalesce(max(version), 0) from plinth.schema_migrations',
-    STATEMENT_TIMEOUT_MS,
-  );
-  return Number(rows[0]?.[0] ?? 0);
+/** What is on record in the database. */
+interface SchemaState {
+  /** Digests by version. */
+  readonly migrations: ReadonlyMap<number, string>;
+  /** Of the functions and the locks. */
+  readonly texts: ReadonlyMap<string, { readonly digest: string; readonly release: string }>;
+  /** Why nothing can be done with it. */
+  readonly problem?: MigrationError;
 }
 
-function tooNew(current: number, known: number): MigrationError {
-  return new MigrationError(
-    `the database has schema version ${current}, this program knows only ${known}: run a newer program`,
-  );
+/** Begins the transaction and takes the lock, which the first of all processes has to make. */
+async function begin(session: Session, locks: SchemaText): Promise<void> {
+  for (let collisions = 0; ; collisions++) {
+    await execute(session, 'begin');
+    // Names in the texts must mean the built-in functions, whatever the role's own path is.
+    await execute(session, 'set local search_path = pg_catalog, pg_temp');
+    try {
+      const [found] = await execute(session, LOCKS_EXIST);
+      if (found?.[0] !== 't' && found?.[1] !== 't') await execute(session, locks.sql);
+      if (found?.[1] !== 't') await execute(session, LOCK_MIGRATIONS);
+      return;
+    } catch (error) {
+      if (!MADE_MEANWHILE.includes(sqlState(error) ?? '') || collisions === MOST_COLLISIONS) throw error;
+      await execute(session, 'rollback');
+    }
+  }
+}
+
+/** The second column: a schema from before the first release. */
+const LOCKS_EXIST = `select
+  to_regclass('plinth.lock_migrations') is not null and to_regclass('plinth.applied_texts') is not null,
+  to_regclass('plinth.schema_migrations') is not null`;
+
+async function readState(session: Session): Promise<SchemaState> {
+  const [found] = await execute(session, LOCKS_EXIST);
+  if (found?.[1] === 't') {
+    const problem = new MigrationError(
+      "the database was made by a program from before the first release, which this one can't upgrade: use an empty " +
+        'database (nothing was changed)',
+    );
+    return { migrations: new Map(), texts: new Map(), problem };
+  }
+  if (found?.[0] !== 't') return { migrations: new Map(), texts: new Map() };
+  const migrations = await execute(session, 'select version, digest from plinth.applied_migrations');
+  const texts = await execute(session, 'select name, digest, release from plinth.applied_texts');
+  return {
+    migrations: new Map(migrations.map((row) => [Number(row[0]), String(row[1])])),
+    texts: new Map(texts.map((row) => [String(row[0]), { digest: String(row[1]), release: String(row[2]) }])),
+  };
+}
+
+/** @throws MigrationError when migrations were applied that this program does not have. */
+function checkKnown(state: SchemaState, texts: SchemaTexts): void {
+  const current = Math.max(0, ...state.migrations.keys());
+  const known = texts.migrations.length;
+  if (current > known) {
+    throw new MigrationError(
+      `the database has schema version ${current}, this program knows only ${known}: run a newer program`,
+    );
+  }
+  for (const { version, name, digest } of texts.migrations) {
+    const applied = state.migrations.get(version);
+    if (applied === undefined || applied === digest) continue;
+    throw new MigrationError(
+      `migration ${version} (${name}) was applied with another text than this program has: use the program that made ` +
+        'the database, or an empty database',
+    );
+  }
+}
+
+/** Texts that have to be applied again; none when a later release has been here. */
+function outdated(state: SchemaState, { locks, functions, release }: SchemaTexts): readonly SchemaText[] {
+  for (const applied of state.texts.values()) if (isLaterRelease(applied.release, release)) return [];
+  return [locks, ...functions].filter((text) => state.texts.get(text.name)?.digest !== text.digest);
+}
+
+async function apply(session: Session, state: SchemaState, texts: SchemaTexts): Promise<MigrationResult> {
+  const pending = texts.migrations.filter(({ version }) => !state.migrations.has(version));
+  const changed = outdated(state, texts);
+  const record = (text: SchemaText) =>
+    execute(
+      session,
+      `insert into plinth.applied_texts (name, digest, release)
+       values (${quoteText(text.name)}, ${quoteText(text.digest)}, ${quoteText(texts.release)})
+       on conflict (name) do update set
+         digest = excluded.digest, release = excluded.release, applied_at = clock_timestamp()`,
+    );
+  if (changed.includes(texts.locks)) {
+    await execute(session, texts.locks.sql);
+    await record(texts.locks);
+  }
+  for (const { version, name, digest, sql } of pending) {
+    await execute(session, sql);
+    await execute(
+      session,
+      `insert into plinth.applied_migrations (version, name, digest)
+       values (${version}, ${quoteText(name)}, ${quoteText(digest)})`,
+    );
+  }
+  const functions = changed.filter((text) => text !== texts.locks);
+  for (const text of functions) {
+    await execute(session, text.sql);
+    await record(text);
+  }
+  if (functions.length > 0) await execute(session, 'revoke execute on all functions in schema plinth from public');
+  if (pending.length > 0 && functions.some(({ name }) => name === 'add_change_partitions')) {
+    await execute(session, 'select plinth.add_change_partitions(3)');
+  }
+  return {
+    applied: pending.map(({ version }) => version),
+    functions: functions.map(({ name }) => name),
+    version: texts.migrations.length,
+  };
+}
+
+function execute(session: Session, sql: string): ReturnType<Session['execute']> {
+  return session.execute('migrate', sql, STATEMENT_TIMEOUT_MS);
 }
 
 async function open(url: string): Promise<Session> {

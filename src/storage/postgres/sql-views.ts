@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { MigrationError } from './migrate.js';
+import { LOCK_MIGRATIONS } from './migrate.js';
 import { silentObserver } from './options.js';
 import { sqlState } from './postgres-errors.js';
+import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { quoteName, quoteText, type SqlView } from './sql-view-text.js';
 
@@ -46,7 +47,7 @@ export async function syncSqlViews(databaseUrl: string, views: readonly SqlView[
     const ready = await isUpToDate(session, digest);
     if (ready !== undefined) return { changed: [], dropped: [], kept: [], reader: ready };
     await execute(session, 'begin');
-    await execute(session, 'select pg_advisory_xact_lock(7811071, 0)');
+    await execute(session, LOCK_MIGRATIONS);
     // Names in the definitions must mean the built-in functions, whatever the role's own path is.
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     const result = await applyViews(session, views, digest);

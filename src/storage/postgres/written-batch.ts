@@ -1,6 +1,6 @@
 import type { Change, StoredObject } from '../storage.interface.js';
 import type { Row } from './session.js';
-import { storedObject, text } from './statements.js';
+import { storedObject } from './statements.js';
 import type { QueuedWrite, Write } from './write-queue.js';
 
 /** A committed batch that wrote something. */
@@ -32,7 +32,7 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[])
   const states = new Map<string, StoredObject | undefined>();
   for (const row of rows) {
     const version = row[1];
-    if (row[0] === '0') after = BigInt(text(row, 1));
+    if (row[0] === '0' && typeof version === 'string') after = BigInt(version);
     const entry = batch[Number(row[0]) - 1];
     if (entry === undefined) continue;
     const { write } = entry;

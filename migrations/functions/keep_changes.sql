@@ -1,0 +1,49 @@
+-- One round of log keeping; any process may call it at any time, rounds exclude each other. Closes the current partition
+-- when its first change is older than p_close_after, adds partitions ahead, raises the floor over partitions closed for
+-- longer than p_history, notes the time of versions, forgets old fences. Returns the partitions that may be dropped once
+-- this has committed. Reads the log through other functions only, whose planner settings the small tables here don't need.
+create or replace function plinth.keep_changes(p_history interval, p_close_after interval, p_ahead integer)
+returns table (lower bigint)
+language plpgsql
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  reached bigint;
+  open_lower bigint;
+  open_upper bigint;
+  settled bigint;
+begin
+  begin
+    lock table plinth.lock_upkeep in exclusive mode nowait;
+  exception when lock_not_available then
+    return;
+  end;
+  perform plinth.note_version_time(interval '50 seconds');
+
+  select s.last_value into reached from plinth.resource_version s;
+  select p.lower, p.upper into open_lower, open_upper
+    from plinth.change_partitions p where p.lower <= reached and p.upper > reached;
+  if plinth.first_change_time(open_lower, open_upper) < clock_timestamp() - p_close_after then
+    -- Under the writers' lock nobody holds a version of the partition that is not yet committed.
+    lock table plinth.lock_writes in exclusive mode;
+    if (select s.last_value from plinth.resource_version s) < open_upper then
+      perform setval('plinth.resource_version', open_upper, false);
+    end if;
+    settled := open_upper;
+  end if;
+  perform plinth.add_change_partitions(p_ahead);
+
+  -- A partition that filled up by itself is closed once a version behind it is committed, not once one is drawn.
+  select greatest(settled, b.head) into settled from plinth.log_bounds() b;
+  update plinth.change_partitions p set closed_at = clock_timestamp() where p.closed_at is null and p.upper <= settled;
+  update plinth.retention r set
+    closed = greatest(r.closed, (select max(p.upper) - 1 from plinth.change_partitions p where p.closed_at is not null)),
+    floor = greatest(r.floor, (
+      select max(p.upper) - 1 from plinth.change_partitions p where p.closed_at < clock_timestamp() - p_history));
+
+  delete from plinth.fenced_batches f where f.fenced_at < clock_timestamp() - interval '1 hour';
+  return query
+    select p.lower from plinth.change_partitions p, plinth.retention r where p.upper - 1 <= r.floor order by p.lower;
+end
+$$;

@@ -1,0 +1,19 @@
+-- The two ends of the log in one snapshot: versions below floor are lost, head is the newest committed one.
+create or replace function plinth.log_bounds() returns table (floor bigint, head bigint)
+language plpgsql
+set jit = off
+set enable_seqscan = off
+set enable_sort = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  if pg_is_in_recovery() then
+    raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
+  end if;
+  return query select r.floor, greatest(r.closed, (
+      select c.resource_version from plinth.changes c where c.resource_version > (select x.closed from plinth.retention x where x.singleton)
+      order by c.resource_version desc limit 1))
+    from plinth.retention r where r.singleton;
+end
+$$;

@@ -1,0 +1,19 @@
+-- Notes that every version up to the head is as old as now, unless that was noted within p_every; forgets notes of
+-- more than a month ago.
+create or replace function plinth.note_version_time(p_every interval) returns void
+language plpgsql
+set jit = off
+set enable_seqscan = off
+as $$
+declare
+  -- Variables, since no index is searched for something that moves while the statement runs.
+  recent constant timestamptz := clock_timestamp() - p_every;
+  forgotten constant timestamptz := clock_timestamp() - interval '32 days';
+begin
+  if not exists (select from plinth.version_times t where t.at > recent) then
+    insert into plinth.version_times (at, version) select clock_timestamp(), b.head from plinth.log_bounds() b
+      on conflict do nothing;
+    delete from plinth.version_times t where t.at < forgotten;
+  end if;
+end
+$$;

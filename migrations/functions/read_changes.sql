@@ -1,0 +1,54 @@
+-- The log in order, versions in (p_after, p_upto], at most p_limit rows, cut off behind the row with which their
+-- size exceeds p_bytes (total is the running size, so the reader can tell). Null filters mean everything. The first
+-- row has floor and head only (behind a version that was lost, floor is the first one behind the gap); volatile for the
+-- same reason as list_page.
+create or replace function plinth.read_changes(
+  p_after bigint,
+  p_upto bigint,
+  p_resources text[],
+  p_namespace text,
+  p_name text,
+  p_limit bigint,
+  p_bytes bigint
+) returns table (
+  floor bigint, head bigint, total bigint, resource_version bigint, type smallint, resource text, namespace text,
+  name text, uid text, data json, previous json)
+language plpgsql
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set max_parallel_workers_per_gather = 0
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  if pg_is_in_recovery() then
+    raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
+  end if;
+  return query
+    (select case when p_after > r.lost_after and p_after < r.lost_until then r.lost_until else r.floor end,
+        greatest(r.closed, (
+        select c.resource_version from plinth.changes c
+        where c.resource_version > (select x.closed from plinth.retention x where x.singleton)
+        order by c.resource_version desc limit 1)),
+      null::bigint, null::bigint, null::smallint, null::text, null::text, null::text, null::text, null::json, null::json
+    from plinth.retention r where r.singleton)
+    union all
+    (select null, null, w.total, w.resource_version, w.type, w.resource, w.namespace, w.name, w.uid, w.data, w.previous
+    from (
+      select l.*, sum(l.size) over (order by l.resource_version rows unbounded preceding)::bigint as total
+      from (
+        select c.*, coalesce(pg_column_size(c.data), 0) + coalesce(pg_column_size(c.previous), 0) as size
+        from plinth.changes c
+        where c.resource_version > p_after and c.resource_version <= p_upto
+          and (p_resources is null or c.resource = any (p_resources))
+          and (p_namespace is null or c.namespace = p_namespace)
+          and (p_name is null or c.name = p_name)
+        order by c.resource_version limit p_limit
+      ) l
+    ) w
+    where w.total - w.size <= p_bytes
+    order by w.resource_version);
+end
+$$;

@@ -1,0 +1,18 @@
+-- Settles the fate of a batch whose answer was lost: waits for it if it still runs, forbids it to run later, and
+-- returns what it wrote (nothing when it did not commit).
+create or replace function plinth.resolve_batch(p_batch bigint, p_after bigint)
+returns table (version bigint, resource text, namespace text, name text)
+language plpgsql
+set jit = off
+set enable_seqscan = off
+set enable_sort = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  lock table plinth.lock_writes in exclusive mode;
+  insert into plinth.fenced_batches (batch) values (p_batch) on conflict do nothing;
+  return query select c.resource_version, c.resource, c.namespace, c.name
+    from plinth.changes c where c.resource_version > p_after and c.batch = p_batch order by c.resource_version;
+end
+$$;

@@ -1,0 +1,29 @@
+// Runs tests on a PostgreSQL as the distribution ships it, with its default settings: the storage suites and the
+// end-to-end suites, or the files whose path contains one of the arguments.
+// PLINTH_TEST_POSTGRES_BIN names the folder of its programs; else Debian's newest is taken.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const debianRoot = '/usr/lib/postgresql';
+const suites = ['src/storage/', 'src/program/sql-views', 'test/e2e/'];
+
+function debianPrograms() {
+  if (!existsSync(debianRoot)) return undefined;
+  const majors = readdirSync(debianRoot).sort((a, b) => Number(b) - Number(a));
+  return majors.map((major) => join(debianRoot, major, 'bin')).find((path) => existsSync(join(path, 'postgres')));
+}
+
+const programs = process.env.PLINTH_TEST_POSTGRES_BIN || debianPrograms();
+if (programs === undefined) {
+  console.error(`There is no PostgreSQL below ${debianRoot}: install one, or set PLINTH_TEST_POSTGRES_BIN.`);
+  process.exitCode = 1;
+} else {
+  console.log(`PostgreSQL of ${programs}`);
+  const filters = process.argv.slice(2);
+  const script = fileURLToPath(new URL('test.js', import.meta.url));
+  const env = { ...process.env, PLINTH_TEST_POSTGRES_BIN: programs };
+  const args = [script, ...(filters.length > 0 ? filters : suites)];
+  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit', env }).status ?? 1;
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** A schema change that could not be made, or a database that this program does not understand. */
+export class MigrationError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
+}
+
+/** A text that is applied again whenever it changes. `digest` changes with it. */
+export interface SchemaText {
+  readonly name: string;
+  readonly sql: string;
+  readonly digest: string;
+}
+
+/** A text that is applied once. */
+export interface Migration extends SchemaText {
+  readonly version: number;
+}
+
+/** Everything the schema is made of, as this program brings it along. */
+export interface SchemaTexts {
+  /** Applied before anything else. */
+  readonly locks: SchemaText;
+  /** By rising version. */
+  readonly migrations: readonly Migration[];
+  /** One per function; those that others call come before their callers. */
+  readonly functions: readonly SchemaText[];
+  /** Version of the program. */
+  readonly release: string;
+}
+
+const MIGRATION_NAME = /^(\d{6})_([a-z0-9_]+)\.sql$/;
+
+function migrationsDirectory(): string {
+  // Compiled code lies at another depth than its source: look upwards.
+  for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
+    const candidate = join(directory, 'migrations');
+    if (existsSync(join(candidate, 'locks.sql'))) return candidate;
+    if (directory === dirname(directory)) throw new MigrationError('the migrations folder is missing');
+  }
+}
+
+/**
+ * Reads the folder `migrations`.
+ *
+ * @throws MigrationError when its numbers have a gap.
+ */
+export async function loadSchemaTexts(directory: string = migrationsDirectory()): Promise<SchemaTexts> {
+  const migrations: Migration[] = [];
+  for (const file of (await readdir(directory)).sort()) {
+    const match = MIGRATION_NAME.exec(file);
+    if (match === null) continue;
+    const version = Number(match[1]);
+    if (version !== migrations.length + 1) throw new MigrationError(`migration ${file}: the numbers have a gap`);
+    migrations.push({ version, ...(await load(directory, file, match[2] ?? '')) });
+  }
+  const functions: SchemaText[] = [];
+  for (const file of (await readdir(join(directory, 'functions'))).sort()) {
+    if (file.endsWith('.sql')) functions.push(await load(join(directory, 'functions'), file, file.slice(0, -4)));
+  }
+  return {
+    locks: await load(directory, 'locks.sql', 'locks'),
+    migrations,
+    functions: calledFirst(functions),
+    release: await releaseAbove(directory),
+  };
+}
+
+/** Changes whenever any text of the schema does. */
+export async function schemaFingerprint(): Promise<string> {
+  const { locks, migrations, functions } = await loadSchemaTexts();
+  const hash = createHash('sha256');
+  for (const { digest } of [locks, ...migrations, ...functions]) hash.update(digest);
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Whether release `a` came out after release `b`: by their numbers, as in `1.10.0`. */
+export function isLaterRelease(a: string, b: string): boolean {
+  const numbers = (release: string) => (release.split(/[-+]/)[0] ?? '').split('.').map((part) => Number(part) || 0);
+  const [left, right] = [numbers(a), numbers(b)];
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return false;
+}
+
+async function load(directory: string, file: string, name: string): Promise<SchemaText> {
+  const sql = await readFile(join(directory, file), 'utf8');
+  return { name, sql, digest: createHash('sha256').update(sql).digest('hex') };
+}
+
+async function releaseAbove(directory: string): Promise<string> {
+  try {
+    const { version } = JSON.parse(await readFile(join(directory, '..', 'package.json'), 'utf8')) as {
+      version?: unknown;
+    };
+    return String(version ?? '0.0.0');
+  } catch {
+    return '0.0.0';
+  }
+}
+
+/** The body of an SQL function is resolved when it is made: what it calls has to be there. */
+function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
+  const ordered = new Set<SchemaText>();
+  const begun = new Set<SchemaText>();
+  const visit = (text: SchemaText): void => {
+    if (begun.has(text)) return;
+    begun.add(text);
+    for (const other of functions) if (text.sql.includes(`plinth.${other.name}(`)) visit(other);
+    ordered.add(text);
+  };
+  for (const text of functions) visit(text);
+  return [...ordered];
+}
