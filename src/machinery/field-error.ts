@@ -60,8 +60,48 @@ export class FieldPath {
 /** The root of an object, printed as the reference prints a missing path. */
 export const rootPath = FieldPath.of('[]');
 
+/** Characters that are shown of one message: a value may be as long as a body. */
+const maxMessageLength = 4096;
+
+/** More broken rules than anybody wants to read: thrown by the one after the last that is collected. */
+export class TooManyErrors extends Error {}
+
+interface Collection {
+  readonly errors: FieldError[];
+  readonly limit: number;
+}
+
+let collection: Collection | undefined;
+
+/**
+ * The broken rules that `check` reports, or the first `limit` that it came upon and that there are more: a check ends
+ * there, whatever size its object has. Nothing in `check` may wait.
+ */
+export function collectErrors(
+  limit: number,
+  check: () => FieldError[],
+): { readonly errors: FieldError[]; readonly hasMore: boolean } {
+  const outer = collection;
+  const own: Collection = { errors: [], limit };
+  collection = own;
+  try {
+    return { errors: check(), hasMore: false };
+  } catch (error) {
+    if (!(error instanceof TooManyErrors)) throw error;
+    return { errors: own.errors, hasMore: true };
+  } finally {
+    collection = outer;
+  }
+}
+
 function make(type: FieldErrorType, path: FieldPath, message: string): FieldError {
-  return { type, field: path.toString(), message };
+  const shown = message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}...` : message;
+  const error = { type, field: path.toString(), message: shown };
+  if (collection !== undefined) {
+    if (collection.errors.length >= collection.limit) throw new TooManyErrors();
+    collection.errors.push(error);
+  }
+  return error;
 }
 
 /** A value that must be there is missing. */

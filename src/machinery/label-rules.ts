@@ -2,12 +2,16 @@ import { type FieldError, type FieldPath, invalid, tooLong } from './field-error
 import { isQualifiedName, isValidLabelValue } from './names.js';
 
 const maxAnnotationBytes = 256 * 1024;
+/** Labels are looked at by every selector: far above what they are used for. */
+const maxLabelBytes = 256 * 1024;
 
-/** Broken rules of a label map: qualified keys, valid values. */
+/** Broken rules of a label map: qualified keys, valid values, 256 KiB in all. */
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   if (labels === undefined) return errors;
-  for (const key of Object.keys(labels)) {
+  const keys = Object.keys(labels);
+  if (isTooLong(keys, labels, maxLabelBytes)) return [tooLong(path, maxLabelBytes)];
+  for (const key of keys) {
     const value = labels[key] as string;
     for (const m of isQualifiedName(key)) errors.push(invalid(path, key, m));
     for (const m of isValidLabelValue(value)) errors.push(invalid(path, value, m));
@@ -22,13 +26,26 @@ export function validateAnnotations(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (annotations === undefined) return errors;
-  let total = 0;
-  for (const key of Object.keys(annotations)) {
-    for (const m of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, m));
-    total += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] as string);
+  const keys = Object.keys(annotations);
+  const isLong = isTooLong(keys, annotations, maxAnnotationBytes);
+  // What is too long in all may have very many keys: nobody reads what is wrong with each.
+  if (!isLong || keys.length <= maxCheckedKeys) {
+    for (const key of keys) for (const m of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, m));
   }
-  if (total > maxAnnotationBytes) errors.push(tooLong(path, maxAnnotationBytes));
+  if (isLong) errors.push(tooLong(path, maxAnnotationBytes));
   return errors;
+}
+
+const maxCheckedKeys = 100;
+
+/** Whether keys and values have more bytes together; ends where it is known. */
+function isTooLong(keys: readonly string[], map: Readonly<Record<string, string>>, limit: number): boolean {
+  let total = 0;
+  for (const key of keys) {
+    total += Buffer.byteLength(key) + Buffer.byteLength(map[key] as string);
+    if (total > limit) return true;
+  }
+  return false;
 }
 
 /** Broken rules of one label key. */

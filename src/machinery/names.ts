@@ -16,6 +16,13 @@ const configKeyRegExp = /^[-._a-zA-Z0-9]+$/;
 const envVarNameRegExp = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
 const portNameRegExp = /^[-a-z0-9]+$/;
 
+/** No name is longer: whether a text beyond it has the right characters is not looked at, its length is wrong. */
+const longestTested = 4096;
+
+function breaks(format: RegExp, value: string): boolean {
+  return value.length <= longestTested && !format.test(value);
+}
+
 export const maxSubdomainLength = 253;
 export const maxLabelLength = 63;
 
@@ -34,7 +41,7 @@ function regexMessage(rule: string, format: string, ...examples: readonly string
 export function isDns1123Label(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxLabelLength) errors.push(maxLength(maxLabelLength));
-  if (!dns1123LabelRegExp.test(value)) {
+  if (breaks(dns1123LabelRegExp, value)) {
     const rule =
       "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
     errors.push(regexMessage(rule, dns1123LabelFormat, 'my-name', '123-abc'));
@@ -46,7 +53,7 @@ export function isDns1123Label(value: string): string[] {
 export function isDns1123Subdomain(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxSubdomainLength) errors.push(maxLength(maxSubdomainLength));
-  if (!dns1123SubdomainRegExp.test(value)) {
+  if (breaks(dns1123SubdomainRegExp, value)) {
     const rule =
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
     errors.push(regexMessage(rule, dns1123SubdomainFormat, 'example.com'));
@@ -58,7 +65,7 @@ export function isDns1123Subdomain(value: string): string[] {
 export function isDns1035Label(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxLabelLength) errors.push(maxLength(maxLabelLength));
-  if (!dns1035LabelRegExp.test(value)) {
+  if (breaks(dns1035LabelRegExp, value)) {
     const rule =
       "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
     errors.push(regexMessage(rule, dns1035LabelFormat, 'my-name', 'abc-123'));
@@ -70,7 +77,7 @@ export function isDns1035Label(value: string): string[] {
 export function isWildcardDns1123Subdomain(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxSubdomainLength) errors.push(maxLength(maxSubdomainLength));
-  if (!value.startsWith('*.') || !dns1123SubdomainRegExp.test(value.slice(2))) {
+  if (!value.startsWith('*.') || breaks(dns1123SubdomainRegExp, value.slice(2))) {
     const rule =
       "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
     errors.push(regexMessage(rule, `\\*\\.${dns1123SubdomainFormat}`, '*.example.com'));
@@ -98,7 +105,7 @@ export function isQualifiedName(value: string): string[] {
   }
   if (name === '') errors.push('name part must be non-empty');
   else if (name.length > maxLabelLength) errors.push(`name part ${maxLength(maxLabelLength)}`);
-  if (!qualifiedNameRegExp.test(name)) {
+  if (breaks(qualifiedNameRegExp, name)) {
     const rule =
       "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     errors.push(`name part ${regexMessage(rule, qualifiedNameFormat, 'MyName', 'my.name', '123-abc')}`);
@@ -110,7 +117,7 @@ export function isQualifiedName(value: string): string[] {
 export function isValidLabelValue(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxLabelLength) errors.push(maxLength(maxLabelLength));
-  if (value !== '' && !qualifiedNameRegExp.test(value)) {
+  if (value !== '' && breaks(qualifiedNameRegExp, value)) {
     const rule =
       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     errors.push(regexMessage(rule, labelValueFormat, 'MyValue', 'my_value', '12345'));
@@ -122,7 +129,7 @@ export function isValidLabelValue(value: string): string[] {
 export function isConfigMapKey(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxSubdomainLength) errors.push(maxLength(maxSubdomainLength));
-  if (!configKeyRegExp.test(value)) {
+  if (breaks(configKeyRegExp, value)) {
     const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
     errors.push(regexMessage(rule, '[-._a-zA-Z0-9]+', 'key.name', 'KEY_NAME', 'key-name'));
   } else if (value === '.') errors.push("must not be '.'");
@@ -148,7 +155,7 @@ export function isEnvVarName(value: string): string[] {
 export function isPortName(value: string): string[] {
   const errors: string[] = [];
   if (value.length > 15) errors.push(maxLength(15));
-  if (!portNameRegExp.test(value))
+  if (breaks(portNameRegExp, value))
     errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
   if (!/[a-z]/.test(value)) errors.push('must contain at least one letter or number (a-z, 0-9)');
   if (value.includes('--')) errors.push('must not contain consecutive hyphens');

@@ -136,12 +136,13 @@ const maxCauses = 1000;
 
 /**
  * 422 with a cause per broken rule, in the order the rules reported them, equal ones once in the message. Beyond a
- * thousand of them only their number is told.
+ * thousand of them only their number is told; with `hasMore`, that there are more.
  */
-export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
+export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[], hasMore = false): StatusError {
   const shown = errors.slice(0, maxCauses);
   const texts = [...new Set(shown.map((e) => `${e.field}: ${e.message}`))];
   if (errors.length > maxCauses) texts.push(`and ${errors.length - maxCauses} more`);
+  else if (hasMore) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return new StatusError('Invalid', `${formatGroupKind(gk)} "${name}" is invalid: ${list}`, {
     details: {

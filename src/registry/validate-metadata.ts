@@ -1,5 +1,13 @@
 import type { ObjectMeta, OwnerReference } from '../machinery/api-object.js';
-import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../machinery/field-error.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  required,
+  tooLong,
+  tooMany,
+} from '../machinery/field-error.js';
 import { parseApiVersion } from '../machinery/group-version.js';
 import { validateAnnotations, validateLabels } from '../machinery/label-rules.js';
 import { isDns1123Label, isQualifiedName } from '../machinery/names.js';
@@ -41,7 +49,8 @@ export function validateMetadata(
 export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
-    const added = (meta.finalizers ?? []).filter((f) => !(old.finalizers ?? []).includes(f));
+    const had = new Set(old.finalizers);
+    const added = (meta.finalizers ?? []).filter((f) => !had.has(f));
     if (added.length > 0) {
       const list = `[]string{${added.map((f) => JSON.stringify(f)).join(', ')}}`;
       const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
@@ -66,17 +75,23 @@ function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
     const detail = 'must be greater than or equal to 0';
     errors.push(invalid(metadataPath.child('generation'), meta.generation, detail));
   }
-  errors.push(...validateLabels(meta.labels, metadataPath.child('labels')));
-  errors.push(...validateAnnotations(meta.annotations, metadataPath.child('annotations')));
+  for (const error of validateLabels(meta.labels, metadataPath.child('labels'))) errors.push(error);
+  for (const error of validateAnnotations(meta.annotations, metadataPath.child('annotations'))) errors.push(error);
   if (meta.ownerReferences !== undefined) validateOwnerReferences(meta.ownerReferences, errors);
   if (meta.finalizers !== undefined) validateFinalizers(meta.finalizers, errors);
   validateManagedFields(meta, errors);
 }
 
 const maxControllerErrors = 10;
+/** Owners of one object; far above what controllers need. */
+const maxOwnerReferences = 2_000;
 
 function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldError[]): void {
   const path = metadataPath.child('ownerReferences');
+  if (references.length > maxOwnerReferences) {
+    errors.push(tooMany(path, references.length, maxOwnerReferences));
+    return;
+  }
   let controller: OwnerReference | undefined;
   for (const reference of references) {
     const groupVersion = parseApiVersion(reference.apiVersion ?? '');
@@ -99,8 +114,24 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
   }
 }
 
+/** Names of finalizers together; far above what controllers need. */
+const maxFinalizerBytes = 256 * 1024;
+
+function isTooLong(texts: readonly string[], limit: number): boolean {
+  let total = 0;
+  for (const text of texts) {
+    total += text.length;
+    if (total > limit) return true;
+  }
+  return false;
+}
+
 function validateFinalizers(finalizers: readonly string[], errors: FieldError[]): void {
   const path = metadataPath.child('finalizers');
+  if (isTooLong(finalizers, maxFinalizerBytes)) {
+    errors.push(tooLong(path, maxFinalizerBytes));
+    return;
+  }
   finalizers.forEach((finalizer, i) => {
     const messages = isQualifiedName(finalizer);
     for (const m of messages) errors.push(invalid(path.index(i), finalizer, m));
@@ -114,8 +145,16 @@ function validateFinalizers(finalizers: readonly string[], errors: FieldError[])
   }
 }
 
+/** Entries of one object: updaters are merged beyond ten, appliers are not. */
+const maxManagers = 1_000;
+
 function validateManagedFields(meta: ObjectMeta, errors: FieldError[]): void {
   const path = metadataPath.child('managedFields');
+  const count = meta.managedFields?.length ?? 0;
+  if (count > maxManagers) {
+    errors.push(tooMany(path, count, maxManagers));
+    return;
+  }
   meta.managedFields?.forEach((entry, i) => {
     const at = path.index(i);
     if (entry.operation !== undefined && entry.operation !== 'Apply' && entry.operation !== 'Update') {

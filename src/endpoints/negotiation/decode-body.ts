@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
 import { parseJson } from '../../machinery/json/exact-numbers.js';
+import { NestingError } from '../../machinery/json/nesting.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
@@ -52,6 +53,7 @@ export function parseBody(body: Buffer, format: TextFormat, duplicates?: string[
 
 function jsonErrorText(error: unknown, length: number): string {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof NestingError) return message;
   // V8 quotes parts of the body in its messages; only the kind of fault is passed on.
   const position = /at position (\d+)/.exec(message)?.[1];
   const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= length;

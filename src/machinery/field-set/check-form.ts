@@ -11,8 +11,12 @@ import type { KeyedView, LeafForm, StructView, TypeView } from './type-view.js';
 export function formFaults(view: StructView, object: JsonObject, allowUndeclared: boolean): string[] {
   const faults: string[] = [];
   check(view, object, '', { faults, allowUndeclared });
+  if (faults.length > maxFaults) faults.splice(maxFaults, faults.length, 'and more');
   return faults;
 }
+
+/** More of them help nobody. */
+const maxFaults = 1000;
 
 interface CheckRun {
   readonly faults: string[];
@@ -21,6 +25,7 @@ interface CheckRun {
 
 function check(view: TypeView, value: unknown, path: string, run: CheckRun): void {
   if (value === null || value === undefined || view.kind === 'any' || view.kind === 'untracked') return;
+  if (run.faults.length > maxFaults) return;
   if (view.kind === 'leaf') {
     const expected = leafFault(view.expected, value);
     if (expected !== undefined) run.faults.push(`${path}: expected ${expected}, got ${formOf(value)}`);
@@ -30,6 +35,7 @@ function check(view: TypeView, value: unknown, path: string, run: CheckRun): voi
   } else if (isObject(value)) {
     for (const name of Object.keys(value)) {
       const member = view.kind === 'map' ? view.value : view.fields.get(name);
+      if (run.faults.length > maxFaults) return;
       if (member !== undefined) check(member, value[name], `${path}.${name}`, run);
       else if (!run.allowUndeclared) run.faults.push(`${path}.${name}: field not declared in schema`);
     }
@@ -46,6 +52,7 @@ function checkElements(
 ): void {
   const seen = new Set<string>();
   items.forEach((item, i) => {
+    if (run.faults.length > maxFaults) return;
     const fault = view.kind === 'set' ? setFault(item) : keyFault(view, item);
     if (fault !== undefined) {
       run.faults.push(`${path}: element ${i}: ${fault}`);

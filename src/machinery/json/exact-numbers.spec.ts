@@ -70,11 +70,12 @@ describe('parseJson', () => {
     assert.equal(Number(value.d), 1.5);
   });
 
-  it('throws what JSON.parse throws, and answers for any nesting', () => {
+  it('throws what JSON.parse throws, refuses deep nesting of any origin, and reads what is stored', () => {
     assert.throws(() => parseJson('{"a":1.0'), SyntaxError);
     assert.throws(() => parseJson('{"a":01.0}'), SyntaxError);
     const deep = `${'['.repeat(100_000)}1.0${']'.repeat(100_000)}`;
-    assert.ok(Array.isArray(parseJson(deep)));
+    assert.throws(() => parseJson(deep), { message: 'exceeded max depth' });
+    assert.ok(Array.isArray(parseExactJson(deep, [])));
   });
 
   it('keeps keys that objects have anyway', () => {

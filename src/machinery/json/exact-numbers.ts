@@ -1,3 +1,5 @@
+import { checkNesting } from './nesting.js';
+
 /**
  * Numbers of JSON text that a JavaScript number can't carry as they are written. Whole numbers beyond 2^53 - 1 become
  * bigints; anything else whose spelling a number would lose (`1.0`, `1e3`, `-0`, more digits than a double has) becomes an
@@ -64,8 +66,12 @@ export function mayHaveExactNumbers(text: string): boolean {
   return exactNumberStart.test(text);
 }
 
-/** Parses JSON text of any origin and keeps its numbers; as fast as JSON.parse where none needs care. Throws its errors. */
+/**
+ * Parses JSON text of any origin and keeps its numbers; as fast as JSON.parse where none needs care. Throws its errors, and
+ * a NestingError.
+ */
 export function parseJson(text: string): unknown {
+  checkNesting(text);
   const value = JSON.parse(text) as unknown;
   return mayHaveExactNumbers(text) ? parseExactJson(text, value) : value;
 }

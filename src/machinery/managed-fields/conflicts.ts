@@ -10,12 +10,17 @@ export interface FieldConflict {
   readonly path: string;
 }
 
-/** The 409 that tells an applier whose fields it would take. */
+/** An answer must stay readable. */
+const maxShown = 1000;
+
+/** The 409 that tells an applier whose fields it would take; of more than a thousand, how many more. */
 export function conflictsError(conflicts: readonly FieldConflict[]): StatusError {
   const count = `${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}`;
-  return new StatusError('Conflict', `Apply failed with ${count}: ${describe(conflicts)}`, {
+  const shown = conflicts.length > maxShown ? conflicts.slice(0, maxShown) : conflicts;
+  const rest = conflicts.length > maxShown ? `\nand ${conflicts.length - maxShown} more` : '';
+  return new StatusError('Conflict', `Apply failed with ${count}: ${describe(shown)}${rest}`, {
     details: {
-      causes: conflicts.map((conflict) => ({
+      causes: shown.map((conflict) => ({
         reason: 'FieldManagerConflict',
         message: `conflict with ${ownerOf(conflict)}`,
         field: conflict.path,

@@ -1,7 +1,6 @@
 import { ExactNumber } from '../json/exact-numbers.js';
 
-/** How deep an object may be nested; far below what exhausts the stack of recursive code. */
-export const maxDepth = 1000;
+export { maxDepth } from '../json/nesting.js';
 
 /** How often a type may contain itself: each level takes several stack frames. */
 export const maxSelfNesting = 200;

@@ -18,6 +18,8 @@ interface Lists {
 
 /** A rule names every combination of its lists, so that a small text can ask for billions of them. */
 const maxCombinations = 20_000;
+/** Each asked rule is compared with each held one. */
+const maxComparisons = 2_000_000;
 
 /** Too many single permissions to be checked one by one. */
 export class TooManyPermissions extends Error {}
@@ -26,20 +28,28 @@ export class TooManyPermissions extends Error {}
  * The permissions in `asked` that `held` does not contain, each cut down to one verb, group, resource and name, or to
  * one verb and path. A wildcard is contained in the same wildcard only, not in a list of everything there is.
  *
- * @throws TooManyPermissions when rules that no single held rule contains have more than 20,000 combinations.
+ * @throws TooManyPermissions when rules that no single held rule contains have more than 20,000 combinations, or there are
+ * very many rules on both sides.
  */
 export function uncoveredPermissions(held: readonly Permission[], asked: readonly Permission[]): Permission[] {
   const owned = held.map(listsOf);
   const uncovered: Permission[] = [];
   let combinations = 0;
+  let comparisons = 0;
+  const compare = () => {
+    comparisons += owned.length;
+    if (comparisons > maxComparisons) throw new TooManyPermissions('there are too many rules to be checked');
+  };
   for (const permission of asked) {
     const rule = unique(listsOf(permission));
+    compare();
     // Usual rules are granted as they are held; then there is nothing to take apart.
     if (owned.some((own) => covers(own, rule))) continue;
     combinations += countSingle(rule);
     if (combinations > maxCombinations)
       throw new TooManyPermissions('the rules have too many combinations to be checked');
     for (const single of singlePermissions(rule)) {
+      compare();
       if (!owned.some((own) => covers(own, single))) uncovered.push(single);
     }
   }

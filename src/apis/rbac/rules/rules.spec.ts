@@ -110,3 +110,10 @@ describe('aggregatedRules', () => {
     assert.equal(aggregatedRules(own, [role('a', {}, 'p'), role('b', { c: 'd' }, 'q'), own])?.length, 2);
   });
 });
+
+it('gives up on very many rules on both sides', () => {
+  const rules = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ verbs: ['get'], apiGroups: [''], resources: [`${prefix}${i}`] }));
+  assert.equal(uncoveredPermissions(rules('a', 100), rules('b', 100)).length, 100);
+  assert.throws(() => uncoveredPermissions(rules('a', 5_000), rules('b', 5_000)), TooManyPermissions);
+});

@@ -60,11 +60,12 @@ function checkTransitions(
   errors: FieldError[],
 ): void {
   if (restartPolicy === 'Always') return;
+  const running = new Set(statuses.filter(({ state }) => state.terminated === undefined).map(({ name }) => name));
   old.forEach((before, i) => {
     const terminated = before.state.terminated;
     if (terminated === undefined) return;
     if (terminated.exitCode !== 0 && restartPolicy === 'OnFailure') return;
-    if (statuses.some((s) => s.name === before.name && s.state.terminated === undefined)) {
+    if (running.has(before.name)) {
       errors.push(forbidden(path.index(i).child('state'), 'may not be transitioned to non-terminated state'));
     }
   });
@@ -113,8 +114,10 @@ type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>;
 
 function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldError[] {
   const errors: FieldError[] = [];
+  // Of several with one name the first counts.
+  const byName = new Map(containers.toReversed().map((container) => [container.name, container]));
   old.forEach((before, i) => {
-    const after = containers.find((c) => c.name === before.name);
+    const after = byName.get(before.name);
     if (after === undefined) {
       errors.push(
         forbidden(ephemeralPath, `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed`),

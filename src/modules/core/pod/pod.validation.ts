@@ -89,15 +89,11 @@ function validateAddedTolerations(
   old: readonly Toleration[],
   errors: FieldError[],
 ): void {
+  const textOf = ({ key = '', operator = '', value = '', effect = '' }: Toleration) =>
+    JSON.stringify([key, operator, value, effect]);
+  const kept = new Set(tolerations.map(textOf));
   for (const before of old) {
-    const isKept = tolerations.some(
-      (t) =>
-        (t.key ?? '') === (before.key ?? '') &&
-        (t.operator ?? '') === (before.operator ?? '') &&
-        (t.value ?? '') === (before.value ?? '') &&
-        (t.effect ?? '') === (before.effect ?? ''),
-    );
-    if (isKept) continue;
+    if (kept.has(textOf(before))) continue;
     const detail = 'existing toleration can not be modified except its tolerationSeconds';
     errors.push(forbidden(specPath.child('tolerations'), detail));
     return;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { validateResourceRequirements } from '../../../apis/core/v1/validation/resources.validation.js';
 import { validateTolerations } from '../../../apis/core/v1/validation/scheduling.validation.js';
 import type { RuntimeClass } from '../../../apis/node/v1/runtime-class.types.js';
@@ -19,9 +18,12 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
   errors.push(...validateLabels(nodeSelector, schedulingPath.child('nodeSelector')));
   const tolerationsPath = schedulingPath.child('tolerations');
   validateTolerations(tolerations, tolerationsPath.child('tolerations'), errors);
+  const seen = new Set<string>();
   for (const [i, toleration] of tolerations.entries()) {
-    const isRepeated = tolerations.slice(0, i).some((earlier) => isDeepStrictEqual(earlier, toleration));
-    if (isRepeated) errors.push(duplicate(tolerationsPath.index(i), toleration));
+    // Decoded values have their fields in one order.
+    const text = JSON.stringify(toleration);
+    if (seen.has(text)) errors.push(duplicate(tolerationsPath.index(i), toleration));
+    seen.add(text);
   }
   return errors;
 }

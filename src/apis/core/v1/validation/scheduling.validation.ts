@@ -199,16 +199,16 @@ export function validateTopologySpread(
   path: FieldPath,
   errors: FieldError[],
 ): void {
+  const pairOf = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint) =>
+    JSON.stringify([topologyKey, whenUnsatisfiable]);
+  const lastPlaces = new Map(constraints.map((constraint, i) => [pairOf(constraint), i]));
   constraints.forEach((constraint, i) => {
     const at = path.index(i);
     const { maxSkew, minDomains, topologyKey, whenUnsatisfiable } = constraint;
     if (maxSkew <= 0) errors.push(invalid(at.child('maxSkew'), maxSkew, 'must be greater than zero'));
     if (topologyKey === '') errors.push(required(at.child('topologyKey'), 'can not be empty'));
     checkOneOf(whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway'], at.child('whenUnsatisfiable'), errors);
-    const isRepeated = constraints.some(
-      (c, j) => j > i && c.topologyKey === topologyKey && c.whenUnsatisfiable === whenUnsatisfiable,
-    );
-    if (isRepeated) {
+    if (lastPlaces.get(pairOf(constraint)) !== i) {
       const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
       errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), pair));
     }

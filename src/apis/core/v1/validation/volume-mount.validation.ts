@@ -24,6 +24,8 @@ export function validateVolumeMounts(
   errors: FieldError[],
 ): void {
   const devices = container.volumeDevices ?? [];
+  const deviceNames = new Set(devices.map(({ name }) => name));
+  const devicePaths = new Set(devices.map(({ devicePath }) => devicePath));
   const paths = new Set<string>();
   container.volumeMounts?.forEach((mount, i) => {
     const at = path.index(i);
@@ -32,10 +34,10 @@ export function validateVolumeMounts(
     if (mount.mountPath === '') errors.push(required(at.child('mountPath')));
     if (paths.has(mount.mountPath)) errors.push(invalid(at.child('mountPath'), mount.mountPath, 'must be unique'));
     paths.add(mount.mountPath);
-    if (devices.some((d) => d.name === mount.name)) {
+    if (deviceNames.has(mount.name)) {
       errors.push(invalid(at.child('name'), mount.name, 'must not already exist in volumeDevices'));
     }
-    if (devices.some((d) => d.devicePath === mount.mountPath)) {
+    if (devicePaths.has(mount.mountPath)) {
       const detail = 'must not already exist as a path in volumeDevices';
       errors.push(invalid(at.child('mountPath'), mount.mountPath, detail));
     }
@@ -91,6 +93,8 @@ export function validateVolumeDevices(
   path: FieldPath,
   errors: FieldError[],
 ): void {
+  const mountNames = new Set(mounts.map(({ name }) => name));
+  const mountPaths = new Set(mounts.map(({ mountPath }) => mountPath));
   const names = new Set<string>();
   const paths = new Set<string>();
   devices.forEach(({ name, devicePath }, i) => {
@@ -109,10 +113,10 @@ export function validateVolumeDevices(
     if (devicePath.split('/').includes('..')) {
       errors.push(invalid(pathAt, devicePath, "can not contain backsteps ('..')"));
     } else paths.add(devicePath);
-    if (mounts.some((m) => m.name === name)) {
+    if (mountNames.has(name)) {
       errors.push(invalid(nameAt, name, 'must not already exist in volumeMounts'));
     }
-    if (mounts.some((m) => m.mountPath === devicePath)) {
+    if (mountPaths.has(devicePath)) {
       errors.push(invalid(pathAt, devicePath, 'must not already exist as a path in volumeMounts'));
     }
     if (name !== '') names.add(name);

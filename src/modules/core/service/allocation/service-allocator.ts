@@ -1,4 +1,4 @@
-import type { Service } from '../../../../apis/core/v1/service.types.js';
+import type { Service, ServicePort } from '../../../../apis/core/v1/service.types.js';
 import { type FieldError, FieldPath, invalid } from '../../../../machinery/field-error.js';
 import { internalError, invalidError } from '../../../../machinery/status-error.js';
 import type { Allocation } from '../../../../registry/allocation.js';
@@ -172,12 +172,22 @@ export class ServiceAllocator {
   private async fillPorts(service: Service, owner: ClaimOwner, taken: Taken): Promise<void> {
     const { spec } = service;
     if (needsNodePorts(service)) {
-      for (const port of spec.ports ?? []) {
+      const ports = spec.ports ?? [];
+      // Ports with a node port by their number; a service has as many as there are protocols of each at most.
+      const byNumber = new Map<number, ServicePort[]>();
+      const used = new Set<string>();
+      const note = (port: ServicePort) => {
+        if (!port.nodePort) return;
+        used.add(`${port.nodePort}/${port.protocol}`);
+        byNumber.set(port.port, byNumber.get(port.port)?.concat(port) ?? [port]);
+      };
+      for (const port of ports) note(port);
+      for (const port of ports) {
         if (port.nodePort) continue;
-        const twin = spec.ports?.find((p) => p.port === port.port && p.protocol !== port.protocol && p.nodePort);
-        const isFree =
-          twin !== undefined && !spec.ports?.some((p) => p.nodePort === twin.nodePort && p.protocol === port.protocol);
+        const twin = byNumber.get(port.port)?.find(({ protocol }) => protocol !== port.protocol);
+        const isFree = twin !== undefined && !used.has(`${twin.nodePort}/${port.protocol}`);
         port.nodePort = isFree ? (twin.nodePort as number) : await this.anyPort(owner, taken);
+        note(port);
       }
     }
     if (needsHealthCheckPort(service) && !spec.healthCheckNodePort) {
