@@ -126,3 +126,28 @@ describe('the mode ABAC', () => {
     await assert.rejects(started, /broken\.jsonl, line 3: is no JSON/);
   });
 });
+
+describe('the modes ABAC and RBAC together', () => {
+  it('make no administrator of who may write cluster-scoped objects', async () => {
+    const file = join(directory, 'cluster-scoped.jsonl');
+    writeFileSync(file, policy({ user: 'bob', resource: '*', apiGroup: '*' }));
+    const flags = ['--authorization-mode=RBAC', `--authorization-policy-file=${file}`];
+    const server = await cluster.addServer(undefined, flags);
+    const as = { token: tokens.bob };
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const metadata = { name: 'abac-escalation' };
+    const send = (resource: string, body: object) =>
+      server.client.post(`${rbac}/${resource}`, { metadata, ...body }, as);
+    const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+    const role = await send('clusterroles', { rules });
+    assert.equal(role.status, 403, role.text);
+    assert.match(role.body.message, /not currently held/);
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
+    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }];
+    assert.equal((await send('clusterrolebindings', { roleRef, subjects })).status, 403);
+    const headers = { 'Impersonate-User': 'admin', 'Impersonate-Group': 'system:masters' };
+    assert.equal((await server.client.get('/api/v1/secrets', { ...as, headers })).status, 403);
+    // What the line says stays possible.
+    assert.equal((await server.client.post('/api/v1/namespaces', { metadata }, as)).status, 201);
+  });
+});

@@ -14,6 +14,11 @@ const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: 'No policy matched.' });
 const readVerbs: readonly string[] = ['get', 'list', 'watch'];
 const allVerbs: readonly string[] = ['*'];
+/** What a line that does not have the verbs of others' rights allows, as rules write it. */
+const ordinaryVerbs: readonly string[] = [...readVerbs, 'create', 'update', 'patch', 'delete', 'deletecollection'];
+/** Of these resources the right to write is not the right to give away more than one has. */
+const guardedResources: readonly string[] = ['roles', 'clusterroles'];
+const everything = '*';
 
 /**
  * Mode `ABAC` (specification 5.4): a request is allowed when one line of the policy file matches it. Policies are
@@ -40,11 +45,11 @@ export class AbacAuthorizer implements Authorizer, RuleResolver {
     const resourceRules: ResourceRule[] = [];
     const nonResourceRules: NonResourceRule[] = [];
     for (const policy of this.policiesOf(user)) {
-      const verbs = policy.readonly ? readVerbs : allVerbs;
-      if (policy.resource !== '' && isMatch(policy.namespace, namespace)) {
+      if (isHeld(policy, namespace)) {
         const { apiGroup, resource } = policy;
-        resourceRules.push({ verbs, apiGroups: [apiGroup], resources: [resource], resourceNames: [] });
+        resourceRules.push({ verbs: verbsOf(policy), apiGroups: [apiGroup], resources: [resource], resourceNames: [] });
       }
+      const verbs = policy.readonly ? readVerbs : allVerbs;
       if (policy.nonResourcePath !== '') nonResourceRules.push({ verbs, nonResourceURLs: [policy.nonResourcePath] });
     }
     return { resourceRules, nonResourceRules, incomplete: false, evaluationError: '' };
@@ -65,7 +70,7 @@ function add(map: Map<string, AbacPolicy[]>, key: string, policy: AbacPolicy): v
 }
 
 function matches(policy: AbacPolicy, attributes: AuthorizerAttributes): boolean {
-  if (policy.readonly && !readVerbs.includes(attributes.verb)) return false;
+  if (!allowsVerb(policy, attributes.verb)) return false;
   return attributes.isResourceRequest ? matchesResource(policy, attributes) : matchesPath(policy, attributes.path);
 }
 
@@ -75,8 +80,38 @@ function matchesResource(policy: AbacPolicy, { namespace, resource, apiGroup }: 
   );
 }
 
+/**
+ * Whether a line holds as a rule for a namespace, or for all of them when that is empty. A line without a namespace is
+ * about requests without one, which a rule for all namespaces is not; and no line is about a subresource alone.
+ */
+function isHeld({ namespace, resource }: AbacPolicy, asked: string): boolean {
+  if (resource === '' || resource.includes('/')) return false;
+  return namespace === everything || (asked !== '' && namespace === asked);
+}
+
+function verbsOf(policy: AbacPolicy): readonly string[] {
+  if (policy.readonly) return readVerbs;
+  const isExact = policy.resource !== everything && !guardedResources.includes(policy.resource);
+  return isExact || isAboutEverything(policy) ? allVerbs : ordinaryVerbs;
+}
+
+/**
+ * Lines have no verbs. Giving away rights that one does not have, or acting as somebody else, would make every other line
+ * pointless, so that is for lines about everything; acting as somebody else also for lines that name the resource.
+ */
+function allowsVerb(policy: AbacPolicy, verb: string): boolean {
+  if (policy.readonly) return readVerbs.includes(verb);
+  if (verb === 'escalate' || verb === 'bind') return isAboutEverything(policy);
+  if (verb === 'impersonate') return policy.resource !== everything || isAboutEverything(policy);
+  return true;
+}
+
+function isAboutEverything({ namespace, resource, apiGroup }: AbacPolicy): boolean {
+  return namespace === everything && resource === everything && apiGroup === everything;
+}
+
 function isMatch(pattern: string, value: string): boolean {
-  return pattern === '*' || pattern === value;
+  return pattern === everything || pattern === value;
 }
 
 function matchesPath({ nonResourcePath }: AbacPolicy, path: string): boolean {

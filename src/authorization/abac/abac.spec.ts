@@ -100,6 +100,70 @@ describe('policies of a version', () => {
   });
 });
 
+describe('rules for those who give rights away', () => {
+  const rulesOf = (spec: object, namespace: string) =>
+    new AbacAuthorizer(parsePolicies(line({ user: 'a', ...spec }), 'file', names).policies).rulesFor(
+      user('a'),
+      namespace,
+    ).resourceRules;
+  const all = { resource: '*', apiGroup: '*' };
+
+  it('have no line without a namespace: it is about less than all of them', () => {
+    assert.deepEqual(rulesOf(all, ''), []);
+    assert.deepEqual(rulesOf(all, 'default'), []);
+    assert.deepEqual(rulesOf({ ...all, namespace: 'default' }, ''), []);
+    assert.equal(rulesOf({ ...all, namespace: 'default' }, 'default').length, 1);
+    assert.equal(rulesOf({ ...all, namespace: '*' }, '').length, 1);
+  });
+
+  it('have no resources that a line can not be about', () => {
+    assert.deepEqual(rulesOf({ resource: 'pods/exec', namespace: '*' }, ''), []);
+    assert.deepEqual(rulesOf({ resource: '*/scale', namespace: '*' }, 'default'), []);
+  });
+
+  it('have no verbs that a line does not allow', () => {
+    const rbac = { namespace: '*', apiGroup: 'rbac.authorization.k8s.io' };
+    for (const resource of ['*', 'roles', 'clusterroles']) {
+      assert.deepEqual(rulesOf({ ...rbac, resource }, '')[0]?.verbs, [
+        'get',
+        'list',
+        'watch',
+        'create',
+        'update',
+        'patch',
+        'delete',
+        'deletecollection',
+      ]);
+    }
+    assert.deepEqual(rulesOf({ ...all, namespace: '*' }, '')[0]?.verbs, ['*']);
+    assert.deepEqual(rulesOf({ namespace: '*', resource: 'pods' }, '')[0]?.verbs, ['*']);
+  });
+
+  it('are given away or borrowed by a line about everything only', () => {
+    const allowed = (spec: object, verb: string, resource: string, apiGroup: string) => {
+      const { policies } = parsePolicies(line({ user: 'a', ...spec }), 'file', names);
+      const asked = { ...attributesOfRequest(user('a'), 'GET /api/v1/nodes/x'), verb, resource, apiGroup };
+      return new AbacAuthorizer(policies).authorize(asked).decision === 'allow';
+    };
+    const rbac = 'rbac.authorization.k8s.io';
+    const lines: readonly object[] = [
+      all,
+      { ...all, namespace: '*', apiGroup: rbac },
+      { resource: 'clusterroles', apiGroup: rbac },
+    ];
+    for (const spec of lines) {
+      for (const verb of ['escalate', 'bind']) {
+        assert.equal(allowed(spec, verb, 'clusterroles', rbac), false, JSON.stringify([spec, verb]));
+      }
+      assert.equal(allowed(spec, 'update', 'clusterroles', rbac), true, JSON.stringify(spec));
+    }
+    assert.equal(allowed(all, 'impersonate', 'groups', ''), false);
+    assert.equal(allowed({ resource: 'groups' }, 'impersonate', 'groups', ''), true);
+    assert.equal(allowed({ ...all, namespace: '*' }, 'impersonate', 'groups', ''), true);
+    assert.equal(allowed({ ...all, namespace: '*' }, 'escalate', 'clusterroles', rbac), true);
+  });
+});
+
 describe('policies without a version', () => {
   it('mean everything by what they leave out', () => {
     const pods = 'GET /api/v1/namespaces/default/pods';
