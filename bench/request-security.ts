@@ -13,6 +13,7 @@ import type { RoleBinding } from '../src/apis/rbac/v1/role-binding.types.js';
 import { AuthenticationGuard } from '../src/authentication/authentication.guard.js';
 import { buildAuthentication } from '../src/authentication/build-authentication.js';
 import { ImpersonationGuard } from '../src/authentication/impersonation/impersonation.guard.js';
+import { checkProxyAuthorities } from '../src/authentication/request-header/build-request-header.js';
 import { TlsFiles } from '../src/authentication/x509/tls-files.js';
 import { AuthorizationGuard } from '../src/authorization/authorization.guard.js';
 import { PrivilegedGroupAuthorizer } from '../src/authorization/privileged-group.authorizer.js';
@@ -127,6 +128,7 @@ const tls = new TlsFiles(
     privateKey: servingKeyFile,
     clientAuthorities: { client: clientCaFile, proxy: proxyCaFile },
   },
+  (authorities) => checkProxyAuthorities(options, authorities),
   logger,
 );
 const authentication = buildAuthentication(options, {

@@ -9,6 +9,7 @@ import { AuthenticationGuard } from './authentication/authentication.guard.js';
 import { buildAuthentication } from './authentication/build-authentication.js';
 import { ImpersonationGuard } from './authentication/impersonation/impersonation.guard.js';
 import { AuthorityPublisher } from './authentication/request-header/authority-publisher.js';
+import { checkProxyAuthorities } from './authentication/request-header/build-request-header.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
 import { AuthorizationGuard } from './authorization/authorization.guard.js';
 import { buildAuthorization } from './authorization/build-authorization.js';
@@ -87,6 +88,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
           proxy: options.authentication.requestheaderClientCaFile,
         },
       },
+      (authorities) => checkProxyAuthorities(options.authentication, authorities),
       logger,
     );
     const authentication = buildAuthentication(options.authentication, {
@@ -211,7 +213,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     stopAuthentication = () => authentication.stop();
     await authentication.start();
     await ensureSystemObjects(context, options.secureServing.securePort);
-    const authorities = new AuthorityPublisher(context, options.authentication, logger);
+    const authorities = new AuthorityPublisher(context, options.authentication, tls, logger);
     await authorities.publish();
     tls.onChange(() => authorities.publishSoon(shutdown.signal));
     const listener = fastify.server as unknown as Http2SecureServer;

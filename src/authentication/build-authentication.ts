@@ -88,7 +88,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const proxyPool = tls.pool('proxy');
   const now = () => clock.now();
   // Before the certificates of users: a proxy's certificate is never meant as itself where it can be both.
-  if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, clientPool, now));
+  if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now));
   if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now));
   methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
 

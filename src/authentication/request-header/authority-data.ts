@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
@@ -19,11 +18,19 @@ const headerKeys = [keys.username, keys.uid, keys.groups, keys.extraPrefixes] as
 /** What other servers of the cluster need to know to authenticate as this one does; keys of a ConfigMap. */
 export type AuthorityData = Readonly<Record<string, string>>;
 
-/** The data of one process; empty when it knows no authorities of clients. Throws when a file can't be read. */
-export function authorityData(options: AuthenticationOptions): AuthorityData {
-  const { clientCaFile, requestheaderClientCaFile } = options;
-  const proxy = requestheaderClientCaFile !== undefined && {
-    [keys.proxyAuthorities]: readFileSync(requestheaderClientCaFile, 'utf8'),
+/** Certificates of authorities in PEM as they are in force. */
+export interface AuthoritiesInForce {
+  readonly client: string | undefined;
+  readonly proxy: string | undefined;
+}
+
+/** The data of one process; empty when it knows no authorities of clients. */
+export function authorityData(
+  options: AuthenticationOptions,
+  { client, proxy: proxies }: AuthoritiesInForce,
+): AuthorityData {
+  const proxy = proxies !== undefined && {
+    [keys.proxyAuthorities]: proxies,
     [keys.allowedNames]: JSON.stringify(options.requestheaderAllowedNames),
     [keys.username]: JSON.stringify(options.requestheaderUsernameHeaders),
     [keys.uid]: JSON.stringify(options.requestheaderUidHeaders),
@@ -31,7 +38,7 @@ export function authorityData(options: AuthenticationOptions): AuthorityData {
     [keys.extraPrefixes]: JSON.stringify(options.requestheaderExtraHeadersPrefix),
   };
   return {
-    ...(clientCaFile === undefined ? {} : { [keys.clientAuthorities]: readFileSync(clientCaFile, 'utf8') }),
+    ...(client === undefined ? {} : { [keys.clientAuthorities]: client }),
     ...(proxy === false ? {} : proxy),
   };
 }

@@ -1,6 +1,7 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 import type { GroupContext } from '../../registry/group-context.js';
 import { type Delay, systemDelay } from '../file-poll.js';
+import type { TlsFiles } from '../x509/tls-files.js';
 import { authorityData } from './authority-data.js';
 import { publishClientAuthorities } from './publish-client-authorities.js';
 
@@ -14,13 +15,16 @@ export class AuthorityPublisher {
   constructor(
     private readonly context: GroupContext,
     private readonly options: AuthenticationOptions,
+    private readonly tls: Pick<TlsFiles, 'authorities'>,
     private readonly logger: { warn(text: string, fields?: object): void },
     private readonly wait: Delay = systemDelay,
   ) {}
 
-  /** Publishes what the files hold now. Throws when they can't be read or the database is away. */
+  /** Publishes the authorities in force. What is in their files by now may have been refused. Throws when the database is away. */
   async publish(): Promise<void> {
-    await publishClientAuthorities(this.context, authorityData(this.options), this.logger);
+    const { tls } = this;
+    const inForce = { client: tls.authorities('client'), proxy: tls.authorities('proxy') };
+    await publishClientAuthorities(this.context, authorityData(this.options, inForce), this.logger);
   }
 
   /** Does the same in the background, again and again until it has worked or the signal is aborted. */

@@ -1,25 +1,30 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 import { OptionsError } from '../../config/parse-options.js';
 import type { CertificatePool } from '../x509/certificate-pool.js';
+import type { ClientAuthorities } from '../x509/tls-files.js';
 import { RequestHeaderAuthenticator } from './request-header.authenticator.js';
 
 /**
- * Proxies with certificates of `pool`, as the `--requestheader-*` options describe them.
+ * Keeps proxies and users apart, at the start and whenever their authorities change.
  *
- * @param users the authorities of users' certificates
  * @throws OptionsError when every user would be a proxy, and so anybody.
  */
-export function buildRequestHeader(
-  options: AuthenticationOptions,
-  pool: CertificatePool,
-  users: CertificatePool | undefined,
-  now: () => number,
-): RequestHeaderAuthenticator {
-  if (options.requestheaderAllowedNames.length === 0 && users?.overlaps(pool) === true) {
+export function checkProxyAuthorities(options: AuthenticationOptions, authorities: ClientAuthorities): void {
+  const proxies = authorities.get('proxy');
+  if (proxies === undefined || options.requestheaderAllowedNames.length > 0) return;
+  if (authorities.get('client')?.isVouchedForBy(proxies) === true) {
     throw new OptionsError([
       '--requestheader-client-ca-file has an authority of --client-ca-file and needs --requestheader-allowed-names as well',
     ]);
   }
+}
+
+/** Proxies with certificates of `pool`, as the `--requestheader-*` options describe them. */
+export function buildRequestHeader(
+  options: AuthenticationOptions,
+  pool: CertificatePool,
+  now: () => number,
+): RequestHeaderAuthenticator {
   const names = {
     username: options.requestheaderUsernameHeaders,
     uid: options.requestheaderUidHeaders,

@@ -58,12 +58,16 @@ describe('a pool of authorities', () => {
     assert.ok(new CertificatePool(renewed.cert).trusts(read(leaf, department, root)));
   });
 
-  it('tells whether it has an authority of another one, by its key', async () => {
+  it('tells whether another one trusts an authority of it, by its key or by its signature', async () => {
     const renewed = await root.issueFor(root, { subject: [{ CN: ['root'] }], authority: true });
-    const pool = new CertificatePool(department.cert + root.cert);
-    assert.ok(pool.overlaps(new CertificatePool(renewed.cert)));
-    assert.ok(new CertificatePool(renewed.cert).overlaps(pool));
-    assert.ok(!pool.overlaps(new CertificatePool(twin.cert)));
+    const pool = new CertificatePool(twin.cert + root.cert);
+    assert.ok(pool.isVouchedForBy(new CertificatePool(renewed.cert)));
+    assert.ok(new CertificatePool(renewed.cert).isVouchedForBy(pool));
+    assert.ok(!new CertificatePool(root.cert).isVouchedForBy(new CertificatePool(twin.cert)));
+    // Whoever has a certificate of the department leads to the root as well; not the other way round.
+    const below = new CertificatePool(department.cert);
+    assert.ok(below.isVouchedForBy(new CertificatePool(root.cert)));
+    assert.ok(!new CertificatePool(root.cert).isVouchedForBy(below));
   });
 
   it('forgets what it trusted when it is replaced, and stays as it is when it can not be', () => {

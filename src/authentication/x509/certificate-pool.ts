@@ -42,11 +42,10 @@ export class CertificatePool {
     return verdict;
   }
 
-  /** Whether an authority of this pool is one of the other, too. */
-  overlaps(other: CertificatePool): boolean {
-    for (const [subject, anchors] of this.anchors) {
-      const others = other.anchors.get(subject);
-      if (others !== undefined && anchors.some((a) => others.some((b) => isSameKey(a, b)))) return true;
+  /** Whether the other pool trusts an authority of this one: it has the authority itself, or one that signed it. */
+  isVouchedForBy(other: CertificatePool): boolean {
+    for (const anchors of this.anchors.values()) {
+      if (anchors.some((anchor) => other.vouchesFor(anchor))) return true;
     }
     return false;
   }

@@ -15,12 +15,15 @@ export interface TlsFilePaths {
   readonly clientAuthorities: Readonly<Record<string, string | undefined>>;
 }
 
+/** Authorities of client certificates, by what they are for. */
+export type ClientAuthorities = ReadonlyMap<string, CertificatePool>;
+
 /**
  * The certificates of the listener: its own and the authorities it asks clients for. When a file changes, new
  * connections get the new ones and open connections stay. What can't be used is logged, and the old ones go on.
  */
 export class TlsFiles {
-  private readonly pools: ReadonlyMap<string, CertificatePool>;
+  private readonly pools: ClientAuthorities;
   private readonly paths: readonly string[];
   private readonly poolNames: readonly string[];
   private contents: readonly Buffer[];
@@ -28,9 +31,14 @@ export class TlsFiles {
   private server: Pick<Server, 'setSecureContext'> | undefined;
   private readonly listeners = new Set<() => void>();
 
-  /** Reads all files; throws when one of them is unusable. */
+  /**
+   * Reads all files; throws when one of them is unusable.
+   *
+   * @param check throws for authorities that may not be used together; asked about those of the start and of each change.
+   */
   constructor(
     { certificate, privateKey, clientAuthorities }: TlsFilePaths,
+    private readonly check: (authorities: ClientAuthorities) => void,
     private readonly logger: Pick<Logger, 'info' | 'error'>,
     wait: Delay = systemDelay,
   ) {
@@ -38,9 +46,8 @@ export class TlsFiles {
     this.poolNames = configured.map(([name]) => name);
     this.paths = [certificate, privateKey, ...configured.map(([, path]) => path as string)];
     this.contents = this.paths.map((path) => readFileSync(path));
-    this.pools = new Map(
-      this.poolNames.map((name, i) => [name, poolOf(this.contents[i + 2] as Buffer, this.paths[i + 2] as string)]),
-    );
+    this.pools = this.poolsOf(this.contents);
+    check(this.pools);
     const fault = (error: unknown) => logger.error('changed certificates are not used', { error });
     this.poll = new FilePoll(this.paths, (contents) => this.replace(contents), fault, pollMs, wait);
   }
@@ -48,6 +55,12 @@ export class TlsFiles {
   /** The authorities of one use of client certificates; undefined when it is not configured. */
   pool(name: string): CertificatePool | undefined {
     return this.pools.get(name);
+  }
+
+  /** The file of one use of client certificates as it is in force; undefined when it is not configured. */
+  authorities(name: string): string | undefined {
+    const i = this.poolNames.indexOf(name);
+    return i < 0 ? undefined : String(this.contents[i + 2]);
   }
 
   /** For making the listener: certificates of clients are asked for but never demanded. */
@@ -76,9 +89,7 @@ export class TlsFiles {
     const options = this.contextOptions(contents);
     // Throws when certificate and key don't belong together, before anything is replaced.
     createSecureContext(options);
-    this.poolNames.forEach((_, i) => {
-      new CertificatePool(contents[i + 2] as Buffer);
-    });
+    this.check(this.poolsOf(contents));
     this.server?.setSecureContext(options);
     this.poolNames.forEach((name, i) => {
       const content = contents[i + 2] as Buffer;
@@ -88,6 +99,12 @@ export class TlsFiles {
     this.contents = contents;
     this.logger.info('changed certificates are in use', { files: changed.join(',') });
     for (const listener of this.listeners) listener();
+  }
+
+  private poolsOf(contents: readonly Buffer[]): ClientAuthorities {
+    return new Map(
+      this.poolNames.map((name, i) => [name, poolOf(contents[i + 2] as Buffer, this.paths[i + 2] as string)]),
+    );
   }
 
   private contextOptions(contents: readonly Buffer[]): SecureContextOptions {
