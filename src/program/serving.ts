@@ -4,6 +4,7 @@ import { systemTimers } from '../controllers/timers.js';
 import { Logger } from '../observability/logger.js';
 import type { RunningServer, WorkerIdentity } from '../server.js';
 import type { ControllersSettings } from './controllers.js';
+import { exposureProblem, warnOfExposure } from './exposure.js';
 import type { Running } from './lifecycle.js';
 import { errorText } from './startup-error.js';
 
@@ -54,8 +55,8 @@ async function startWorkers(options: ServerOptions, count: number): Promise<Serv
 }
 
 /**
- * Serves in this process, and brings the SQL views in line with what it serves when asked to. Views that cannot be made
- * are a warning: the API does not need them.
+ * Serves in this process. The one that is asked to also brings the SQL views in line with what it serves, and tells who
+ * may do too much. Views that cannot be made are a warning: the API does not need them.
  */
 export async function serveAlone(
   options: ServerOptions,
@@ -64,7 +65,9 @@ export async function serveAlone(
   const { startServer } = await import('../server.js');
   const server = await startServer(options, worker);
   if (!syncsViews) return server;
-  const { registry, names } = server.context;
+  const { registry, names, security } = server.context;
+  const problem = await exposureProblem(options, security.rules);
+  if (problem !== undefined) warnOfExposure(problem, options.logging);
   try {
     const { syncViews } = await import('./sql-views.js');
     await syncViews(options.storage.databaseUrl, registry.definitions(), names.suffix, server.logger);
