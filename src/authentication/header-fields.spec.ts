@@ -42,6 +42,15 @@ describe('header fields', () => {
     assert.deepEqual(fieldValues({ ...broken, headers: { ...broken.headers, 'x-b': '' } }, 'x-b'), []);
   });
 
+  it('keep every letter that is none of the spaces and tabs around them', () => {
+    const names = ['\u3000a', 'a\u3000', '\u00a0a\u00a0', '\ufeffa', 'a\ufeff', '\u2028a', 'a\u0085', '\ufeff\u3000'];
+    for (const name of names) {
+      assert.deepEqual(fieldValues(head(['x-a', ` \t${name}\t `]), 'x-a'), [name], JSON.stringify(name));
+      assert.deepEqual(fieldsWithPrefix(head(['x-a', name]), 'x-'), [['a', name]]);
+    }
+    assert.deepEqual(fieldValues(head(['x-a', ' \t']), 'x-a'), ['']);
+  });
+
   it('can be taken out', () => {
     const sent = head(['Host', 'h'], ['X-A', '1'], ['Accept', 'a'], ['x-a', '2']);
     const { headers, rawHeaders } = sent;

@@ -1,10 +1,13 @@
+import { withoutBlanks } from './blanks.js';
+
 /** The head of a request as Node has it: `rawHeaders` are names and values in turn, as they were sent. */
 export interface RequestHead {
   readonly headers: Record<string, string | string[] | undefined>;
   readonly rawHeaders: string[];
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** What looks like a byte order mark is a letter of the name like any other. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A header that names somebody can't be taken for what it is; the message carries no value. */
 export class HeaderFieldError extends Error {}
@@ -62,15 +65,19 @@ export function unescapeKey(text: string): string {
   }
 }
 
-/** Node reads each byte of a head as one character. Two different byte sequences never become the same text. */
-function decoded(value: string, name: string): string {
+/**
+ * Node reads each byte of a head as one character. Two different byte sequences never become the same text, but for the
+ * spaces and tabs around them, which belong to the line and not to the value (RFC 9110, 5.5).
+ */
+function decoded(line: string, name: string): string {
+  const value = withoutBlanks(line);
   for (let i = 0; i < value.length; i++) {
     if (value.charCodeAt(i) < 0x80) continue;
     try {
-      return utf8.decode(Buffer.from(value, 'latin1')).trim();
+      return utf8.decode(Buffer.from(value, 'latin1'));
     } catch {
       throw new HeaderFieldError(`the header ${name} is not in UTF-8`);
     }
   }
-  return value.trim();
+  return value;
 }

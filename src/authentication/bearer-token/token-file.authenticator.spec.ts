@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TokenResult } from '../token-authenticator.js';
 import { bearerToken } from './bearer-token.js';
@@ -24,6 +27,27 @@ describe('TokenFileAuthenticator', () => {
     assert.equal(bob.kind === 'user' && bob.user.name, 'bob');
     const carol = ask('quo"ted');
     assert.equal(carol.kind === 'user' && carol.user.uid, 'c');
+  });
+
+  it('takes nothing from a name but spaces and tabs around it', () => {
+    const text = 'a, \u00a0bob\u3000 ,\ufeffuid\t,"system:masters\u3000, ops"';
+    const result = TokenFileAuthenticator.fromText(text, ['api']).authenticateToken('a', ['api']);
+    assert.ok(result.kind === 'user');
+    const { name, uid, groups } = result.user;
+    assert.deepEqual([name, uid, groups], ['\u00a0bob\u3000', '\ufeffuid', ['system:masters\u3000', 'ops']]);
+  });
+
+  it('refuses bytes that are no UTF-8, and skips a byte order mark', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'plinth-tokens-'));
+    const path = join(directory, 'tokens.csv');
+    try {
+      writeFileSync(path, Buffer.from('a,b\xff,c', 'latin1'));
+      assert.throws(() => TokenFileAuthenticator.fromFile(path, []), /not in UTF-8/);
+      writeFileSync(path, '\ufeffa,b,c');
+      assert.equal(TokenFileAuthenticator.fromFile(path, ['api']).authenticateToken('a', ['api']).kind, 'user');
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('leaves unknown tokens to other methods', () => {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { UserInfo } from '../../machinery/request-context.js';
+import { withoutBlanks } from '../blanks.js';
 import { ownAudiences, type TokenAuthenticator, type TokenResult, unknownToken } from '../token-authenticator.js';
 
 interface TokenEntry {
@@ -24,14 +25,14 @@ export class TokenFileAuthenticator implements TokenAuthenticator {
 
   /** @param apiAudiences those of this server: whom all tokens of the file are for. */
   static fromFile(path: string, apiAudiences: readonly string[]): TokenFileAuthenticator {
-    return TokenFileAuthenticator.fromText(readFileSync(path, 'utf8'), apiAudiences);
+    return TokenFileAuthenticator.fromText(decoded(readFileSync(path)), apiAudiences);
   }
 
   /** Throws {@link TokenFileError} for a line that is not usable. */
   static fromText(text: string, apiAudiences: readonly string[] = []): TokenFileAuthenticator {
     const entries: TokenEntry[] = [];
     text.split(/\r?\n/).forEach((line, i) => {
-      if (line.trim() === '' || line.startsWith('#')) return;
+      if (withoutBlanks(line) === '' || line.startsWith('#')) return;
       const [token, name, uid, groups] = parseCsvLine(line, i + 1);
       if (!token || !name) throw new TokenFileError(`token file line ${i + 1}: token and user name must not be empty`);
       if (uid === undefined)
@@ -39,7 +40,7 @@ export class TokenFileAuthenticator implements TokenAuthenticator {
       const user: UserInfo = Object.freeze({
         name,
         uid,
-        groups: Object.freeze(groups === undefined || groups === '' ? [] : groups.split(',').map((g) => g.trim())),
+        groups: Object.freeze(groups === undefined || groups === '' ? [] : groups.split(',').map(withoutBlanks)),
         extra: Object.freeze({}),
       });
       entries.push({ digest: digestOf(token), user });
@@ -54,6 +55,15 @@ export class TokenFileAuthenticator implements TokenAuthenticator {
     if (found === undefined) return unknownToken;
     const audiences = ownAudiences(asked, this.apiAudiences);
     return audiences === undefined ? unknownToken : { kind: 'user', user: found.user, audiences };
+  }
+}
+
+/** Bytes that are no UTF-8 would all become the same letter, and different names one. A byte order mark is none of it. */
+function decoded(content: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    throw new TokenFileError('the token file is not in UTF-8');
   }
 }
 
@@ -86,7 +96,7 @@ function parseCsvLine(line: string, number: number): string[] {
     } else {
       const end = line.indexOf(',', i);
       const stop = end < 0 ? line.length : end;
-      fields.push(line.slice(i, stop).trim());
+      fields.push(withoutBlanks(line.slice(i, stop)));
       i = stop + 1;
     }
   }

@@ -52,7 +52,7 @@ function read(head: RequestHead): ImpersonationRequest | undefined {
   const uids = fieldValues(head, uidField);
   const extra = new Map<string, string[]>();
   for (const [escaped, value] of fieldsWithPrefix(head, extraPrefix)) {
-    const key = unescapeKey(escaped).toLowerCase();
+    const key = unescapeKey(escaped);
     if (key === '') throw badRequestError('an Impersonate-Extra- header has no key');
     const values = extra.get(key);
     if (values === undefined) extra.set(key, [value]);

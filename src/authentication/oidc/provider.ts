@@ -4,6 +4,9 @@ import type { Delay } from '../file-poll.js';
 import { isRecord } from '../service-account/claims.js';
 import type { HttpsGet } from './https-get.js';
 
+/** Bytes that are no UTF-8 would all become the same letter, and different names one. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 const firstRetryMs = 1_000;
 const lastRetryMs = 30_000;
 /** An unknown key may be a new one. Looking is bounded: this many at once, then one in each interval. */
@@ -157,7 +160,7 @@ export class OidcProvider {
       if ((kid !== undefined && jwk.kid !== kid) || !fits(jwk, alg)) continue;
       try {
         const { payload } = await compactVerify(token, await this.keyOf(jwk, alg), { algorithms: [alg] });
-        return parseObject(Buffer.from(payload).toString('utf8'));
+        return parseObject(utf8.decode(payload));
       } catch {
         // Another key may have signed it.
       }

@@ -92,7 +92,7 @@ export class RequestHeaderAuthenticator implements Authenticator {
     const extra = new Map<string, string[]>();
     for (const prefix of extraPrefixes) {
       for (const [escaped, value] of fieldsWithPrefix(head, prefix)) {
-        const key = unescapeKey(escaped).toLowerCase();
+        const key = unescapeKey(escaped);
         if (key === '') continue;
         const values = extra.get(key);
         if (values === undefined) extra.set(key, [value]);

@@ -39,7 +39,8 @@ const unversionedTexts: readonly string[] = ['user', 'group', 'namespace', 'reso
 export function readPolicyFile(path: string, names: VendorNames): AbacPolicies {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    // Bytes that are no UTF-8 would all become the same letter, and different names one.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     throw new PolicyFileError(`the authorization policy can't be read: ${(error as Error).message}`);
   }

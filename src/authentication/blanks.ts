@@ -1,0 +1,15 @@
+/**
+ * A text without the spaces and tabs around it. Not `trim`: that takes other characters for white space too, which are
+ * part of a value here, so that two different names would become one.
+ */
+export function withoutBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return start === 0 && end === text.length ? text : text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
