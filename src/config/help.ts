@@ -6,7 +6,11 @@ const groupTitles: Readonly<Record<string, string>> = {
   storage: 'Storage',
   authentication: 'Authentication',
   authorization: 'Authorization',
+  admission: 'Admission',
   api: 'API',
+  cluster: 'Cluster',
+  controllers: 'Control loop',
+  info: 'Cluster info',
   logging: 'Logging',
   dev: 'Development',
   pki: 'Certificate',
@@ -22,7 +26,7 @@ export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<stri
   const sections: string[] = [];
   for (const [name, optionsClass] of Object.entries(groups)) {
     const declared = new optionsClass() as Record<string, unknown>;
-    const lines = [`${groupTitles[name] ?? name} flags:`];
+    const lines = [`${titleOf(name)} flags:`];
     for (const flag of flagsOf(optionsClass)) {
       const value = flag.name in defaults ? defaults[flag.name] : declared[flag.property];
       lines.push(`  ${flagHead(flag)}`, ...wrap(`${flag.usage} ${flagTail(flag, value)}`));
@@ -30,6 +34,12 @@ export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<stri
     sections.push(lines.join('\n'));
   }
   return sections.join('\n\n');
+}
+
+function titleOf(group: string): string {
+  const title = groupTitles[group];
+  if (title === undefined) throw new Error(`the group of flags ${group} has no title`);
+  return title;
 }
 
 function flagHead(flag: BoundFlag): string {

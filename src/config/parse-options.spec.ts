@@ -104,7 +104,10 @@ describe('parseOptions', () => {
     ['--authorization-mode=AlwaysDeny,AlwaysDeny', /twice/],
     ['--log-level=loud', /one of error/],
     ['--anonymous-auth=perhaps', /true or false/],
-    ['-x=1', /unknown flag -x/],
+    ['-x=1', /^unknown flag -x$/],
+    ['--databse-url=x', /^unknown flag --databse-url; did you mean --database-url\?$/],
+    ['--secure-prot', /did you mean --secure-port\?/],
+    ['--something-else=1', /^unknown flag --something-else$/],
   ] as const) {
     it(`refuses ${argument}`, () => {
       const problems = problemsOf([argument]);

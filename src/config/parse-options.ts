@@ -1,4 +1,5 @@
 import { type BoundFlag, flagsOf, type OptionsClass, readFlagValue } from './flag.js';
+import { nearest } from './suggest.js';
 import { Validator } from './validators.js';
 
 /** What is wrong with the command line or the environment: every problem, one per line. */
@@ -83,7 +84,8 @@ function readArguments(flags: readonly BoundFlag[], argv: readonly string[], pro
     const spelling = equals < 0 ? argument : argument.slice(0, equals);
     const flag = bySpelling.get(spelling);
     if (flag === undefined) {
-      problems.push(`unknown flag ${spelling}`);
+      const meant = nearest(spelling, bySpelling.keys());
+      problems.push(`unknown flag ${spelling}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
       // The word behind an unknown flag is most likely its value: one mistake, one message.
       if (equals < 0 && isValue(argv[index + 1])) index++;
       continue;

@@ -63,14 +63,38 @@ class Program {
 const run = (...args: string[]) => new Program(args).end();
 
 describe('command line', () => {
+  it('names files that are not there by their flags, before it does anything', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'plinth-files-'));
+    try {
+      const absent = join(folder, 'absent.pem');
+      const flags = [`--data-dir=${join(folder, 'data')}`, `--client-ca-file=${absent}`, `--token-auth-file=${folder}`];
+      const { code, errors } = await run('dev', ...flags);
+      const told = `--client-ca-file ${absent}: there is no such file; --token-auth-file ${folder}: it is a folder`;
+      assert.deepEqual([code, errors], [1, `plinth: ${told}\n`]);
+      assert.deepEqual(await readdir(folder), []);
+      const database = '--database-url=postgresql://127.0.0.1:1/plinth';
+      assert.match((await run('serve', database, `--client-ca-file=${absent}`)).errors, /^plinth: --client-ca-file /);
+      assert.match((await run('controllers', database, `--root-ca-file=${absent}`)).errors, /^plinth: --root-ca-file /);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('guesses which subcommand was meant', async () => {
+    const { code, errors } = await run('controlers');
+    assert.equal(code, 2);
+    assert.match(errors, /^plinth: unknown subcommand "controlers"; did you mean controllers\?$/m);
+  });
+
   it('helps', async () => {
     const overview = await run('--help');
     assert.equal(overview.code, 0);
-    for (const name of ['dev', 'serve', 'controllers', 'migrate', 'fence', 'pki']) {
+    for (const name of ['dev', 'serve', 'controllers', 'migrate', 'fence', 'pki', 'cluster-info']) {
       assert.match(overview.output, new RegExp(`^  ${name} `, 'm'));
       const help = await run(name, '--help');
       assert.equal(help.code, 0);
       assert.match(help.output, /\[PLINTH_[A-Z_]+\]/);
+      for (const [, heading = ''] of help.output.matchAll(/^(.*) flags:$/gm)) assert.match(heading, /^[A-Z]/);
     }
     const { version } = JSON.parse(
       await readFile(join(mainFile, '..', '..', '..', 'package.json'), 'utf8').catch(() => '{}'),

@@ -1,6 +1,7 @@
 import { environment } from '../config/environment.js';
 import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
+import { nearest } from '../config/suggest.js';
 import type { Command } from './command.js';
 import { clusterInfoCommand } from './commands/cluster-info.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
@@ -41,7 +42,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const command = commands.find((candidate) => candidate.name === name);
   if (command === undefined) {
     const help = name === '--help' || name === '-h' || name === 'help';
-    if (!help) printError(name === '' ? 'no subcommand' : `unknown subcommand ${JSON.stringify(name)}`);
+    if (!help) printError(name === '' ? 'no subcommand' : unknownCommand(name));
     (help ? print : printRawError)(overview());
     return help ? 0 : wrongUsage;
   }
@@ -60,6 +61,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     signals.release();
     lastResort.release();
   }
+}
+
+function unknownCommand(name: string): string {
+  const names = commands.map((command) => command.name);
+  const meant = nearest(name, names);
+  return `unknown subcommand ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
 function report(error: unknown, command: Command): number {

@@ -6,6 +6,7 @@ import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
+import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
 import { StartupError } from '../startup-error.js';
 import { requireDatabaseUrl } from './migrate.command.js';
@@ -23,8 +24,10 @@ export const clusterInfoCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const { info, storage, cluster, logging } = parseOptions(parseRequest(groups, {}, context));
+    const parsed = parseOptions(parseRequest(groups, {}, context));
+    const { info, storage, cluster, logging } = parsed;
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
+    await checkFiles(groups, parsed);
     const logger = new Logger(logging.logLevel, logging.logFormat);
     const authority = await readFile(info.certificateAuthority, 'utf8');
     try {

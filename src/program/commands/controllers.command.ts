@@ -6,6 +6,7 @@ import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
+import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
@@ -24,8 +25,10 @@ export const controllersCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const { storage, controllers: loops, events, ...options } = parseOptions(parseRequest(groups, {}, context));
+    const parsed = parseOptions(parseRequest(groups, {}, context));
+    const { storage, controllers: loops, events, ...options } = parsed;
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
+    await checkFiles(groups, parsed);
     context.lastResort.logTo(new Logger(options.logging.logLevel, options.logging.logFormat));
     const { runControllers } = await import('../controllers.js');
     const controllers = await runControllers(

@@ -7,6 +7,7 @@ import { type ServerOptions, serverOptionGroups } from '../../config/options.js'
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
 import { Logger } from '../../observability/logger.js';
+import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, parseRequest } from '../command.js';
 import { lockDirectory } from '../directory-lock.js';
 import { EmbeddedPostgres } from '../embedded-postgres.js';
@@ -37,6 +38,7 @@ export const devCommand: Command = {
   async run(context) {
     const request = parseRequest(groups, defaults, context);
     const parsed = parseOptions(request);
+    await checkFiles(groups, parsed);
     const logger = new Logger(parsed.logging.logLevel, parsed.logging.logFormat);
     context.lastResort.logTo(logger);
     const started: Running[] = [];

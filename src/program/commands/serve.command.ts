@@ -3,6 +3,7 @@ import { type ServerOptions, serverOptionGroups } from '../../config/options.js'
 import { parseOptions } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
 import { Logger } from '../../observability/logger.js';
+import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
 import { ensureSelfSignedServing } from '../pki/pki.js';
 import { startServing } from '../serving.js';
@@ -19,6 +20,7 @@ export const serveCommand: Command = {
   async run(context) {
     const parsed = parseOptions(parseRequest(serverOptionGroups, defaults, context));
     const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
+    await checkFiles(serverOptionGroups, parsed);
     context.lastResort.logTo(new Logger(parsed.logging.logLevel, parsed.logging.logFormat));
     const server = await startServing({
       ...parsed,

@@ -1,0 +1,42 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { flagsOf } from '../config/flag.js';
+import type { OptionGroups } from '../config/parse-options.js';
+import { errorCode, errorText, StartupError } from './startup-error.js';
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'it may not be read',
+};
+
+/**
+ * Makes sure that every file which the options name can be read, before anything is written or changed.
+ *
+ * @throws StartupError that names each flag whose file can't.
+ */
+export async function checkFiles(groups: OptionGroups, parsed: Readonly<Record<string, object>>): Promise<void> {
+  const problems: string[] = [];
+  for (const [name, optionsClass] of Object.entries(groups)) {
+    for (const flag of flagsOf(optionsClass)) {
+      if (flag.unit !== 'file' && flag.unit !== 'files') continue;
+      const value = (parsed[name] as Readonly<Record<string, unknown>> | undefined)?.[flag.property];
+      const files = (Array.isArray(value) ? value : [value]) as readonly (string | undefined)[];
+      for (const file of files) {
+        const problem = file === undefined ? undefined : await problemOf(file);
+        if (problem !== undefined) problems.push(`--${flag.name} ${file}: ${problem}`);
+      }
+    }
+  }
+  if (problems.length > 0) throw new StartupError(problems.join('; '));
+}
+
+async function problemOf(file: string): Promise<string | undefined> {
+  try {
+    if ((await stat(file)).isDirectory()) return 'it is a folder';
+    await access(file, constants.R_OK);
+    return undefined;
+  } catch (error) {
+    return reasons[errorCode(error) ?? ''] ?? errorText(error);
+  }
+}
