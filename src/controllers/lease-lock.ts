@@ -40,7 +40,7 @@ export class LeaseLock {
   /** Makes the Lease; a StatusError `AlreadyExists` when another candidate was faster. */
   async create(spec: LeaseSpec, now: number): Promise<void> {
     const { name, namespace } = this;
-    const metadata = { name, namespace, creationTimestamp: null };
+    const metadata = { name, namespace };
     await this.store.create(
       workContext(loop, now, this.never),
       { metadata, spec },

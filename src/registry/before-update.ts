@@ -46,7 +46,8 @@ export function beforeUpdate(
   const meta = object.metadata;
   delete meta.selfLink;
   meta.uid ||= old.metadata.uid ?? '';
-  meta.creationTimestamp = old.metadata.creationTimestamp ?? null;
+  if (old.metadata.creationTimestamp) meta.creationTimestamp = old.metadata.creationTimestamp;
+  else delete meta.creationTimestamp;
   carryDeletion(meta, old.metadata);
   carryGeneration(meta, old.metadata);
 

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import { parseApiVersion } from '../machinery/group-version.js';
 import { parseExactJson, stringifyNoting } from '../machinery/json/exact-numbers.js';
+import { DecodeError, decode, type KindType } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
 import type { StoredObject } from '../storage/storage.interface.js';
 import type { ResourceRegistry, ServedResource } from './resource-registry.js';
@@ -101,7 +102,10 @@ function broughtUpToDate(resource: ServedResource, object: ApiObject): ApiObject
     upToDate.kind = definition.kind;
     upToDate.apiVersion = current;
   }
-  if (definition.storedAs === undefined) stored.applyDefaults?.(upToDate);
+  if (definition.storedAs === undefined) {
+    upToDate = canonical(stored.type, upToDate);
+    stored.applyDefaults?.(upToDate);
+  }
   definition.strategy.applyDefaults?.(upToDate);
   return upToDate;
 }
@@ -115,6 +119,16 @@ export function decodeStored(registry: StoredResources, { key, json }: Pick<Stor
   return resource === undefined ? (JSON.parse(json) as ApiObject) : parseText(resource, json);
 }
 
+/** What can't be read by the declaration of today stays as it is, for its owner to see. */
+function canonical(type: KindType, object: ApiObject): ApiObject {
+  try {
+    return decode(type, object).value as ApiObject;
+  } catch (error) {
+    if (error instanceof DecodeError) return object;
+    throw error;
+  }
+}
+
 /** {@link parseText}, with the store's version put into the metadata. */
 export function parseStored(resource: ServedResource, stored: StoredText): ApiObject {
   const object = parseText(resource, stored.json);
@@ -126,8 +140,8 @@ export function parseStored(resource: ServedResource, stored: StoredText): ApiOb
 export function spliceVersion(text: VersionedText, form: StoredForm): string {
   const { json, resourceVersion } = text;
   if (!json.startsWith(form.prefix)) return respliceParsed(text, form);
-  const version = resourceVersion === undefined ? '' : `"resourceVersion":"${resourceVersion}",`;
-  return `${form.shown}${version}${json.slice(form.prefix.length)}`;
+  const rest = json.slice(form.prefix.length);
+  return resourceVersion === undefined ? form.shown + rest : `${form.shown}${withVersion(resourceVersion, rest)}`;
 }
 
 /** The same as an item of a list, whose items carry no kind and apiVersion. */
@@ -137,7 +151,11 @@ export function spliceListItem(text: VersionedText, form: StoredForm): string {
     const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
     return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
   }
-  return `{${metadataStart}"resourceVersion":"${text.resourceVersion}",${text.json.slice(form.prefix.length)}`;
+  return `{${metadataStart}${withVersion(text.resourceVersion, text.json.slice(form.prefix.length))}`;
+}
+
+function withVersion(version: bigint | undefined, restOfMetadata: string): string {
+  return `"resourceVersion":"${version}"${restOfMetadata.startsWith('}') ? '' : ','}${restOfMetadata}`;
 }
 
 function respliceParsed({ json, resourceVersion }: VersionedText, { resource }: StoredForm): string {

@@ -67,7 +67,7 @@ export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): Sub
           namespace,
           uid,
           resourceVersion,
-          creationTimestamp: creationTimestamp ?? null,
+          ...(creationTimestamp ? { creationTimestamp } : {}),
         } as ApiObject['metadata'],
         spec: replicas === 0 ? {} : { replicas },
         status: { replicas: rules.currentReplicas(parent as T), ...(selector === '' ? {} : { selector }) },

@@ -117,8 +117,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   /** Where objects are stored when it is not under this group and resource (events of both groups share a place). */
   readonly storedAs?: GroupResource;
   /**
-   * Raised by one whenever `strategy.applyDefaults` starts to fill something that it left open before: objects stored
-   * until then get it when they are read. Definitions that store in one place share the number. Default: 0.
+   * Raised by one whenever `strategy.applyDefaults` starts to fill something that it left open before, or the canonical
+   * form of the stored version changes: objects stored until then are brought up to date when they are read. Definitions that store in one place share the number. Default: 0.
    */
   readonly defaultsRevision?: number;
   /** Default: all. */

@@ -63,7 +63,7 @@ describe('the mode Webhook', () => {
     assert.deepEqual(received?.body, {
       kind: 'SubjectAccessReview',
       apiVersion: 'authorization.k8s.io/v1',
-      metadata: { creationTimestamp: null },
+      metadata: {},
       spec: {
         resourceAttributes: {
           namespace: 'default',

@@ -81,7 +81,7 @@ describe('componentstatuses', () => {
   it('say how storage is', async () => {
     const { client } = cluster.first;
     const item = {
-      metadata: { name: 'storage', creationTimestamp: null },
+      metadata: { name: 'storage' },
       conditions: [{ type: 'Healthy', status: 'True', message: 'ok' }],
     };
     const one = await client.get('/api/v1/componentstatuses/storage');

@@ -95,7 +95,7 @@ describe('bookmarks', () => {
     assert.deepEqual(object, {
       kind: 'Pod',
       apiVersion: 'v1',
-      metadata: { resourceVersion: '7', creationTimestamp: null },
+      metadata: { resourceVersion: '7' },
       spec: { containers: null },
       status: {},
     });

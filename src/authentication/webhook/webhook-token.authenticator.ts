@@ -82,7 +82,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
     return {
       kind: 'TokenReview',
       apiVersion: this.apiVersion,
-      metadata: { creationTimestamp: null },
+      metadata: {},
       spec: { token, ...(audiences.length === 0 ? {} : { audiences }) },
       status: { user: {} },
     };

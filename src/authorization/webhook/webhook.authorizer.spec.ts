@@ -49,7 +49,7 @@ describe('the webhook authorizer', () => {
     assert.deepEqual(old.asked[0], {
       kind: 'SubjectAccessReview',
       apiVersion: 'authorization.k8s.io/v1beta1',
-      metadata: { creationTimestamp: null },
+      metadata: {},
       spec: {
         resourceAttributes: { verb: 'get', version: 'v1', resource: 'nodes', name: 'n' },
         user: 'alice',

@@ -93,7 +93,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     const review = {
       kind: 'SubjectAccessReview',
       apiVersion: this.apiVersion,
-      metadata: { creationTimestamp: null },
+      metadata: {},
       spec,
       status: { allowed: false },
     };

@@ -106,7 +106,7 @@ export function aggregatedDiscovery(
     apiVersion,
     metadata: {},
     items: groups.map(({ group, versions }) => ({
-      metadata: { name: group === '' ? undefined : group, creationTimestamp: null },
+      metadata: { name: group === '' ? undefined : group },
       versions: versions.map((version) => ({
         version,
         resources: registry.resourcesOf(group, version).map((r) => aggregatedResource(r, group, version)),

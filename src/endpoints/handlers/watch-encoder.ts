@@ -116,7 +116,6 @@ export class WatchEncoder {
   encodeBookmark(version: bigint, endOfInitialEvents: boolean): Buffer {
     const metadata = {
       resourceVersion: String(version),
-      creationTimestamp: null,
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
     const { definition, served, apiVersion } = this.resource;

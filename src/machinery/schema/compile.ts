@@ -109,6 +109,7 @@ function compileStruct(type: StructType): Decoder {
   const fieldDecoders = fields.map((field) => lateDecoder(field.type));
   const zeros = fields.map(absentForm);
   const droppable = fields.map((field) => field.presence === 'optional');
+  const emptiable = fields.map(showsNullWhenEmpty);
   const isKind = type.kind !== undefined;
   const count = fields.length;
 
@@ -133,7 +134,7 @@ function compileStruct(type: StructType): Decoder {
       }
       value = (fieldDecoders[i] as Decoder)(raw, state);
       if (droppable[i] === true && isZero(value)) continue;
-      output[name] = value;
+      output[name] = emptiable[i] === true && isZero(value) ? null : value;
     }
     let given = 0;
     for (const _ in source) given++;
@@ -172,6 +173,15 @@ function isZero(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   for (const _ in value) return false;
   return true;
+}
+
+/**
+ * Of lists and maps that are always shown, empty and absent are the same too: protobuf can't tell them apart. The items
+ * of a list of objects are what it is about, and stay.
+ */
+function showsNullWhenEmpty({ name, type, presence }: Field): boolean {
+  if (presence !== 'required' && presence !== 'always') return false;
+  return (type.type === 'list' || type.type === 'map') && name !== 'items';
 }
 
 function absentForm(field: Field): () => unknown {

@@ -113,7 +113,7 @@ test('zero values are dropped unless absent differs from zero', () => {
     parts: [],
     selector: {},
   });
-  assert.deepEqual(value, { created: null, parts: [], raw: null, selector: {}, replicas: 0, timeout: '0s' });
+  assert.deepEqual(value, { created: null, parts: null, raw: null, selector: {}, replicas: 0, timeout: '0s' });
 });
 
 test('fields come out in declared order with kind and apiVersion first and map keys sorted', () => {

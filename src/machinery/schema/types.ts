@@ -114,7 +114,7 @@ export type Infer<S extends Typed<unknown, unknown>> = S[typeof valueType];
 
 /**
  * How a field stands in the canonical form:
- * - `required`: the schema requires it; always present, as its zero value when not given.
+ * - `required`: the schema requires it; always present, as its zero value when not given; empty lists and maps as null.
  * - `always`: not required, but always present (structs, times, quantities, fields without omitempty).
  * - `optional`: dropped when it has its zero value: absent and zero are the same.
  * - `pointer`: dropped only when absent: absent differs from zero.

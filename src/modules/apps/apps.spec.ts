@@ -56,7 +56,7 @@ describe('defaults of the apps group', () => {
       {
         kind: 'PersistentVolumeClaim',
         apiVersion: 'v1',
-        metadata: { name: 'v', creationTimestamp: null },
+        metadata: { name: 'v' },
         spec: { accessModes: ['ReadWriteOnce'], resources: {}, volumeMode: 'Filesystem' },
         status: { phase: 'Pending' },
       },

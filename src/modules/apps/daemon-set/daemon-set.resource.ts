@@ -18,6 +18,8 @@ export function daemonSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['ds'],
     categories: ['all'],
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: daemonSet }],
     strategy: daemonSetStrategy({ names }),
     facts: { generation: 'spec' },

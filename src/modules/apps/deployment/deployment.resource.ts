@@ -19,6 +19,8 @@ export function deploymentResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['deploy'],
     categories: ['all'],
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: deployment }],
     strategy: deploymentStrategy({ names }),
     // Controllers take annotations of a deployment over to its replica sets, so they have to see a change of them.

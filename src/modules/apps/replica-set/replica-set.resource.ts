@@ -21,6 +21,8 @@ export function replicaSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['rs'],
     categories: ['all'],
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicaSet }],
     strategy: replicaSetStrategy({ names }),
     facts: { generation: 'spec' },

@@ -19,6 +19,8 @@ export function statefulSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['sts'],
     categories: ['all'],
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: statefulSet }],
     strategy: statefulSetStrategy({ names }),
     facts: { generation: 'spec' },

@@ -19,6 +19,8 @@ export function cronJobResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['cj'],
     categories: ['all'],
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [
       { version: 'v1', type: cronJob },
       {

@@ -68,10 +68,10 @@ describe('CronJob', () => {
         concurrencyPolicy: 'Allow',
         suspend: false,
         jobTemplate: {
-          metadata: { creationTimestamp: null },
+          metadata: {},
           spec: {
             template: {
-              metadata: { creationTimestamp: null },
+              metadata: {},
               spec: {
                 containers: [
                   {

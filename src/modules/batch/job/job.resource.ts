@@ -16,6 +16,8 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     kind: 'Job',
     namespaced: true,
     categories: ['all'],
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: job }],
     strategy: jobStrategy({ names }),
     facts: { defaultPropagation: 'Orphan' },

@@ -49,7 +49,7 @@ export function componentStatusResource({ storage }: GroupContext): ResourceDefi
       {
         kind: 'ComponentStatus',
         apiVersion: 'v1',
-        metadata: { name: 'storage', creationTimestamp: null },
+        metadata: { name: 'storage' },
         conditions: [await storageHealth(() => storage.ping())],
       },
     ],

@@ -18,6 +18,8 @@ export function podTemplateResource(names: VendorNames): ResourceDefinition {
     singular: 'podtemplate',
     kind: 'PodTemplate',
     namespaced: true,
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: podTemplate }],
     strategy: {
       applyDefaults: (object) => applyPodSpecDefaults(object.template.spec),

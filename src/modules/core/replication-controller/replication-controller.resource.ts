@@ -21,6 +21,8 @@ export function replicationControllerResource(names: VendorNames): ResourceDefin
     namespaced: true,
     shortNames: ['rc'],
     categories: ['all'],
+    // Templates had an empty creationTimestamp before.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicationController }],
     strategy: replicationControllerStrategy({ names }),
     facts: { generation: 'spec', defaultPropagation: 'Orphan' },

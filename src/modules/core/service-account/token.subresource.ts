@@ -64,7 +64,7 @@ async function performToken(
   return {
     kind: body.kind,
     apiVersion: body.apiVersion,
-    metadata: { ...body.metadata, name, namespace, creationTimestamp: null },
+    metadata: { ...body.metadata, name, namespace },
     spec: { audiences, expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null },
     status: { token, expirationTimestamp: formatTime(expiresAt.getTime()) },
   } as unknown as ApiObject;

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { testGroupContext } from '../../test/support/definition-tester.js';
+import { validObject } from '../../test/support/valid-objects.js';
+import type { ApiObject } from '../machinery/api-object.js';
+import { decode } from '../machinery/schema/index.js';
+import { encodeForStorage, parseText, storedForm, toStored } from '../registry/object-codec.js';
+import { isStoredKind } from '../registry/resource-definition.js';
+import type { ServedResource } from '../registry/resource-registry.js';
+import { groupModules } from './index.js';
+
+const context = testGroupContext();
+for (const { module } of groupModules) new module(context);
+
+const texts = context.registry
+  .definitions()
+  .filter(isStoredKind)
+  .map((definition) => {
+    const { group, resource, versions } = definition;
+    const served = context.registry.find(group, versions[0].version, resource) as ServedResource;
+    const object = decode(served.served.type, validObject(definition, { name: 'a' })).value as ApiObject;
+    definition.strategy.applyDefaults?.(object);
+    return { served, text: encodeForStorage(served, toStored(served, object)) };
+  });
+
+/** As it was written when templates showed an empty time of creation. */
+function olderText(text: string, { resource, prefix }: ReturnType<typeof storedForm>): string {
+  const rest = text.slice(prefix.length).replaceAll('"metadata":{', '"metadata":{"creationTimestamp":null,');
+  const revisions = ' '.repeat(resource.definition.defaultsRevision ?? 0);
+  return `{${prefix.slice(1 + revisions.length)}${rest.replaceAll('null,}', 'null}')}`;
+}
+
+describe('templates in objects', () => {
+  const withTemplates = texts.filter(
+    ({ served, text }) => text.indexOf('"metadata":{', storedForm(served).prefix.length) > 0,
+  );
+
+  it('are known', () => {
+    const kinds = withTemplates.map(({ served }) => served.definition.kind).sort();
+    const workloads = ['CronJob', 'DaemonSet', 'Deployment', 'Job', 'PodTemplate', 'ReplicaSet'];
+    assert.deepEqual(kinds, [...workloads, 'ReplicationController', 'StatefulSet']);
+  });
+
+  for (const { served, text } of withTemplates) {
+    it(`show no empty time of creation, whenever they were stored: ${served.definition.kind}`, () => {
+      assert.ok(!text.includes('creationTimestamp'), text);
+      const older = olderText(text, storedForm(served));
+      assert.ok(older.includes('"creationTimestamp":null'), older);
+      // The same object, so that the next update of it changes nothing.
+      assert.deepEqual(parseText(served, older), parseText(served, text));
+    });
+  }
+});
