@@ -52,7 +52,18 @@ export class AdmissionInterceptor implements NestInterceptor {
         if (subject.operation === 'CREATE' && info.verb !== 'create') await this.authorizeCreation(context);
         await this.chain.validate(attributes(subject));
       },
+      mayRead: () => this.mayRead(context),
     };
+  }
+
+  private async mayRead(context: RequestContext): Promise<boolean> {
+    const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb: 'get' };
+    try {
+      return (await this.group.security.authorizer.authorize(asked)).decision === 'allow';
+    } catch {
+      // The object is gone by now: what can't be found out must not make a failure of that.
+      return false;
+    }
   }
 
   /**

@@ -52,6 +52,8 @@ export interface AdmissionFunctions {
   /** Mutating phase: may change `subject.object`. */
   admit(subject: AdmissionSubject): Promise<void>;
   validate(subject: AdmissionSubject): Promise<void>;
+  /** Whether the user may read the object that the request is about; false also when that can't be found out. */
+  mayRead(): Promise<boolean>;
 }
 
 /**

@@ -13,10 +13,16 @@ function definition(strategy: Strategy = {}, extra: Partial<ResourceDefinition> 
   return { group: '', resource: 'things', kind: 'Thing', strategy, ...extra } as ResourceDefinition;
 }
 
-function decide(meta: ObjectMeta, options: Partial<DeleteOptions> = {}, of = definition()) {
+function decide(meta: ObjectMeta, options: Partial<DeleteOptions> = {}, of = definition(), warnings: string[] = []) {
   const live: ApiObject = { metadata: { name: 'x', uid: 'u', ...meta } };
   const frozen = JSON.stringify(live);
-  const decision = decideDelete({} as RequestContext, of, live, { dryRun: false, ...options }, clock);
+  const decision = decideDelete(
+    { warnings } as unknown as RequestContext,
+    of,
+    live,
+    { dryRun: false, ...options },
+    clock,
+  );
   assert.equal(JSON.stringify(live), frozen, 'the live object must not be changed');
   return { kind: decision.kind, ...decision.object.metadata };
 }
@@ -35,14 +41,39 @@ describe('decideDelete', () => {
     assert.equal(decide({ finalizers: ['a/b'], deletionTimestamp: '2029-01-01T00:00:00Z' }).kind, 'nothing');
   });
 
-  it('records the propagation policy as a finalizer', () => {
-    assert.deepEqual(decide({}, { propagationPolicy: 'Orphan' }).finalizers, ['orphan']);
-    assert.deepEqual(decide({}, { propagationPolicy: 'Foreground' }).finalizers, ['foregroundDeletion']);
-    assert.equal(decide({ finalizers: ['orphan'] }, { propagationPolicy: 'Background' }).kind, 'remove');
+  it('adds no finalizer that nobody takes away', () => {
+    for (const propagationPolicy of ['Orphan', 'Foreground', 'Background', undefined] as const) {
+      assert.equal(decide({}, { propagationPolicy }).kind, 'remove', String(propagationPolicy));
+    }
+    for (const orphanDependents of [true, false]) assert.equal(decide({}, { orphanDependents }).kind, 'remove');
+    assert.deepEqual(decide({ finalizers: ['a/b'] }, { propagationPolicy: 'Orphan' }).finalizers, ['a/b']);
+  });
+
+  it('keeps a finalizer of propagation until another policy is named', () => {
     assert.deepEqual(decide({ finalizers: ['a/b', 'orphan'] }).finalizers, ['a/b', 'orphan']);
-    assert.deepEqual(decide({}, { orphanDependents: true }).finalizers, ['orphan']);
-    const byDefault = definition({}, { facts: { defaultPropagation: 'Orphan' } });
-    assert.deepEqual(decide({}, {}, byDefault).finalizers, ['orphan']);
+    const cases = [
+      ['orphan', { propagationPolicy: 'Orphan' }, 'mark'],
+      ['orphan', { orphanDependents: true }, 'mark'],
+      ['orphan', { propagationPolicy: 'Background' }, 'remove'],
+      ['orphan', { propagationPolicy: 'Foreground' }, 'remove'],
+      ['orphan', { orphanDependents: false }, 'remove'],
+      ['foregroundDeletion', { propagationPolicy: 'Foreground' }, 'mark'],
+      ['foregroundDeletion', { propagationPolicy: 'Background' }, 'remove'],
+    ] as const;
+    for (const [finalizer, options, kind] of cases) {
+      assert.equal(decide({ finalizers: [finalizer] }, options).kind, kind, JSON.stringify([finalizer, options]));
+    }
+  });
+
+  it('warns when dependents should go first', () => {
+    const warningsOf = (options: Partial<DeleteOptions>) => {
+      const warnings: string[] = [];
+      decide({}, options, definition(), warnings);
+      return warnings;
+    };
+    assert.equal(warningsOf({ propagationPolicy: 'Foreground' }).length, 1);
+    assert.deepEqual(warningsOf({ propagationPolicy: 'Background' }), []);
+    assert.deepEqual(warningsOf({}), []);
   });
 
   it('gives a grace period, shortens it, never lengthens it', () => {

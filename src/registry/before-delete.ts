@@ -1,12 +1,14 @@
 import type { ApiObject, ObjectMeta } from '../machinery/api-object.js';
 import { type Clock, formatTime } from '../machinery/clock.js';
-import type { RequestContext } from '../machinery/request-context.js';
+import { addWarning, type RequestContext } from '../machinery/request-context.js';
 import { conflictError } from '../machinery/status-error.js';
 import type { ResourceDefinition } from './resource-definition.js';
 import type { DeleteOptions } from './strategy.js';
 
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
+const foregroundWarning =
+  'propagationPolicy: dependents are not deleted by this server yet, so the object does not wait for their end';
 
 /** What a delete request means for the live object. `object` is a changed copy. */
 export type DeleteDecision =
@@ -44,8 +46,9 @@ export function decideDelete(
   const object: ApiObject = { ...live, metadata: meta };
   const { strategy } = definition;
 
-  const finalizers = propagationFinalizers(definition, meta, options);
+  const finalizers = finalizersAfter(meta, options);
   const finalizersChanged = !sameList(finalizers, meta.finalizers ?? []);
+  if (options.propagationPolicy === 'Foreground') addWarning(context, foregroundWarning);
   if (finalizers.length > 0) meta.finalizers = finalizers;
   else delete meta.finalizers;
 
@@ -93,27 +96,16 @@ function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | unde
   if (meta.generation !== undefined && meta.generation > 0) meta.generation++;
 }
 
-/** The finalizers after the request's propagation policy was recorded in them. */
-function propagationFinalizers(definition: ResourceDefinition, meta: ObjectMeta, options: DeleteOptions): string[] {
+/**
+ * The finalizers after the request's propagation policy. Nobody collects garbage yet: a finalizer for whoever does would
+ * hold the object for ever, so none is added. One that a client put there stays until a delete names another policy.
+ */
+function finalizersAfter(meta: ObjectMeta, { propagationPolicy, orphanDependents }: DeleteOptions): string[] {
   const current = meta.finalizers ?? [];
-  const kept = current.filter((f) => f !== orphanFinalizer && f !== foregroundFinalizer);
-  const policy = options.propagationPolicy;
-  let orphan: boolean;
-  let foreground: boolean;
-  if (options.orphanDependents !== undefined) {
-    orphan = options.orphanDependents;
-    foreground = false;
-  } else if (policy !== undefined) {
-    orphan = policy === 'Orphan';
-    foreground = policy === 'Foreground';
-  } else {
-    foreground = current.includes(foregroundFinalizer);
-    const byDefault = definition.facts?.defaultPropagation === 'Orphan';
-    orphan = current.includes(orphanFinalizer) || (!foreground && byDefault);
-  }
-  if (orphan) kept.push(orphanFinalizer);
-  if (foreground) kept.push(foregroundFinalizer);
-  return kept;
+  if (propagationPolicy === undefined && orphanDependents === undefined) return [...current];
+  const isOrphan = orphanDependents ?? propagationPolicy === 'Orphan';
+  const kept = isOrphan ? orphanFinalizer : propagationPolicy === 'Foreground' ? foregroundFinalizer : undefined;
+  return current.filter((f) => (f !== orphanFinalizer && f !== foregroundFinalizer) || f === kept);
 }
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {

@@ -17,14 +17,15 @@ export interface WrittenDeleteOptions {
   readonly dryRun?: readonly string[] | undefined;
 }
 
-/** Broken rules of `dryRun`: only `All`, any number of times. */
+/** Broken rules of `dryRun` that is not empty: only `All`, any number of times. */
 export function validateDryRun(values: readonly string[]): FieldError[] {
   return values.every((v) => v === 'All') ? [] : [notSupported(dryRunPath, values, ['All'])];
 }
 
 /** The options that a delete is done with; 422 for values that are not allowed. */
 export function checkedDeleteOptions(written: WrittenDeleteOptions, names: VendorNames): DeleteOptions {
-  const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds, dryRun = [] } = written;
+  const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds } = written;
+  const dryRun = (written.dryRun ?? []).filter((value) => value !== '');
   const errors = validateDryRun(dryRun);
   if (propagationPolicy !== undefined) {
     if (!policies.includes(propagationPolicy as Policy)) {

@@ -311,19 +311,26 @@ export class Store {
     }
   }
 
-  /** Deletes or marks one object (specification section 3). */
+  /**
+   * Deletes or marks one object (specification section 3).
+   *
+   * @param uid the one object of that name that is meant; others count as not found
+   */
   async delete(
     context: RequestContext,
     namespace: string,
     name: string,
     options: DeleteOptions,
     validate: ValidateAdmission,
+    uid?: string,
   ): Promise<DeleteOutcome> {
     let outcome: Omit<DeleteOutcome, 'text'> | undefined;
     let dryText: VersionedText | undefined;
 
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
-      if (current === undefined) throw notFoundError(this.groupResource, name);
+      if (current === undefined || (uid !== undefined && current.uid !== uid)) {
+        throw notFoundError(this.groupResource, name);
+      }
       leaveLarge(context, current.json.length);
       const live = parseStored(this.resource, current);
       checkPreconditions(this.definition, live, options);

@@ -92,6 +92,4 @@ export interface StrategyFacts<T extends ApiObject = ApiObject> {
   readonly generation?: 'spec' | ((object: T) => unknown);
   /** A delete that removes the object answers with the object instead of a Status. */
   readonly returnsDeletedObject?: boolean;
-  /** Dependents stay when the request names no policy (old behaviour of some kinds). */
-  readonly defaultPropagation?: 'Orphan' | 'Background';
 }

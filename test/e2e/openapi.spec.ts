@@ -78,8 +78,9 @@ function checkPaths(document: any, path: string, resources: readonly DiscoveredR
       assert.equal(operation['x-kubernetes-group-version-kind'].kind, resource.kind);
       if (verb === 'patch') {
         const names = operation.parameters.map((p: { name: string }) => p.name);
-        for (const name of ['dryRun', 'fieldManager', 'fieldValidation', 'force'])
-          assert.ok(names.includes(name), name);
+        for (const name of ['dryRun', 'fieldManager', 'fieldValidation']) assert.ok(names.includes(name), name);
+        // Only for apply, which views of an object don't take.
+        assert.equal(names.includes('force'), !resource.name.endsWith('/scale'), resource.name);
       }
     }
   }
@@ -218,6 +219,62 @@ describe('/openapi/v3', () => {
       const answer = await client.get(`/openapi/v3/${path}`);
       assert.equal(answer.status, path === '' ? 200 : 404, path);
     }
+  });
+});
+
+/** A value that each parameter refuses, and how its refusal tells that it was read. */
+const refusedValues: Readonly<Record<string, readonly [value: string, message: RegExp]>> = {
+  continue: ['x', /continue token/],
+  dryRun: ['x', /dryRun/],
+  fieldManager: ['\u0007', /fieldManager/],
+  fieldSelector: ['none.such=x', /none\.such/],
+  fieldValidation: ['x', /fieldValidation/],
+  force: ['x', /force/],
+  gracePeriodSeconds: ['x', /gracePeriodSeconds/],
+  labelSelector: ['a in b', /parse requirement/],
+  limit: ['x', /limit/],
+  propagationPolicy: ['x', /propagationPolicy/],
+  resourceVersion: ['x', /resource ?version/i],
+  resourceVersionMatch: ['x', /resourceVersionMatch/],
+  timeoutSeconds: ['x', /timeoutSeconds/],
+};
+
+/** Parameters that take any value. */
+const lenient = ['allowWatchBookmarks', 'orphanDependents', 'sendInitialEvents', 'watch'];
+
+describe('query parameters', () => {
+  it('are read wherever they are described', async () => {
+    const { paths } = (await client.get('/openapi/v2')).body as {
+      paths: Record<string, Record<string, { parameters?: { name: string; in: string }[]; consumes?: string[] }>>;
+    };
+    const asked: (() => Promise<void>)[] = [];
+    const seen = new Set<string>();
+    for (const [template, operations] of Object.entries(paths)) {
+      const path = template.replace('{namespace}', 'default').replace('{name}', 'some');
+      for (const [method, { parameters = [], consumes = [] }] of Object.entries(operations)) {
+        if (method === 'parameters') continue;
+        for (const { name } of parameters.filter((parameter) => parameter.in === 'query')) {
+          seen.add(name);
+          if (lenient.includes(name)) continue;
+          const [value, message] = refusedValues[name] ?? assert.fail(`${name} of ${method} ${template}`);
+          asked.push(async () => {
+            const contentType = method === 'patch' ? (consumes[0] as string) : 'application/json';
+            const body = method === 'get' || method === 'delete' ? {} : { body: {}, contentType };
+            const query = `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+            const answer = await client.send(method.toUpperCase(), `${path}?${query}`, body);
+            const what = `${method} ${path}?${query}: ${answer.text}`;
+            assert.ok(answer.status === 400 || answer.status === 422, what);
+            assert.match(answer.body.message, message, what);
+          });
+        }
+      }
+    }
+    assert.deepEqual([...seen].sort(), [...Object.keys(refusedValues), ...lenient].sort());
+    const next = asked.values();
+    const worker = async () => {
+      for (const ask of next) await ask();
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
   });
 });
 

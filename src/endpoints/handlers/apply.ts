@@ -7,6 +7,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, invalidError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { toServed, toStored } from '../../registry/object-codec.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
 import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
@@ -24,7 +25,7 @@ export async function handleApply(
   reply: FastifyReply,
 ): Promise<void> {
   const { resource, subresource } = scope;
-  const accepted = services.accept.negotiate(request.headers.accept, true);
+  const accepted = negotiateObject(services, context, request.headers.accept, resource.definition.kind);
   const options = parseWriteOptions(context, services.names, 'PatchOptions');
   if (!options.fieldManagerGiven) {
     const missing = required(FieldPath.of('fieldManager'), 'is required for apply patch');

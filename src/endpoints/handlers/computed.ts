@@ -4,6 +4,8 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { notFoundError } from '../../machinery/status-error.js';
 import { encodeForStorage } from '../../registry/object-codec.js';
 import { fieldsOf, parseSelection } from '../../registry/selection.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
+import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
@@ -18,8 +20,12 @@ export async function handleComputed(
   reply: FastifyReply,
 ): Promise<void> {
   const { definition } = scope.resource;
-  const accepted = services.accept.negotiate(acceptHeader, true);
+  const accepted =
+    scope.verb === 'get'
+      ? negotiateObject(services, context, acceptHeader, definition.kind)
+      : services.accept.negotiate(acceptHeader, true);
   const selection = parseSelection(scope.resource, context.query);
+  if (scope.verb === 'list') parseTimeoutSeconds(context.query.get('timeoutSeconds'));
   const objects = (await definition.compute?.(context)) ?? [];
   if (scope.verb === 'get') {
     const found = objects.find(({ metadata }) => metadata.name === scope.name);

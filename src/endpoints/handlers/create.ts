@@ -5,6 +5,7 @@ import { invalidError } from '../../machinery/status-error.js';
 import { ensureNamespace } from '../../registry/before-create.js';
 import { toStored } from '../../registry/object-codec.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
 import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject, sendValue } from '../negotiation/respond.js';
@@ -23,7 +24,10 @@ export async function handleCreate(
 ): Promise<void> {
   const { resource } = scope;
   // Answers to questions have one form.
-  const accepted = services.accept.negotiate(request.headers.accept, resource.definition.answer === undefined);
+  const accepted =
+    resource.definition.answer === undefined
+      ? negotiateObject(services, context, request.headers.accept, resource.definition.kind)
+      : services.accept.negotiate(request.headers.accept, false);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const body = await readBody(request, services.options.maxBodyBytes);

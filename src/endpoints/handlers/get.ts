@@ -3,6 +3,7 @@ import { leaveLarge } from '../../large/large-work.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { parseResourceVersion, parseStored } from '../../registry/object-codec.js';
 import { wantsPretty } from '../negotiation/accept.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
 import { sendObject, sendsStoredText, sendValue } from '../negotiation/respond.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
@@ -18,12 +19,16 @@ export async function handleGet(
   acceptHeader: string | undefined,
   reply: FastifyReply,
 ): Promise<void> {
-  const accepted = services.accept.negotiate(acceptHeader, true);
+  const { resource, subresource } = scope;
+  // Views of the object have one form.
+  const accepted =
+    subresource?.read === undefined
+      ? negotiateObject(services, context, acceptHeader, resource.definition.kind)
+      : services.accept.negotiate(acceptHeader, false);
   const store = services.storeOf(scope.resource);
   const asked = context.query.get('resourceVersion') ?? '';
   const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
   const found = await store.get(scope.namespace, scope.name, notOlderThan);
-  const { resource, subresource } = scope;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (subresource?.read !== undefined || !sendsStoredText(accepted, resource, pretty)) {
     leaveLarge(context, found.json.length);

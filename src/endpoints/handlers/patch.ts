@@ -14,6 +14,7 @@ import {
 } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { toServed, toStored } from '../../registry/object-codec.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
 import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
@@ -86,6 +87,13 @@ export function parsePatch(
     : (live) => applyStrategicMergePatch(schema, live, fields);
 }
 
+/** 422 for `force` on a patch that is no apply: it would say nothing. */
+export function refuseForce({ names }: Pick<EndpointServices, 'names'>, { query }: RequestContext): void {
+  if (!query.has('force')) return;
+  const misplaced = forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch');
+  throw invalidError({ group: `meta.${names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
+}
+
 /** PATCH of one object, or of a subresource that shows the parent's own kind. */
 export async function handlePatch(
   services: EndpointServices,
@@ -95,13 +103,10 @@ export async function handlePatch(
   reply: FastifyReply,
 ): Promise<void> {
   const { resource, subresource } = scope;
-  const accepted = services.accept.negotiate(request.headers.accept, true);
+  const accepted = negotiateObject(services, context, request.headers.accept, resource.definition.kind);
   const type = patchTypeOf(request.plinthContext?.contentType);
   const options = parseWriteOptions(context, services.names, 'PatchOptions');
-  if (context.query.has('force')) {
-    const misplaced = forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch');
-    throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
-  }
+  refuseForce(services, context);
   const body = await readBody(request, services.options.maxBodyBytes);
   const kind = { schema: resource.served.type, expected: expectedKind(scope) };
   const apply = parsePatch(context, type, body, kind, options.fieldValidation);

@@ -13,7 +13,7 @@ import { sendValue } from '../negotiation/respond.js';
 import { parseWriteOptions, type WriteOptions } from '../negotiation/write-options.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-import { parsePatch, patchTypeOf } from './patch.js';
+import { parsePatch, patchTypeOf, refuseForce } from './patch.js';
 import { admissionOf, expectedKind, trackFields, validateWith } from './write-context.js';
 
 /**
@@ -30,6 +30,7 @@ export async function handleSubresourceWrite(
   const accepted = services.accept.negotiate(request.headers.accept, false);
   const isPatch = scope.verb === 'patch';
   const options = parseWriteOptions(context, services.names, isPatch ? 'PatchOptions' : 'UpdateOptions');
+  if (isPatch) refuseForce(services, context);
   const type = scope.subresource?.type as KindType;
   const makeBody = isPatch
     ? await patchedBody(services, context, scope, request, type, options)

@@ -5,6 +5,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { conflictError, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/before-update.js';
 import { namesVersion, toServed, toStored } from '../../registry/object-codec.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
 import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
@@ -23,7 +24,7 @@ export async function handleUpdate(
 ): Promise<void> {
   const { resource, subresource } = scope;
   const { definition } = resource;
-  const accepted = services.accept.negotiate(request.headers.accept, true);
+  const accepted = negotiateObject(services, context, request.headers.accept, resource.definition.kind);
   const options = parseWriteOptions(context, services.names, 'UpdateOptions');
   const format = bodyFormat(request.plinthContext?.contentType, services.names);
   const body = await readBody(request, services.options.maxBodyBytes);

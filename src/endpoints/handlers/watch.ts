@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { type FieldError, FieldPath, forbidden } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { badRequestError, invalidError, StatusError } from '../../machinery/status-error.js';
+import { badRequestError, StatusError } from '../../machinery/status-error.js';
 import { toStatusError } from '../../registry/errors.js';
 import { parseResourceVersion } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
@@ -177,17 +176,11 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   const match = query.get('resourceVersionMatch') ?? '';
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
-  const errors: FieldError[] = [];
   if (initial !== null && match !== 'NotOlderThan') {
-    const detail = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-    errors.push(forbidden(FieldPath.of('resourceVersionMatch'), detail));
+    throw badRequestError('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
   }
   if (initial === null && match !== '') {
-    const detail = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
-    errors.push(forbidden(FieldPath.of('resourceVersionMatch'), detail));
-  }
-  if (errors.length > 0) {
-    throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'ListOptions' }, '', errors);
+    throw badRequestError('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
   }
   // Clients from before the parameter rely on getting the state when they name no version.
   const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);

@@ -121,6 +121,6 @@ export class AcceptNegotiator {
 /** Whether JSON should be indented: asked for, or the client is one that people look at. */
 export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
   const asked = query.get('pretty');
-  if (asked !== null) return asked === 'true' || asked === '1';
+  if (asked !== null && asked !== '') return /^(1|t|true)$/i.test(asked);
   return userAgent.startsWith('curl') || userAgent.startsWith('Wget') || userAgent.startsWith('Mozilla/5.0');
 }

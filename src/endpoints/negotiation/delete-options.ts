@@ -1,10 +1,12 @@
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
-import { checkedDeleteOptions } from '../../registry/delete-options.js';
+import { checkedDeleteOptions, type WrittenDeleteOptions } from '../../registry/delete-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
+import { isTrue } from '../request-info/request-info.js';
 import type { EndpointServices } from '../services.js';
 import { bodyFormat, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
+import { dryRunOf } from './write-options.js';
 
 interface RawDeleteOptions {
   kind?: unknown;
@@ -17,8 +19,9 @@ interface RawDeleteOptions {
 }
 
 /**
- * Options of a delete from its body or, only when there is no body, from the query. 400 for a body that is none, 422
- * for values that are not allowed.
+ * Options of a delete from its body and its query. What only one of them says counts; of what both say, the body. Either
+ * can make it a dry run: nobody who asked for one loses an object. 400 for a body that is none, 422 for values that are
+ * not allowed.
  */
 export function parseDeleteOptions(
   services: EndpointServices,
@@ -26,17 +29,30 @@ export function parseDeleteOptions(
   body: Buffer,
   contentType: string | undefined,
 ): DeleteOptions {
-  const raw = body.length > 0 ? fromBody(services, body, contentType) : fromQuery(context.query);
+  const written = body.length > 0 ? checkTypes(fromBody(services, body, contentType)) : {};
+  const asked = fromQuery(context.query);
+  const saysPolicy = written.propagationPolicy !== undefined || written.orphanDependents !== undefined;
   return checkedDeleteOptions(
     {
-      dryRun: stringList(raw.dryRun, 'dryRun'),
-      propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy'),
-      orphanDependents: optionalBoolean(raw.orphanDependents, 'orphanDependents'),
-      gracePeriodSeconds: optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds'),
-      preconditions: parsePreconditions(raw.preconditions),
+      dryRun: [...(written.dryRun ?? []), ...(asked.dryRun ?? [])],
+      // Both fields say what becomes of dependents.
+      propagationPolicy: saysPolicy ? written.propagationPolicy : asked.propagationPolicy,
+      orphanDependents: saysPolicy ? written.orphanDependents : asked.orphanDependents,
+      gracePeriodSeconds: written.gracePeriodSeconds ?? asked.gracePeriodSeconds,
+      preconditions: written.preconditions,
     },
     services.names,
   );
+}
+
+function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
+  return {
+    dryRun: stringList(raw.dryRun, 'dryRun'),
+    propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy'),
+    orphanDependents: optionalBoolean(raw.orphanDependents, 'orphanDependents'),
+    gracePeriodSeconds: optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds'),
+    preconditions: parsePreconditions(raw.preconditions),
+  };
 }
 
 function fromBody(services: EndpointServices, body: Buffer, contentType: string | undefined): RawDeleteOptions {
@@ -59,19 +75,19 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
   return raw;
 }
 
-function fromQuery(query: URLSearchParams): RawDeleteOptions {
-  const raw: RawDeleteOptions = { dryRun: query.getAll('dryRun') };
-  const grace = query.get('gracePeriodSeconds');
-  if (grace !== null && grace !== '') {
-    if (!/^-?\d{1,15}$/.test(grace))
-      throw badRequestError(`gracePeriodSeconds: parsing ${JSON.stringify(grace)}: invalid syntax`);
-    raw.gracePeriodSeconds = Number(grace);
+function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
+  const grace = query.get('gracePeriodSeconds') ?? '';
+  if (grace !== '' && !/^[+-]?\d{1,15}$/.test(grace)) {
+    throw badRequestError(`gracePeriodSeconds: parsing ${JSON.stringify(grace)}: invalid syntax`);
   }
-  const policy = query.get('propagationPolicy');
-  if (policy !== null) raw.propagationPolicy = policy;
+  const policy = query.get('propagationPolicy') ?? '';
   const orphan = query.get('orphanDependents');
-  if (orphan !== null) raw.orphanDependents = orphan === 'true' || orphan === '1';
-  return raw;
+  return {
+    dryRun: dryRunOf(query),
+    gracePeriodSeconds: grace === '' ? undefined : Number(grace),
+    propagationPolicy: policy === '' ? undefined : policy,
+    orphanDependents: orphan === null ? undefined : isTrue(orphan),
+  };
 }
 
 function parsePreconditions(value: unknown): DeleteOptions['preconditions'] | undefined {

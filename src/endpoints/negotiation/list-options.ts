@@ -1,7 +1,5 @@
-import { type FieldError, FieldPath, forbidden, notSupported } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { badRequestError, invalidError } from '../../machinery/status-error.js';
-import type { VendorNames } from '../../machinery/vendor.js';
+import { badRequestError } from '../../machinery/status-error.js';
 import { parseResourceVersion } from '../../registry/object-codec.js';
 import type { ContinuePosition, ContinueQuery, ContinueTokens } from './continue-token.js';
 
@@ -19,26 +17,19 @@ export interface ListOptions {
   readonly semantics: ListSemantics;
 }
 
-const matchPath = FieldPath.of('resourceVersionMatch');
-
 /**
  * Parses and checks limit, continue, resourceVersion and resourceVersionMatch of a list.
  *
  * @param list what the list is about
  */
-export function parseListOptions(
-  context: RequestContext,
-  names: VendorNames,
-  tokens: ContinueTokens,
-  list: ContinueQuery,
-): ListOptions {
+export function parseListOptions(context: RequestContext, tokens: ContinueTokens, list: ContinueQuery): ListOptions {
   const { query } = context;
   const limit = parseLimit(query.get('limit'));
   parseTimeoutSeconds(query.get('timeoutSeconds'));
   const token = query.get('continue') ?? '';
   const versionText = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
-  if (match !== '') checkMatch(names, match, versionText, token);
+  if (match !== '') checkMatch(match, versionText, token);
 
   if (token !== '') {
     if (versionText !== '' && versionText !== '0') {
@@ -54,21 +45,16 @@ export function parseListOptions(
   return { limit, semantics: { kind: exact ? 'exact' : 'notOlderThan', version } };
 }
 
-function checkMatch(names: VendorNames, match: string, version: string, token: string): void {
-  const errors: FieldError[] = [];
-  if (version === '') {
-    errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-  }
-  if (token !== '') {
-    errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
-  }
+/** 400 for a match that says nothing about the version it comes with (specification 7). */
+function checkMatch(match: string, version: string, token: string): void {
+  const faults: string[] = [];
+  if (version === '') faults.push('is forbidden unless resourceVersion is provided');
+  if (token !== '') faults.push('is forbidden when continue is provided');
   if (match !== 'Exact' && match !== 'NotOlderThan') {
-    errors.push(notSupported(matchPath, match, ['Exact', 'NotOlderThan', '']));
+    faults.push(`must be "Exact" or "NotOlderThan", not ${JSON.stringify(match)}`);
   }
-  if (match === 'Exact' && version === '0') {
-    errors.push(forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
-  }
-  if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'ListOptions' }, '', errors);
+  if (match === 'Exact' && version === '0') faults.push('"Exact" is forbidden for resourceVersion "0"');
+  if (faults.length > 0) throw badRequestError(faults.map((fault) => `resourceVersionMatch ${fault}`).join(', '));
 }
 
 /** Parses `timeoutSeconds` of a list or watch; undefined when none was asked for. 400 for text that is no number. */

@@ -5,7 +5,6 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { ExactNumber } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
-import { notAcceptableError } from '../../machinery/status-error.js';
 import { parseText, spliceVersion, storedForm, toServed, type VersionedText } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { EndpointServices } from '../services.js';
@@ -28,7 +27,7 @@ export function servedObject(resource: ServedResource, text: VersionedText): Api
   return toServed(resource, object);
 }
 
-/** Answers with one object in the accepted form. */
+/** Answers with one object in the form that `negotiateObject` gave. */
 export function sendObject(
   services: EndpointServices,
   context: RequestContext,
@@ -64,11 +63,9 @@ function transformObject(
     case undefined:
       return object;
     case 'PartialObjectMetadata':
+    // Not reached for one object: negotiateObject refuses it.
+    case 'PartialObjectMetadataList':
       return partialMetadata(services.names, object, version);
-    case 'PartialObjectMetadataList': {
-      const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${resource.definition.kind})`;
-      throw Object.assign(notAcceptableError(), { message, details: undefined });
-    }
     case 'Table': {
       const include = includeObjectOf(context.query);
       const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };

@@ -30,7 +30,7 @@ export function parseWriteOptions(
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
 ): WriteOptions {
   const { query } = context;
-  const dryRun = query.getAll('dryRun');
+  const dryRun = dryRunOf(query);
   const manager = query.get('fieldManager') ?? '';
   const validation = query.get('fieldValidation') ?? '';
   const force = query.get('force');
@@ -56,6 +56,11 @@ export function parseWriteOptions(
     force: force === 'true' || force === '1' || force === 't' || force === 'True' || force === 'TRUE' || force === 'T',
     raw,
   };
+}
+
+/** Values of `dryRun` in a query. An empty one asks for an ordinary write (specification 4.2, 4.7). */
+export function dryRunOf(query: URLSearchParams): string[] {
+  return query.getAll('dryRun').filter((value) => value !== '');
 }
 
 /** The part of a user agent before the first slash, cut to the length a manager may have. */

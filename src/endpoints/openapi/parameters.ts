@@ -41,34 +41,36 @@ const deletion: readonly ParameterModel[] = [
   query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
 ];
 
-/** Query parameters by what a request does. */
+/** Which objects a list shows, of which time, and how many. */
+const selection: readonly ParameterModel[] = [
+  continueToken,
+  fieldSelector,
+  labelSelector,
+  limit,
+  resourceVersion,
+  resourceVersionMatch,
+  timeoutSeconds,
+];
+
+const byName = (a: ParameterModel, b: ParameterModel) => (a.name < b.name ? -1 : 1);
+
+/** Query parameters by what a request does: all that it honours, and no others. */
 export const queryParameters = {
-  read: [],
-  list: [
+  read: [resourceVersion],
+  /** Objects that are computed have no versions. */
+  readComputed: [],
+  list: selection,
+  listComputed: [fieldSelector, labelSelector, timeoutSeconds],
+  listOrWatch: [
     query('allowWatchBookmarks', 'boolean', 'A watch also gets events that only tell how far it is.'),
-    continueToken,
-    fieldSelector,
-    labelSelector,
-    limit,
-    resourceVersion,
-    resourceVersionMatch,
+    ...selection,
     sendInitialEvents,
-    timeoutSeconds,
     query('watch', 'boolean', 'Stream changes instead of listing.'),
-  ],
+  ].sort(byName),
   write: [dryRun, fieldManager, fieldValidation],
   patch: [dryRun, fieldManager, fieldValidation, force],
   delete: deletion,
-  deleteCollection: [
-    continueToken,
-    fieldSelector,
-    labelSelector,
-    limit,
-    resourceVersion,
-    resourceVersionMatch,
-    timeoutSeconds,
-    ...deletion,
-  ],
+  deleteCollection: [...selection, ...deletion],
 } as const satisfies Record<string, readonly ParameterModel[]>;
 
 export const pretty = query('pretty', 'string', 'Indent the answer.');

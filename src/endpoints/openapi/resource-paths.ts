@@ -141,7 +141,12 @@ class ResourcePaths {
     return this.operation('get', 'list', {
       id,
       description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
-      parameters: queryParameters.list,
+      parameters:
+        definition.compute !== undefined
+          ? queryParameters.listComputed
+          : isWatched
+            ? queryParameters.listOrWatch
+            : queryParameters.list,
       produces: [...this.produces, ...streams],
       answer: listTypeOf(served.type, this.context.kinds),
     });
@@ -205,13 +210,16 @@ class ResourcePaths {
     gvk: GroupVersionKind,
     type: KindType,
   ): OperationModel {
+    // Fields of other kinds than the object's own have no owners.
+    const takesApply = type === this.resource.served.type;
     switch (verb) {
       case 'get':
         return this.operation('get', 'get', {
           id: this.id('read', suffix),
           gvk,
           description: `Read the ${what}.`,
-          parameters: queryParameters.read,
+          parameters:
+            this.resource.definition.compute === undefined ? queryParameters.read : queryParameters.readComputed,
           answer: type,
         });
       case 'update':
@@ -229,8 +237,8 @@ class ResourcePaths {
           id: this.id('patch', suffix),
           gvk,
           description: `Change parts of the ${what}.`,
-          parameters: queryParameters.patch,
-          consumes: [...patchMediaTypes, applyMediaType],
+          parameters: takesApply ? queryParameters.patch : queryParameters.write,
+          consumes: takesApply ? [...patchMediaTypes, applyMediaType] : patchMediaTypes,
           body: { content: patchBody, required: true },
           codes: [200, 201],
           answer: type,

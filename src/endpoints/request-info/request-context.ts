@@ -32,8 +32,10 @@ export class HttpRequestContext implements RequestContext {
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
+  /** Whether the client has left or the time is over. */
+  private isOver: boolean;
 
-  constructor(private readonly request: FastifyRequest) {
+  constructor(request: FastifyRequest) {
     const url = request.raw.url ?? '/';
     const queryStart = url.indexOf('?');
     const path = queryStart < 0 ? url : url.slice(0, queryStart);
@@ -52,6 +54,7 @@ export class HttpRequestContext implements RequestContext {
     this.requestKind = undefined;
     this.annotations = undefined;
     this.controller = undefined;
+    this.isOver = false;
     this.requestInfo = parseRequestInfo(request.method, path, this.query);
   }
 
@@ -62,17 +65,15 @@ export class HttpRequestContext implements RequestContext {
 
   get signal(): AbortSignal {
     if (this.controller === undefined) {
-      const controller = new AbortController();
-      this.controller = controller;
-      this.request.raw.once('close', () => {
-        if (this.request.raw.destroyed && !this.request.raw.readableEnded) controller.abort();
-      });
+      this.controller = new AbortController();
+      if (this.isOver) this.controller.abort();
     }
     return this.controller.signal;
   }
 
-  /** Ends whatever waits on {@link signal}. */
+  /** Ends whatever waits on {@link signal}, or will. */
   abort(): void {
+    this.isOver = true;
     this.controller?.abort();
   }
 }

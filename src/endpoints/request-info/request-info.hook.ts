@@ -67,13 +67,18 @@ export function registerRequestHooks(
     const kind = InFlightLimiter.kindOf(request.method);
     limiter.enter(kind);
     context.requestKind = kind;
-    context.timer = setTimeout(() => {
-      context.abort();
-      filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
-    }, options.requestTimeoutMs);
+    context.timer = setTimeout(
+      () => {
+        context.abort();
+        filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
+      },
+      timeLimitMs(context, options.requestTimeoutMs),
+    );
   };
 
   const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
+    // Nobody waits for the rest of the work.
+    if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
     if (context.requestKind !== undefined) {
       limiter.leave(context.requestKind);
@@ -82,9 +87,16 @@ export function registerRequestHooks(
     const isLong = context.requestInfo.verb === 'watch';
     const seconds = isLong ? undefined : (performance.now() - context.startedAt) / 1000;
     const code = reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
-    metrics.requestDone(labelsOf(context, request.method, code), code, context.query.has('dryRun'), seconds);
+    metrics.requestDone(labelsOf(context, request.method, code), code, Boolean(context.query.get('dryRun')), seconds);
   };
   return limiter;
+}
+
+/** Lists and deletes of collections can ask for less time with `timeoutSeconds`; what is no number is refused later. */
+function timeLimitMs({ requestInfo: { verb }, query }: HttpRequestContext, limitMs: number): number {
+  if (verb !== 'list' && verb !== 'deletecollection') return limitMs;
+  const seconds = Number(query.get('timeoutSeconds') ?? 0);
+  return seconds > 0 ? Math.min(seconds * 1000, limitMs) : limitMs;
 }
 
 /** Size of the head of a request, in characters: names, values, and what HTTP/2 counts per field. */

@@ -76,9 +76,12 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   };
 }
 
-/** A boolean query value as clients know it: given, even without a value, it is true unless it is `false` or `0`. */
+/**
+ * A boolean query value as clients know it: given, even without a value, it is true unless it says false, in any of the
+ * spellings that clients write.
+ */
 export function isTrue(value: string | null): boolean {
-  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
+  return value !== null && !/^(0|f|false)$/i.test(value);
 }
 
 function selectedName(query: URLSearchParams): string {

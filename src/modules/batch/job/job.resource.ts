@@ -20,7 +20,6 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: job }],
     strategy: jobStrategy({ names }),
-    facts: { defaultPropagation: 'Orphan' },
     selectableFieldNames: ['status.successful'],
     selectableFields: ({ status }) => ({ 'status.successful': String(status.succeeded ?? 0) }),
     columns: [

@@ -1,0 +1,92 @@
+import type { RequestContext } from '../../machinery/request-context.js';
+import { expiredError, StatusError } from '../../machinery/status-error.js';
+import type { Selection } from '../../registry/selection.js';
+import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
+import type { ContinueQuery } from '../negotiation/continue-token.js';
+import type { ListOptions } from '../negotiation/list-options.js';
+import type { ListMetadata } from '../negotiation/transform.js';
+import type { RequestScope } from '../request-scope.js';
+import type { EndpointServices } from '../services.js';
+
+/** A part of one consistent list. */
+export interface Page {
+  readonly items: readonly StoredObject[];
+  /** Set when this is the last page: what the list says about itself. */
+  readonly metadata: ListMetadata | undefined;
+}
+
+/** What a continue token is bound to. */
+export function listQuery({ query }: RequestContext, { resource, namespace }: RequestScope): ContinueQuery {
+  const { group, resource: plural } = resource.definition;
+  return {
+    group,
+    resource: plural,
+    namespace,
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+  };
+}
+
+/** The pages of one list, all at the version of the first; at least one. */
+export async function* readPages(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  selection: Selection,
+  { semantics, limit }: ListOptions,
+): AsyncGenerator<Page> {
+  const store = services.storeOf(scope.resource);
+  const countRemaining = limit > 0 && selection.selectsAll;
+  let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+  let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
+  let after = semantics.kind === 'continue' ? semantics.after : undefined;
+  for (;;) {
+    const page = await store
+      .list({
+        namespace: scope.namespace === '' ? undefined : scope.namespace,
+        name: selection.name,
+        at,
+        notOlderThan: semantics.kind === 'notOlderThan' ? semantics.version : undefined,
+        after,
+        limit: limit > 0 ? left : undefined,
+        pageSize: services.options.listPageSize,
+        select: selection.selectsAll ? undefined : selection,
+        countRemaining,
+      })
+      .catch((error: unknown) => {
+        throw semantics.kind === 'continue' ? expiredToken(services, context, scope, error, semantics.after) : error;
+      });
+    at = page.resourceVersion;
+    after = page.items.at(-1)?.key ?? after;
+    left -= page.items.length;
+    if (page.more && after !== undefined && left > 0) {
+      yield { items: page.items, metadata: undefined };
+      continue;
+    }
+    const rest = page.more ? after : undefined;
+    const metadata: ListMetadata = {
+      resourceVersion: String(at),
+      ...(rest === undefined
+        ? {}
+        : { continue: services.continueTokens.encode(listQuery(context, scope), { version: at, after: rest }) }),
+      ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+    };
+    yield { items: page.items, metadata };
+    return;
+  }
+}
+
+/** An expired token is answered with a new one that goes on from the same key, at whatever version is newest then. */
+function expiredToken(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  error: unknown,
+  after: ListPosition,
+): unknown {
+  if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  const token = services.continueTokens.encode(listQuery(context, scope), { version: undefined, after });
+  return expiredError(message, token);
+}

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { status as statusType } from '../../src/apis/meta/v1/status.types.js';
+import type { ApiClient, ApiResponse } from './support/api-client.js';
+import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
+import { TestCluster, tokens } from './support/test-cluster.js';
+
+const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+const core = '/api/v1/namespaces/default';
+const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+
+let cluster: TestCluster;
+let client: ApiClient;
+/** May delete secrets, pods and quotas, and nothing else. */
+const bob = { token: tokens.bob };
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  client = cluster.first.client;
+  const resources = ['secrets', 'pods', 'resourcequotas'];
+  await made(`${rbac}/roles`, {
+    metadata: { name: 'deleter' },
+    rules: [{ apiGroups: [''], resources, verbs: ['delete', 'deletecollection'] }],
+  });
+  await made(`${rbac}/rolebindings`, {
+    metadata: { name: 'deleter' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'deleter' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }],
+  });
+});
+
+after(() => cluster.stop());
+
+async function made(path: string, body: unknown): Promise<ApiResponse> {
+  const answer = await client.post(path, body);
+  assert.equal(answer.status, 201, answer.text);
+  return answer;
+}
+
+let collections = 0;
+
+/** A namespace of its own with config maps of these names; the label `half` says which half of them one is of. */
+async function maps(...names: readonly string[]): Promise<string> {
+  const namespace = `deletes-${++collections}`;
+  await made('/api/v1/namespaces', { metadata: { name: namespace } });
+  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  for (const [i, name] of names.entries()) {
+    await made(path, { metadata: { name, labels: { half: i < names.length / 2 ? 'one' : 'two' } } });
+  }
+  return path;
+}
+
+async function namesIn(path: string): Promise<string> {
+  const { items } = (await client.get(path)).body as { items: readonly { metadata: { name: string } }[] };
+  return items.map(({ metadata }) => metadata.name).join();
+}
+
+/** Does something while nobody can write objects, or (`access exclusive`) read them either. */
+async function whileLocked(mode: 'exclusive' | 'access exclusive', work: () => Promise<void>): Promise<void> {
+  const lock = new pg.Client({ connectionString: cluster.databaseUrl });
+  await lock.connect();
+  try {
+    await lock.query('begin');
+    await lock.query(`lock table plinth.objects in ${mode} mode`);
+    await work();
+    await lock.query('rollback');
+  } finally {
+    await lock.end();
+  }
+}
+
+function succeeded(answer: ApiResponse, what: string): void {
+  assert.equal(answer.status, 200, `${what}: ${answer.text}`);
+  const expected = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+  assert.deepEqual(answer.body, { ...expected, details: { kind: 'configmaps' } }, what);
+}
+
+describe('DELETE of a collection', () => {
+  it('deletes as many as it is told to, in the order of lists', async () => {
+    const path = await maps('a', 'b', 'c', 'd', 'e');
+    succeeded(await client.delete(`${path}?limit=2`), 'limit');
+    assert.equal(await namesIn(path), 'c,d,e');
+    succeeded(await client.delete(`${path}?limit=9&labelSelector=half=two`), 'limit and selector');
+    assert.equal(await namesIn(path), 'c');
+    succeeded(await client.delete(`${path}?limit=0`), 'no limit');
+    assert.equal(await namesIn(path), '');
+  });
+
+  it('goes on where a list ended', async () => {
+    const path = await maps('a', 'b', 'c', 'd');
+    const { metadata } = (await client.get(`${path}?limit=1`)).body;
+    const next = encodeURIComponent(metadata.continue as string);
+    succeeded(await client.delete(`${path}?limit=2&continue=${next}`), 'continue');
+    assert.equal(await namesIn(path), 'a,d');
+    succeeded(await client.delete(`${path}?continue=${next}`), 'continue');
+    assert.equal(await namesIn(path), 'a');
+  });
+
+  it('deletes what a list at the version shows, and nothing that took its place', async () => {
+    const path = await maps('a', 'b');
+    const { resourceVersion } = (await client.get(path)).body.metadata;
+    await client.delete(`${path}/a`);
+    await made(path, { metadata: { name: 'a' } });
+    await made(path, { metadata: { name: 'c' } });
+    const exact = `resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`;
+    succeeded(await client.delete(`${path}?${exact}`), exact);
+    assert.equal(await namesIn(path), 'a,c');
+    succeeded(await client.delete(`${path}?resourceVersion=${resourceVersion}`), 'not older than');
+    assert.equal(await namesIn(path), '');
+  });
+
+  it('selects by fields', async () => {
+    const path = await maps('a', 'b', 'c');
+    succeeded(await client.delete(`${path}?fieldSelector=metadata.name!=b`), 'field');
+    assert.equal(await namesIn(path), 'b');
+  });
+
+  it('checks everything before it deletes anything', async () => {
+    const path = await maps('a');
+    const cases: readonly (readonly [query: string, body: unknown, status: number])[] = [
+      ['limit=x', undefined, 400],
+      ['continue=x', undefined, 400],
+      ['resourceVersion=x', undefined, 400],
+      ['resourceVersion=999999999999', undefined, 504],
+      ['resourceVersionMatch=Exact', undefined, 400],
+      ['resourceVersion=1&resourceVersionMatch=Newest', undefined, 400],
+      ['timeoutSeconds=x', undefined, 400],
+      ['labelSelector=a+in+b', undefined, 400],
+      ['fieldSelector=data=x', undefined, 400],
+      ['dryRun=Some', undefined, 422],
+      ['dryRun=Some', {}, 422],
+      ['gracePeriodSeconds=x', undefined, 400],
+      ['gracePeriodSeconds=x', {}, 400],
+      ['propagationPolicy=Some', undefined, 422],
+      ['propagationPolicy=Orphan&orphanDependents=true', undefined, 422],
+      ['', [], 400],
+      ['', { kind: 'ConfigMap' }, 400],
+      ['', { dryRun: ['Some'] }, 422],
+      ['', { preconditions: 'x' }, 400],
+    ];
+    for (const [query, body, status] of cases) {
+      const answer = await client.delete(`${path}?${query}`, body);
+      assert.equal(answer.status, status, `${query} ${JSON.stringify(body)}: ${answer.text}`);
+    }
+    const forms = { accept: 'text/html', includeObject: table } as const;
+    assert.equal((await client.delete(path, undefined, { headers: { accept: forms.accept } })).status, 406);
+    const include = await client.delete(`${path}?includeObject=x`, undefined, { headers: { accept: table } });
+    assert.equal(include.status, 400, include.text);
+    assert.equal(await namesIn(path), 'a');
+  });
+
+  it('answers the same Status in every form', async () => {
+    const path = await maps('a');
+    for (const accept of [table, 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'application/json']) {
+      succeeded(await client.delete(`${path}?dryRun=All`, undefined, { headers: { accept } }), accept);
+    }
+    const binary = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
+    const { bytes } = await binary.send('DELETE', path);
+    const { kind, status, details } = decodeObject(statusType, bytes);
+    assert.deepEqual([kind, status, details.kind], ['Status', 'Success', 'configmaps']);
+    assert.equal(await namesIn(path), '');
+  });
+
+  it('shows nothing to who may not read', async () => {
+    await made(`${core}/secrets`, { metadata: { name: 'quiet' }, stringData: { password: 'hunter2' } });
+    for (const query of ['dryRun=All', 'dryRun=All&limit=1', 'limit=1']) {
+      const answer = await client.delete(`${core}/secrets?${query}`, undefined, bob);
+      assert.equal(answer.status, 200, answer.text);
+      assert.doesNotMatch(answer.text, /quiet|password|continue/, query);
+    }
+  });
+
+  it('ends at the time it is told, and begins nothing after that', async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `map-${i}`);
+    const path = await maps(...names);
+    await whileLocked('exclusive', async () => {
+      const late = await client.delete(`${path}?timeoutSeconds=1`);
+      assert.equal(late.status, 504, late.text);
+    });
+    // Whatever went on would have its chance meanwhile.
+    for (const name of names) await made(path, { metadata: { name: `other-${name}` } });
+    const left = (await namesIn(path)).split(',').filter((name) => !name.startsWith('other-'));
+    assert.ok(left.length >= names.length - 8, `${left.length} are left`);
+  });
+});
+
+describe('a list', () => {
+  it('ends at the time it is told', async () => {
+    await whileLocked('access exclusive', async () => {
+      const late = await client.get('/api/v1/podtemplates?timeoutSeconds=1');
+      assert.equal(late.status, 504, late.text);
+    });
+    assert.equal((await client.get('/api/v1/podtemplates?timeoutSeconds=60')).status, 200);
+  });
+});
+
+describe('DELETE of one object', () => {
+  it('shows it only to who may read it', async () => {
+    const finalizers = ['example.com/hold'];
+    await made(`${core}/secrets`, { metadata: { name: 'held', finalizers }, stringData: { password: 'hunter2' } });
+    await made(`${core}/resourcequotas`, { metadata: { name: 'quota', labels: { password: 'x' } } });
+    const spec = { containers: [{ name: 'password', image: 'i' }] };
+    await made(`${core}/pods`, { metadata: { name: 'pod' }, spec });
+    for (const path of ['secrets/held', 'resourcequotas/quota', 'pods/pod']) {
+      for (const query of ['dryRun=All', 'dryRun=All&propagationPolicy=Foreground', '']) {
+        const shown = await client.delete(`${core}/${path}?dryRun=All`);
+        assert.match(shown.text, /password/, path);
+        const answer = await client.delete(`${core}/${path}?${query}`, undefined, bob);
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(answer.body.status, 'Success', `${path}?${query}`);
+        assert.equal(answer.body.details.uid, shown.body.metadata.uid);
+        assert.doesNotMatch(answer.text, /password/);
+      }
+    }
+    assert.ok((await client.get(`${core}/secrets/held`)).body.metadata.deletionTimestamp);
+    await client.patch(`${core}/secrets/held`, 'merge', { metadata: { finalizers: null } });
+  });
+
+  it('is a dry run when the query or the body asks for one', async () => {
+    const path = await maps('a');
+    for (const [query, body] of [
+      ['dryRun=All', undefined],
+      ['dryRun=All', {}],
+      ['dryRun=All', { propagationPolicy: 'Background' }],
+      ['dryRun=All', { dryRun: [] }],
+      ['dryRun=', { dryRun: ['All'] }],
+      ['', { dryRun: ['All'] }],
+    ] as const) {
+      const one = await client.delete(`${path}/a?${query}`, body);
+      assert.equal(one.status, 200, one.text);
+      assert.equal((await client.delete(`${path}?${query}`, body)).status, 200);
+      assert.equal(await namesIn(path), 'a', `${query} ${JSON.stringify(body)}`);
+    }
+    assert.equal((await client.delete(`${path}/a?dryRun=Some`, {})).status, 422);
+    assert.equal((await client.delete(`${path}/a?dryRun=`)).status, 200);
+    assert.equal(await namesIn(path), '');
+  });
+
+  it('takes options from the query that the body leaves open', async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }], nodeName: 'n' };
+    await made(`${core}/pods`, { metadata: { name: 'graceful' }, spec });
+    const pod = `${core}/pods/graceful`;
+    const graceOf = (answer: ApiResponse) => answer.body.metadata.deletionGracePeriodSeconds as number;
+    const query = 'dryRun=All&gracePeriodSeconds=7';
+    assert.equal(graceOf(await client.delete(`${pod}?${query}`, {})), 7);
+    assert.equal(graceOf(await client.delete(`${pod}?${query}`, { gracePeriodSeconds: 3 })), 3);
+    // What becomes of dependents is one question, however it is put.
+    const orphan = await client.delete(`${pod}?dryRun=All&orphanDependents=true`, { propagationPolicy: 'Background' });
+    assert.equal(orphan.status, 200, orphan.text);
+  });
+
+  it('leaves nothing that waits for a garbage collector', async () => {
+    const template = {
+      metadata: { labels: { a: 'b' } },
+      spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+    };
+    const jobs = '/apis/batch/v1/namespaces/default/jobs';
+    for (const [i, query] of ['', 'propagationPolicy=Orphan', 'propagationPolicy=Foreground'].entries()) {
+      const job = { metadata: { name: `job-${i}` }, spec: { template } };
+      await made(jobs, job);
+      const answer = await client.delete(`${jobs}/job-${i}?${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal((await client.get(`${jobs}/job-${i}`)).status, 404, query);
+      assert.equal(answer.headers.warning !== undefined, query.endsWith('Foreground'), query);
+    }
+    const controllers = `${core}/replicationcontrollers`;
+    const spec = { template: { ...template, spec: { ...template.spec, restartPolicy: 'Always' } } };
+    await made(controllers, { metadata: { name: 'rc' }, spec });
+    assert.equal((await client.delete(`${controllers}/rc`)).status, 200);
+    assert.equal((await client.get(`${controllers}/rc`)).status, 404);
+  });
+});
+
+describe('a form that can not be given', () => {
+  it('is refused before anything is written', async () => {
+    const path = await maps('a');
+    const partialList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+    const body = (name: string) => ({ metadata: { name }, data: { changed: 'yes' } });
+    for (const [accept, query, status] of [
+      [table, 'includeObject=x', 400],
+      [partialList, '', 406],
+    ] as const) {
+      const headers = { accept };
+      const answers = [
+        await client.post(`${path}?${query}`, body('b'), { headers }),
+        await client.put(`${path}/a?${query}`, body('a'), { headers }),
+        await client.patch(`${path}/a?${query}`, 'merge', body('a'), { headers }),
+        await client.send('PATCH', `${path}/a?fieldManager=m&${query}`, {
+          body: { apiVersion: 'v1', kind: 'ConfigMap', ...body('a') },
+          contentType: 'application/apply-patch+yaml',
+          headers,
+        }),
+        await client.delete(`${path}/a?${query}`, undefined, { headers }),
+      ];
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        answers.map(() => status),
+        query,
+      );
+    }
+    assert.equal(await namesIn(path), 'a');
+    assert.equal((await client.get(`${path}/a`)).body.data, undefined);
+  });
+});
