@@ -16,15 +16,19 @@ import { buildAuthorization } from './authorization/build-authorization.js';
 import type { ServerOptions } from './config/options.js';
 import { OptionsError } from './config/parse-options.js';
 import { RuntimeConfig } from './config/runtime-config.js';
+import { ClientLimits } from './endpoints/client-limits.js';
 import { ConnectionTracker } from './endpoints/connection-tracker.js';
 import { versionInfo } from './endpoints/discovery/version-info.js';
 import { type HealthState, serverHealthChecks } from './endpoints/health/server-health.js';
 import { keepAllFields, listenerOptions } from './endpoints/listener.js';
+import { InFlightGuard } from './endpoints/request-info/in-flight.guard.js';
+import { InFlightLimiter } from './endpoints/request-info/in-flight.js';
 import { registerRequestHooks } from './endpoints/request-info/request-info.hook.js';
 import { hostAddress } from './endpoints/service-account-issuer/host-address.js';
 import { issuerDocumentPaths } from './endpoints/service-account-issuer/service-account-issuer.controller.js';
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
+import { UnreadAnswers } from './endpoints/unread-answers.js';
 import { LargeLane } from './large/large-lane.js';
 import { systemClock } from './machinery/clock.js';
 import type { ServiceAccountTokenIssuer } from './machinery/security.js';
@@ -39,6 +43,8 @@ import { StorageReader } from './registry/object-reader.js';
 import { ResourceRegistry } from './registry/resource-registry.js';
 
 const maxBodyBytes = 3 * 1024 * 1024;
+/** Answers that one connection may leave unread, besides those it asks for at the same moment. */
+const maxUnreadBytes = 16 * 1024 * 1024;
 const listPageSize = 500;
 /** Idle connections get this long for a request that is on its way when the server stops. */
 const lingerMs = 500;
@@ -69,6 +75,7 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions, worker?: WorkerIdentity): Promise<RunningServer> {
   const { logLevel, logFormat } = options.logging;
   const logger = new Logger(logLevel, logFormat, undefined, worker === undefined ? {} : { worker: worker.index });
+  const { api } = options;
   const names = vendorNames(options.cluster.vendor, options.cluster.compat);
   const metrics = new Metrics(worker);
   const shutdown = new AbortController();
@@ -123,7 +130,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     const endpointOptions = {
       maxBodyBytes,
       minRequestTimeoutSeconds: options.api.minRequestTimeoutSeconds,
-      maxConnectionBytesPerSecond: options.api.maxConnectionBytesPerSecond,
+      maxConnectionBytesPerSecond: api.maxConnectionBytesPerSecond,
       listPageSize,
       shutdown: shutdown.signal,
       documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
@@ -156,11 +163,16 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     const filter = new StatusFilter(logger, services);
     const adapter = new FastifyAdapter(
       listenerOptions(
-        { ...options.secureServing, tls: tls.listenerOptions(), maxBodyBytes },
+        { ...options.secureServing, tls: tls.listenerOptions(), maxBodyBytes, requestTimeoutMs: api.requestTimeoutMs },
         filter,
       ) as ConstructorParameters<typeof FastifyAdapter>[0],
     );
     const connections = new ConnectionTracker();
+    const clients = new ClientLimits({
+      connections: options.secureServing.maxConnectionsPerAddress,
+      requests: options.secureServing.maxRequestsPerAddress,
+    });
+    const unread = new UnreadAnswers({ patienceMs: api.unreadAnswerTimeoutMs, connectionBytes: maxUnreadBytes });
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.of({
         services,
@@ -174,6 +186,16 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
             logger,
           ),
           new ImpersonationGuard(authorizer, names),
+          new InFlightGuard(
+            new InFlightLimiter(
+              {
+                readOnly: api.maxRequestsInflight,
+                mutating: api.maxMutatingRequestsInflight,
+                unauthenticated: api.maxUnauthenticatedRequestsInflight,
+              },
+              metrics,
+            ),
+          ),
           new AuthorizationGuard(authorizer),
         ],
         admission,
@@ -197,7 +219,8 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     const inFlight = registerRequestHooks(
       fastify,
       {
-        limits: { readOnly: options.api.maxRequestsInflight, mutating: options.api.maxMutatingRequestsInflight },
+        unread,
+        clients,
         requestTimeoutMs: options.api.requestTimeoutMs,
         goawayChance: options.secureServing.goawayChance,
       },
@@ -218,6 +241,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     tls.onChange(() => authorities.publishSoon(shutdown.signal));
     const listener = fastify.server as unknown as Http2SecureServer;
     keepAllFields(listener);
+    clients.watch(listener);
     connections.watch(listener);
     tls.start(listener, shutdown.signal);
     await app.listen(securePort, bindAddress);
@@ -239,6 +263,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
         requestsUnderWay: () => inFlight.underWay,
       });
       await app.close();
+      unread.stop();
       await namespaces.stopped();
       await prepared;
       await authorization.stopped();

@@ -42,6 +42,23 @@ export class ApiOptions {
   readonly maxMutatingRequestsInflight: number = 200;
 
   @Flag({
+    name: 'max-unauthenticated-requests-inflight',
+    type: 'int',
+    unit: 'requests',
+    usage: 'Most anonymous requests at one time, health checks not counted; more get 429. 0: no limit.',
+  })
+  @Min(0, notNegative)
+  readonly maxUnauthenticatedRequestsInflight: number = 100;
+
+  @Flag({
+    name: 'unread-answer-timeout',
+    type: 'duration',
+    usage: 'How long a client may leave an answer or a watch unread before it is cut; large ones get more time.',
+  })
+  @Check<number>('positive', (value) => (value > 0 ? undefined : positive.message))
+  readonly unreadAnswerTimeoutMs: number = 30_000;
+
+  @Flag({
     name: 'max-connection-bytes-per-sec',
     type: 'int',
     unit: 'bytes',

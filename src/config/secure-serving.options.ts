@@ -63,6 +63,24 @@ export class SecureServingOptions {
   readonly http2MaxStreamsPerConnection: number = 0;
 
   @Flag({
+    name: 'max-connections-per-address',
+    type: 'int',
+    unit: 'connections',
+    usage: 'Most connections of one client address to a process; a balancer in front counts as one. 0: no limit.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly maxConnectionsPerAddress: number = 5000;
+
+  @Flag({
+    name: 'max-requests-per-address',
+    type: 'int',
+    unit: 'requests',
+    usage: 'Most requests and watches at one time of one client address to a process; more get 429. 0: no limit.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly maxRequestsPerAddress: number = 50_000;
+
+  @Flag({
     name: 'goaway-chance',
     type: 'number',
     usage: 'Chance (0 to 0.02) that a request makes its HTTP/2 client reconnect, to spread clients over replicas.',

@@ -15,6 +15,8 @@ export interface DrainLimits {
 }
 
 const stepMs = 20;
+/** Longer than clients keep idle connections, so that it is they who close. */
+const idleMs = 180_000;
 
 /**
  * Knows the open connections of a listener, so that a stop can end them in good order. States: open, then draining from
@@ -41,6 +43,7 @@ export class ConnectionTracker {
       session.once('close', () => this.sessions.delete(session));
       // Nothing of it was begun: its client is told that it may safely try elsewhere.
       if (this.draining) session.close();
+      closeWhenIdle(session);
     });
   }
 
@@ -67,6 +70,18 @@ export class ConnectionTracker {
     for (const socket of this.sockets) socket.destroy();
     for (const socket of this.connections) socket.destroy();
   }
+}
+
+/** A connection on which nothing happens while no request is open ends; clients are told by a GOAWAY, and lose nothing. */
+function closeWhenIdle(session: ServerHttp2Session): void {
+  let open = 0;
+  session.on('stream', (stream) => {
+    open++;
+    stream.once('close', () => open--);
+  });
+  session.setTimeout(idleMs, () => {
+    if (open === 0) session.close();
+  });
 }
 
 function keep(sockets: Set<Socket>, socket: Socket): void {

@@ -18,6 +18,12 @@ const parsedHeaderBytes = 2 * maxHeaderBytes;
 const maxHeaderFields = parsedHeaderBytes / 32;
 /** Longer than the idle times of usual clients, so that it is they who close, never between two requests. */
 const keepAliveMs = 120_000;
+/** A client that takes longer for its TLS handshake is none. */
+const handshakeMs = 15_000;
+/** How long a head may take over HTTP/1.1. */
+const headMs = 60_000;
+/** How long a client may go on sending the body of a request that was answered. */
+const refusedBodyMs = 30_000;
 /** When the system starts to ask whether a silent peer is still there. */
 const probeAfterMs = 30_000;
 /** Streams of one HTTP/2 connection unless configured: what clients of this API expect. */
@@ -35,6 +41,7 @@ export interface ListenerOptions {
   /** 0: the default. */
   readonly http2MaxStreamsPerConnection: number;
   readonly maxBodyBytes: number;
+  readonly requestTimeoutMs: number;
 }
 
 /**
@@ -73,13 +80,15 @@ export function listenerOptions(options: ListenerOptions, filter: StatusFilter):
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: probeAfterMs,
+      handshakeTimeout: handshakeMs,
       maxHeaderSize: parsedHeaderBytes,
       http1Options: {
         maxHeaderSize: parsedHeaderBytes,
         keepAliveTimeout: keepAliveMs,
-        // A slow body is up to the time limit of requests.
-        requestTimeout: 0,
-        headersTimeout: 60_000,
+        // A slow body is up to the time limit of requests, which ends this much earlier. What is left are bodies of
+        // requests that were refused unread.
+        requestTimeout: Math.max(options.requestTimeoutMs, headMs) + refusedBodyMs,
+        headersTimeout: headMs,
       },
       // A user of many groups has a field for each of them.
       maxHeaderListPairs: maxHeaderFields,

@@ -31,6 +31,7 @@ export async function handleResource(
   const context = request.plinthContext as HttpRequestContext;
   if (!context.requestInfo.isResourceRequest) throw plainPathError(services, context.requestInfo.path);
   const scope = resolveScope(services.registry, context.requestInfo);
+  context.scope = scope;
   noteDeprecation(services, context, scope);
   const lane = services.largeLane;
   if (lane === undefined || scope.verb === 'watch') return handleScope(services, context, scope, request, reply);

@@ -50,7 +50,7 @@ export async function forward(
   reply.hijack();
   reply.raw.writeHead(answer.status, all as OutgoingHttpHeaders);
   if (answer.body.length <= sliceBytes) reply.raw.end(answer.body);
-  else await writePieces(reply.raw, slices(answer.body), false);
+  else await writePieces(reply.raw, slices(answer.body), false, context.unread);
 }
 
 async function* slices(body: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -122,8 +122,7 @@ export async function buildLaneServer(settings: LaneSettings, storage: Storage, 
   // As in the process: handlers read the bodies.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) => done(null));
-  const limits = { readOnly: 0, mutating: 0 };
-  const hooks = { limits, requestTimeoutMs, goawayChance: 0 };
+  const hooks = { requestTimeoutMs, goawayChance: 0 };
   registerRequestHooks(fastify, hooks, metrics, filter, { isDraining: false });
   await app.init();
   await fastify.ready();

@@ -10,6 +10,8 @@ export interface RequestLabels {
   readonly scope: 'resource' | 'namespace' | 'cluster' | '';
 }
 
+type RequestKind = 'readOnly' | 'mutating' | 'unauthenticated';
+
 interface GroupResourceKind {
   readonly group: string;
   readonly kind: string;
@@ -196,6 +198,7 @@ export class Metrics {
     });
     this.inFlight.set({ request_kind: 'readOnly' }, 0);
     this.inFlight.set({ request_kind: 'mutating' }, 0);
+    this.inFlight.set({ request_kind: 'unauthenticated' }, 0);
   }
 
   /** The text of a scrape: of this process, or of all that serve the port with it, whichever was asked. */
@@ -215,11 +218,11 @@ export class Metrics {
     if (seconds !== undefined) this.latency.observe({ ...labels }, seconds);
   }
 
-  setInFlight(requestKind: 'readOnly' | 'mutating', count: number): void {
+  setInFlight(requestKind: RequestKind, count: number): void {
     this.inFlight.set({ request_kind: requestKind }, count);
   }
 
-  requestRejected(requestKind: 'readOnly' | 'mutating'): void {
+  requestRejected(requestKind: RequestKind): void {
     this.rejected.inc({ request_kind: requestKind });
   }
 

@@ -159,7 +159,9 @@ describe('limits', () => {
     const small = await TestCluster.start({ servers: 1, flags: ['--max-mutating-requests-inflight=1'] });
     try {
       const bodies = Array.from({ length: 60 }, (_, i) => ({ metadata: { name: `c${i}` } }));
-      const answers = await Promise.all(bodies.map((body) => small.first.client.post(path, body)));
+      const answers = await Promise.all(
+        bodies.map((body) => small.first.client.post(path, body, { token: tokens.alice })),
+      );
       const refused = answers.filter((a) => a.status === 429);
       assert.ok(refused.length > 0, 'some of 60 concurrent writes must be refused');
       assert.ok(answers.some((a) => a.status === 201));

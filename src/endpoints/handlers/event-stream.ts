@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { formatWarning } from '../negotiation/respond.js';
 import type { ConnectionThrottle } from '../negotiation/throttle.js';
+import { cut, type UnreadAnswers } from '../unread-answers.js';
 
 /** The response of a watch: raw bytes, waiting for a client that reads slowly. */
 export class EventStream {
@@ -9,6 +10,7 @@ export class EventStream {
   private pending: Buffer[] = [];
   private bytes = 0;
   private closed = false;
+  private readonly unread: UnreadAnswers | undefined;
   /** Awaited before each write; undefined without a limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
   /** Wakes the write that waits for the client. */
@@ -16,6 +18,7 @@ export class EventStream {
 
   /** Sends the head of the response: the client knows that the watch stands before anything happens. */
   constructor(context: RequestContext, reply: FastifyReply, contentType: string, throttle: ConnectionThrottle) {
+    this.unread = reply.request.plinthContext?.unread;
     reply.hijack();
     this.raw = reply.raw;
     this.throttle = throttle.writerOf(reply.raw);
@@ -65,15 +68,18 @@ export class EventStream {
     if (this.isClosed) return;
     const target = this.raw as NodeJS.WritableStream;
     if (target.write(bytes) || this.wake !== undefined) return;
+    // Nothing may ever happen on what it watches, so no full buffer would tell that it does not read.
+    this.unread?.add(this.raw, bytes.length);
     await new Promise<void>((resolve) => {
       this.wake = resolve;
     });
+    this.unread?.remove(this.raw);
     this.wake = undefined;
   }
 
   /** Cuts the connection (or stream) of a client that doesn't read: it could not be told anything any more. */
   cutIfBlocked(): void {
-    if (this.wake !== undefined) this.raw.destroy();
+    if (this.wake !== undefined) cut(this.raw);
   }
 
   end(): void {

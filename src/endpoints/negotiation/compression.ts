@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, createGzip, type Gzip, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import type { UnreadAnswers } from '../unread-answers.js';
 import { parseAccept } from './accept.js';
 
 /** Answers longer than this are compressed for clients that take it: below, the time costs more than the bytes. */
@@ -40,15 +41,16 @@ export function compress(body: string | Uint8Array): Promise<Buffer> {
 
 /**
  * Writes `pieces` to `sink` and ends it, waiting whenever the client reads more slowly than pieces come; nothing is
- * asked from `pieces` meanwhile. Resolves also when the client leaves. Rejects with what `pieces` threw; the response is
+ * asked from `pieces` meanwhile; `unread` cuts it when it does not read at all. Resolves also when the client leaves. Rejects with what `pieces` threw; the response is
  * not whole then, and not ended.
  */
 export async function writePieces(
   sink: ResponseSink,
   pieces: AsyncIterable<string | Uint8Array>,
   compressed: boolean,
+  unread?: UnreadAnswers,
 ): Promise<void> {
-  const writer = new ResponseWriter(sink);
+  const writer = new ResponseWriter(sink, unread);
   if (compressed) await writeCompressed(writer, pieces);
   else {
     for await (const piece of pieces) {
@@ -92,7 +94,10 @@ class ResponseWriter {
   private wake: (() => void) | undefined;
   private leave: (() => void) | undefined;
 
-  constructor(sink: ResponseSink) {
+  constructor(
+    private readonly sink: ResponseSink,
+    private readonly unread: UnreadAnswers | undefined,
+  ) {
     this.target = sink as NodeJS.WritableStream;
     this.gone = (sink as { destroyed?: boolean }).destroyed === true;
     this.target.on('drain', () => this.wake?.());
@@ -116,9 +121,11 @@ class ResponseWriter {
   /** Resolves when more may be written, or nothing can be any more. One write at a time. */
   async write(chunk: string | Uint8Array): Promise<void> {
     if (this.gone || this.target.write(chunk)) return;
+    this.unread?.add(this.sink, chunk.length);
     await new Promise<void>((resolve) => {
       this.wake = resolve;
     });
+    this.unread?.remove(this.sink);
     this.wake = undefined;
   }
 

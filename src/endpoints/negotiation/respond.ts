@@ -239,7 +239,7 @@ export async function sendPieces(
       reply.raw.end();
       return;
     }
-    await writePieces(reply.raw, continued(begun, iterator), isCompressed);
+    await writePieces(reply.raw, continued(begun, iterator), isCompressed, reply.request.plinthContext?.unread);
   } finally {
     if (!done) await iterator.return?.();
   }

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { connectionOf } from '../connection-of.js';
 
 type Response = FastifyReply['raw'];
 
@@ -38,11 +39,6 @@ export class ConnectionThrottle {
       return begin > now ? pause(begin - now, response) : Promise.resolve();
     };
   }
-}
-
-function connectionOf(response: Response): object {
-  const { stream } = response as { stream?: { session?: object } };
-  return stream?.session ?? (response as { socket?: object | null }).socket ?? response;
 }
 
 function pause(milliseconds: number, response: Response): Promise<void> {

@@ -1,5 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { AdmissionFunctions, RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
+import type { RequestScope } from '../request-scope.js';
+import type { UnreadAnswers } from '../unread-answers.js';
+import type { Seat } from './in-flight.js';
 import { parseRequestInfo } from './request-info.js';
 
 declare module 'fastify' {
@@ -28,7 +31,12 @@ export class HttpRequestContext implements RequestContext {
   canLeave: boolean;
   /** The body as it was sent, once it was read. */
   body: Buffer | undefined;
-  requestKind: 'readOnly' | 'mutating' | undefined;
+  /** Counts the request as one under way; it has none before it is known who sent it. */
+  seat: Seat | undefined;
+  /** Watches over answers that wait for their client. */
+  unread: UnreadAnswers | undefined;
+  /** What the request turned out to be about; undefined for a path that nothing is served at. */
+  scope: RequestScope | undefined;
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
@@ -51,7 +59,9 @@ export class HttpRequestContext implements RequestContext {
     this.timer = undefined;
     this.canLeave = false;
     this.body = undefined;
-    this.requestKind = undefined;
+    this.seat = undefined;
+    this.unread = undefined;
+    this.scope = undefined;
     this.annotations = undefined;
     this.controller = undefined;
     this.isOver = false;

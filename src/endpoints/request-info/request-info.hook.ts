@@ -1,28 +1,54 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { headersTooLargeError, serviceUnavailableError, timeoutError } from '../../machinery/status-error.js';
+import {
+  headersTooLargeError,
+  serviceUnavailableError,
+  timeoutError,
+  tooManyRequestsError,
+} from '../../machinery/status-error.js';
 import type { Metrics, RequestLabels } from '../../observability/metrics.js';
+import type { ClientLimits } from '../client-limits.js';
 import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
 import type { StatusFilter } from '../status.filter.js';
-import { InFlightLimiter, type InFlightLimits } from './in-flight.js';
+import type { UnreadAnswers } from '../unread-answers.js';
 import { HttpRequestContext } from './request-context.js';
 
 export interface RequestHookOptions {
-  readonly limits: InFlightLimits;
+  /** Unset where no clients are: in the thread that other threads hand requests to. */
+  readonly unread?: UnreadAnswers;
+  readonly clients?: ClientLimits;
   /** Requests that are not long-running get a 504 after this time. */
   readonly requestTimeoutMs: number;
   /** Chance, 0 to 0.02, that a connection is asked to close after a request, so that clients spread again. */
   readonly goawayChance: number;
 }
 
+/** What runs now. */
+export interface RequestsUnderWay {
+  /** Without watches; answers that are still being sent count. */
+  readonly underWay: number;
+}
+
 /** Stands in metrics for the code of an answer that nobody waited for. */
 const clientLeft = 499;
 const ignore = () => undefined;
 const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
+/** HTTP/2 takes any word as a method. */
+const knownMethods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'CONNECT',
+  'TRACE',
+]);
 
 /**
- * First in the way of a request: makes its context, counts it against the limits, and measures its answer. Gives what
- * counts the requests under way.
+ * First in the way of a request: makes its context, counts it for its client's address, and measures its answer. Gives
+ * what counts the requests under way.
  */
 export function registerRequestHooks(
   fastify: FastifyInstance,
@@ -30,8 +56,9 @@ export function registerRequestHooks(
   metrics: Metrics,
   filter: StatusFilter,
   connections: Pick<ConnectionTracker, 'isDraining'>,
-): InFlightLimiter {
-  const limiter = new InFlightLimiter(options.limits, metrics);
+): RequestsUnderWay {
+  const { unread, clients } = options;
+  let underWay = 0;
 
   fastify.decorateRequest('plinthContext', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -46,8 +73,15 @@ export function registerRequestHooks(
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     const context = new HttpRequestContext(request);
     request.plinthContext = context;
+    context.unread = unread;
+    const isLong = context.requestInfo.verb === 'watch';
+    if (!isLong) underWay++;
+    let leaveAddress: () => void = ignore;
     // Not onResponse: that leaves out clients that go away before their answer, and they would count for ever.
     reply.raw.once('close', () => {
+      if (!isLong) underWay--;
+      leaveAddress();
+      unread?.remove(reply.raw);
       try {
         finish(context, request, reply);
       } catch (error) {
@@ -56,17 +90,17 @@ export function registerRequestHooks(
     });
     // What can't be written to a client that left is nobody's fault; unheard, it would end the process.
     reply.raw.on('error', ignore);
+    noticeEnd(context, reply.raw);
     if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
+    leaveAddress = clients?.enter(request) ?? ignore;
+    if (unread?.isFull(reply.raw) === true) throw tooManyRequestsError(1);
     if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);
     // Watches stay open for long: they count as watches, not as requests in flight.
-    if (context.requestInfo.verb === 'watch') {
+    if (isLong) {
       if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
       return;
     }
-    const kind = InFlightLimiter.kindOf(request.method);
-    limiter.enter(kind);
-    context.requestKind = kind;
     context.timer = setTimeout(
       () => {
         context.abort();
@@ -76,20 +110,36 @@ export function registerRequestHooks(
     );
   };
 
+  /** Nothing is left to do for a request once its answer was handed over: what its client does with it is not our work. */
+  const noticeEnd = (context: HttpRequestContext, raw: FastifyReply['raw']) => {
+    const end = raw.end as (...args: unknown[]) => typeof raw;
+    raw.end = ((...args: unknown[]) => {
+      context.seat?.leave();
+      unread?.add(raw, bytesOf(args[0]));
+      return end.apply(raw, args);
+    }) as typeof raw.end;
+  };
+
   const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
     // Nobody waits for the rest of the work.
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
-    if (context.requestKind !== undefined) {
-      limiter.leave(context.requestKind);
-      context.requestKind = undefined;
-    }
+    context.seat?.leave();
     const isLong = context.requestInfo.verb === 'watch';
     const seconds = isLong ? undefined : (performance.now() - context.startedAt) / 1000;
     const code = reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
-    metrics.requestDone(labelsOf(context, request.method, code), code, Boolean(context.query.get('dryRun')), seconds);
+    metrics.requestDone(labelsOf(context, request.method), code, Boolean(context.query.get('dryRun')), seconds);
   };
-  return limiter;
+  return {
+    get underWay() {
+      return underWay;
+    },
+  };
+}
+
+function bytesOf(chunk: unknown): number {
+  if (typeof chunk === 'string') return chunk.length;
+  return chunk instanceof Uint8Array ? chunk.length : 0;
 }
 
 /** Lists and deletes of collections can ask for less time with `timeoutSeconds`; what is no number is refused later. */
@@ -108,21 +158,20 @@ function headerBytes(request: FastifyRequest): number {
   return size;
 }
 
-/** Labels are bounded: names of unknown resources are never taken over. */
-function labelsOf(context: HttpRequestContext, method: string, code: number): RequestLabels {
-  const info = context.requestInfo;
-  if (!info.isResourceRequest) return { verb: method, ...emptyLabels };
-  if (code === 404 || code === 405 || code === 401 || code === 403) {
-    return { verb: info.verb.toUpperCase(), ...emptyLabels };
-  }
-  const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
+/**
+ * Labels are bounded, as every combination takes memory for good: what is not a resource, subresource, verb or method
+ * that exists is never taken over, whatever became of the request.
+ */
+function labelsOf({ scope, requestInfo }: HttpRequestContext, method: string): RequestLabels {
+  if (scope === undefined) return { verb: knownMethods.has(method) ? method : 'other', ...emptyLabels };
+  const { definition, served } = scope.resource;
   return {
-    verb: info.verb.toUpperCase(),
-    group: info.apiGroup,
-    version: info.apiVersion,
-    resource: info.resource,
-    subresource: info.subresource,
-    scope,
+    verb: scope.verb.toUpperCase(),
+    group: definition.group,
+    version: served.version,
+    resource: definition.resource,
+    subresource: scope.subresource?.name ?? '',
+    scope: requestInfo.name !== '' ? 'resource' : requestInfo.namespace !== '' ? 'namespace' : 'cluster',
   };
 }
 

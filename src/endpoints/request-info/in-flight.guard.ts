@@ -1,0 +1,31 @@
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { UserInfo } from '../../machinery/request-context.js';
+import { InFlightLimiter } from './in-flight.js';
+import type { HttpRequestContext } from './request-context.js';
+
+const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
+
+/**
+ * Third guard: a request takes one of the seats for requests under way, now that it is known who sent it, or is refused
+ * with a 429. Watches take none, as they stay for long. Never refused are health checks, which would make a busy server
+ * look broken, and administrators, who have to get in to do something about it.
+ */
+export class InFlightGuard implements CanActivate {
+  constructor(private readonly limiter: InFlightLimiter) {}
+
+  canActivate(host: ExecutionContext): boolean {
+    const { method, plinthContext } = host.switchToHttp().getRequest<FastifyRequest>();
+    const context = plinthContext as HttpRequestContext;
+    const { verb, path } = context.requestInfo;
+    if (verb === 'watch') return true;
+    const groups = context.user?.groups ?? [];
+    const kind = isUnauthenticated(context.user) ? 'unauthenticated' : InFlightLimiter.kindOf(method);
+    context.seat = this.limiter.enter(kind, groups.includes('system:masters') || healthPath.test(path));
+    return true;
+  }
+}
+
+function isUnauthenticated(user: UserInfo | undefined): boolean {
+  return user === undefined || (user.groups.includes('system:unauthenticated') && user.name === 'system:anonymous');
+}

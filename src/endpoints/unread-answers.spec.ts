@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { it } from 'node:test';
+import type { FastifyReply } from 'fastify';
+import { readingTime, UnreadAnswers } from './unread-answers.js';
+
+class FakeResponse extends EventEmitter {
+  constructor(readonly socket: object) {
+    super();
+  }
+
+  destroy(): void {
+    this.emit('cut');
+  }
+}
+
+const response = (socket: object = {}) => new FakeResponse(socket) as unknown as FakeResponse & FastifyReply['raw'];
+
+it('answers are cut when their time is over, longer ones later', async () => {
+  let now = 0;
+  const unread = new UnreadAnswers({ patienceMs: 10, connectionBytes: 1000 }, () => now);
+  const [short, long, taken] = [response(), response(), response()];
+  for (const one of [long, taken]) one.once('cut', () => assert.fail('cut too early'));
+  unread.add(short, 0);
+  unread.add(long, 1_000_000);
+  unread.add(taken, 0);
+  unread.remove(taken);
+  assert.ok(readingTime(10, 1_000_000) > 10_000);
+  now = 11;
+  // The timer alone keeps no process alive.
+  const alive = setInterval(() => undefined, 1000);
+  await once(short, 'cut');
+  unread.stop();
+  clearInterval(alive);
+});
+
+it('a connection is full while it leaves too much unread', () => {
+  const unread = new UnreadAnswers({ patienceMs: 60_000, connectionBytes: 1000 });
+  const connection = {};
+  const [first, second, other] = [response(connection), response(connection), response()];
+  unread.add(first, 800);
+  assert.equal(unread.isFull(second), false);
+  unread.add(second, 800);
+  // Handed over once, whoever says so.
+  unread.add(second, 800);
+  assert.equal(unread.isFull(first), true);
+  assert.equal(unread.isFull(other), false);
+  unread.remove(first);
+  unread.remove(first);
+  assert.equal(unread.isFull(second), false);
+  unread.remove(second);
+  unread.stop();
+});
