@@ -87,7 +87,8 @@ create table plinth.fenced_batches (
 
 -- Which history of the database this is. A restore or a failover changes system_identifier or timeline. relation,
 -- database: object identifiers of this table and its database; a restored dump has new ones. started: first readable
--- version of the epoch.
+-- version of the epoch. channel: where the newest version is notified. Anybody may notify, and make every process look at
+-- the log, so the name is known to the owner only.
 create table plinth.epoch (
   singleton boolean primary key default true check (singleton),
   epoch bigint not null,
@@ -97,7 +98,8 @@ create table plinth.epoch (
   checked_at timestamptz not null default clock_timestamp(),
   relation oid,
   database oid,
-  started bigint not null default 1
+  started bigint not null default 1,
+  channel text not null default 'plinth_hints_' || replace(gen_random_uuid()::text, '-', '')
 );
 insert into plinth.epoch (epoch, highest_version) values (1, 1);
 

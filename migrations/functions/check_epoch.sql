@@ -94,7 +94,7 @@ begin
     values (known.epoch, found_action, array_to_string(reasons, ', '), now_system, now_timeline, p_seen, last_kept,
       new_head + 1);
     -- Watches hear of it as of any change.
-    perform pg_notify('plinth_changes', new_head::text);
+    perform pg_notify(known.channel, new_head::text);
   end if;
   if found_action = 'same' and p_epoch < known.epoch then
     -- Another process saw to it; this one may have lost more or less.

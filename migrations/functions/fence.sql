@@ -24,7 +24,7 @@ begin
     returning e.epoch into new_epoch;
   insert into plinth.epoch_changes (epoch, action, reason, timeline, continued_after, continued_at)
     values (new_epoch, 'fenced', 'asked for', plinth.current_timeline(), bounds.head, new_head + 1);
-  perform pg_notify('plinth_changes', new_head::text);
+  perform pg_notify(e.channel, new_head::text) from plinth.epoch e where e.singleton;
   return query select new_epoch, bounds.head, new_head;
 end
 $$;

@@ -15,6 +15,9 @@
 -- drawn under the lock only, so a process that knows everything up to there knows everything up to the end of its batch,
 -- too.
 --
+-- p_hint: whether to notify other processes, which look twice a second anyway. A commit fails that notifies while the
+-- queue of the server is full, and a session of anybody can hold that up.
+--
 -- Planner settings: the tables may have grown a thousandfold since their statistics were taken, and only the primary key
 -- is ever the right way in.
 create or replace function plinth.write_batch(
@@ -26,7 +29,8 @@ create or replace function plinth.write_batch(
   p_name text[],
   p_uid text[],
   p_expected bigint[],
-  p_data text[]
+  p_data text[],
+  p_hint boolean
 ) returns table (index bigint, version bigint, current_uid text, current_version bigint, current_data json)
 language plpgsql
 set jit = off
@@ -40,6 +44,7 @@ declare
   given_up boolean;
   same_history boolean;
   known_timeline integer;
+  hints text;
   live record;
   drawn bigint;
   drawn_before bigint;
@@ -52,8 +57,9 @@ begin
     raise exception 'writes need the isolation level read committed' using errcode = 'PL002';
   end if;
   select exists (select from plinth.fenced_batches f where f.batch = p_batch),
-      p_epoch is null or (e.epoch = p_epoch and e.relation is not distinct from e.tableoid), e.timeline
-    into given_up, same_history, known_timeline
+      p_epoch is null or (e.epoch = p_epoch and e.relation is not distinct from e.tableoid), e.timeline,
+      e.channel
+    into given_up, same_history, known_timeline, hints
     from plinth.epoch e where e.singleton;
   if same_history and known_timeline is not null then
     same_history := known_timeline =
@@ -89,7 +95,9 @@ begin
         (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
       values (drawn, p_op[1], p_resource[1], p_namespace[1], p_name[1], p_uid[1], p_data[1]::json, live.data,
         live.resource_version, p_batch, clock_timestamp());
-    perform pg_notify('plinth_changes', drawn::text);
+    if p_hint then
+      perform pg_notify(hints, drawn::text);
+    end if;
     return query values (0::bigint, drawn_before, null::text, null::bigint, null::json),
       (1::bigint, drawn, null::text, null::bigint, null::json);
     return;
@@ -124,7 +132,7 @@ begin
         p_batch, clock_timestamp()
       from versioned v where v.holds
     ), notified as materialized (
-      select pg_notify('plinth_changes', max(v.version)::text) from versioned v having count(v.version) > 0
+      select pg_notify(hints, max(v.version)::text) from versioned v having p_hint and count(v.version) > 0
     )
     select v.index, v.version,
       case when not v.holds then v.current_uid end,

@@ -254,7 +254,7 @@ describe('syncViews', () => {
         'select * from plinth.objects',
         'select * from plinth.changes',
         'select plinth.log_bounds()',
-        "select plinth.write_batch(1, '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+        "select plinth.write_batch(null, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', true)",
         'select * from plinth.sql_views',
         "update cluster.pods set name = 'x'",
         "insert into cluster.pods (name) values ('x')",

@@ -60,7 +60,7 @@ for (const pooler of ['direct-listen', 'polling'] satisfies PoolerMode[]) {
       await inside.connect();
       const { rows } = await inside.query(
         `select (select count(*) from pg_prepared_statements where name <> '') as statements,
-           (select count(*) from pg_listening_channels() c where c = 'plinth_changes') as channels,
+           (select count(*) from pg_listening_channels() c where c like 'plinth\\_hints\\_%') as channels,
            current_setting('statement_timeout') as timeout,
            (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks`,
       );

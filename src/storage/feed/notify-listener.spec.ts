@@ -56,6 +56,7 @@ describe('the listener', () => {
           errors.push(String(error));
           tell();
         },
+        channel: async () => 'plinth_changes',
         notify:
           options.notify ??
           (async (channel) => {

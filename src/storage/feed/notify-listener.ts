@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff, untilAborted } from '../wait.js';
 
-const CHANNEL = 'plinth_changes';
-
 /** All in milliseconds. */
 export interface ListenerTimes {
   readonly heartbeatMs: number;
@@ -30,6 +28,8 @@ export interface ListenerHooks {
   /** Gets the version of a notification, undefined after every (re)connect. */
   readonly onVersion: (newest: bigint | undefined) => void;
   readonly onError: (error: unknown) => void;
+  /** Name of the channel on which versions are told. */
+  readonly channel: (connection: ListenConnection, timeoutMs: number) => Promise<string>;
   /** Sends a notification from another connection. */
   readonly notify: (channel: string, payload: string) => Promise<void>;
   /** Asks for a sign of life; rejects when there is none after `timeoutMs` milliseconds. */
@@ -107,8 +107,10 @@ export class NotifyListener {
       sleep(this.#times.probeTimeoutMs, true, { signal: late.signal, ref: false }),
     ]);
     late.abort();
-    if (!silent) await session.execute('listen', `listen ${CHANNEL}`, this.#times.heartbeatTimeoutMs);
-    else if (!this.#warned) {
+    if (!silent) {
+      const channel = await this.#hooks.channel(session, this.#times.heartbeatTimeoutMs);
+      await session.execute('listen', `listen ${channel}`, this.#times.heartbeatTimeoutMs);
+    } else if (!this.#warned) {
       this.#warned = true;
       this.#hooks.onError(
         new Error(

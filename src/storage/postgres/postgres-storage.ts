@@ -25,9 +25,10 @@ import { PostgresChangeLog } from './postgres-change-log.js';
 import { Reader } from './reader.js';
 import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
-import { Session } from './session.js';
+import { type Row, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
-import { SERVER_KEY, text } from './statements.js';
+import { quoteName } from './sql-view-text.js';
+import { HINT_CHANNEL, SERVER_KEY, text } from './statements.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 const KEY_TIMEOUT_MS = 5_000;
@@ -73,6 +74,10 @@ export class PostgresStorage implements Storage {
           this.#pool.run(async (session) => {
             await session.execute('notify-probe', `select pg_notify('${channel}', '${payload}')`, NOTIFY_TIMEOUT_MS);
           }),
+        channel: async (session, timeoutMs) => {
+          const rows = (await session.execute(HINT_CHANNEL.name, HINT_CHANNEL.text, timeoutMs)) as readonly Row[];
+          return quoteName(text(rows[0] ?? [], 0));
+        },
         heartbeat: (session, timeoutMs) => this.#heartbeat(session, timeoutMs),
       },
     );

@@ -145,7 +145,7 @@ describe('write_batch', () => {
 
   const create = (batch: number, name: string): Promise<pg.QueryResult> =>
     client.query(
-      `select * from plinth.write_batch(null, $1, '{0}', '{things}', '{}'::text[] || ''::text, array[$2], '{u}', '{null}', '{1}')`,
+      `select * from plinth.write_batch(null, $1, '{0}', '{things}', '{}'::text[] || ''::text, array[$2], '{u}', '{null}', '{1}', true)`,
       [batch, name],
     );
 

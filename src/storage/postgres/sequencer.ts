@@ -13,6 +13,9 @@ import { type QueuedWrite, type Write, type WriteAnswer, WriteQueue } from './wr
 import { answerBatch, type WrittenBatch } from './written-batch.js';
 
 const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
+/** How long nothing is notified after the server's queue of notifications was full. */
+const QUIET_MS = 10_000;
+
 /**
  * The only way to write. One connection; while a batch is under way new writes wait in memory and go together in the
  * next one. The database draws versions under one lock, so version order is commit order over all processes.
@@ -35,6 +38,7 @@ export class Sequencer {
   #session: Session | undefined;
   #known = 0n;
   #isSending = false;
+  #quietUntil = 0;
   #lastError: unknown;
   #wake: (() => void) | undefined;
   #loop: Promise<void> | undefined;
@@ -148,6 +152,7 @@ export class Sequencer {
       textArray(batch.map((entry) => entry.write.uid)),
       bigintArray(batch.map((entry) => entry.write.expected)),
       textArray(batch.map((entry) => entry.write.json)),
+      String(performance.now() >= this.#quietUntil),
     ];
     let rows: Row[];
     try {
@@ -188,6 +193,12 @@ export class Sequencer {
       case 'epoch':
         this.#queue.putBack(batch);
         await this.#enterAgain(session);
+        return undefined;
+      case 'hints':
+        // Others find the writes at their next look.
+        if (performance.now() >= this.#quietUntil) this.#options.observer.backgroundError('notifications', error);
+        this.#quietUntil = performance.now() + QUIET_MS;
+        this.#queue.putBack(batch);
         return undefined;
       case 'partition':
         this.#queue.putBack(batch);

@@ -109,6 +109,8 @@ export class Session {
     try {
       const [row] = await this.execute('look', 'select pg_backend_pid(), pg_is_in_recovery()', timeoutMs);
       this.#pooled = row?.[0] !== String(this.backendPid);
+      // Who may create functions somewhere on the path of the role could put his own in the place of built-in ones.
+      if (!this.#pooled) await this.execute('search-path', 'set search_path = pg_catalog, pg_temp', timeoutMs);
       return row?.[1] === 't';
     } catch (error) {
       this.destroy();

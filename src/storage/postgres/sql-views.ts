@@ -13,16 +13,18 @@ export interface SqlViewsResult {
   /** Names of views made anew or made differently, and of views whose resource is gone. */
   readonly changed: readonly string[];
   readonly dropped: readonly string[];
-  /** Views that could not be brought up to date, because other objects depend on them or hold their name. */
+  /** Views that could not be brought up to date, because other objects depend on them or hold their name, or somebody reads them. */
   readonly kept: readonly { readonly name: string; readonly reason: string }[];
   /** `missing`: the role does not exist and this database role may not make it. */
   readonly reader: 'ready' | 'missing';
 }
 
 const timeoutMs = 600_000;
-/** SQLSTATE: the columns differ; other objects depend on it; the name is taken. */
+const viewLockTimeoutMs = 500;
+/** SQLSTATE: the columns differ; other objects depend on it; a transaction uses it; the name is taken. */
 const differentColumns = '42P16';
 const dependentObjects = '2BP01';
+const inUse = '55P03';
 const nameTaken = ['42P07', '42710', '42809'];
 
 /**
@@ -48,6 +50,8 @@ export async function syncSqlViews(databaseUrl: string, views: readonly SqlView[
     if (ready !== undefined) return { changed: [], dropped: [], kept: [], reader: ready };
     await execute(session, 'begin');
     await execute(session, LOCK_MIGRATIONS);
+    // A view that somebody reads in a long transaction can't be replaced meanwhile.
+    await execute(session, `set local lock_timeout = ${viewLockTimeoutMs}`);
     // Names in the definitions must mean the built-in functions, whatever the role's own path is.
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     const result = await applyViews(session, views, digest);
@@ -185,7 +189,7 @@ async function attempt(session: Session, sql: string): Promise<Error | undefined
     await execute(session, 'release savepoint before_view');
     return undefined;
   } catch (error) {
-    const expected = [differentColumns, dependentObjects, ...nameTaken];
+    const expected = [differentColumns, dependentObjects, inUse, ...nameTaken];
     if (!(error instanceof Error) || !expected.includes(sqlState(error) ?? '')) throw error;
     await execute(session, 'rollback to savepoint before_view');
     return error;

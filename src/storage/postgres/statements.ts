@@ -9,7 +9,13 @@ import type { Row, Statement } from './session.js';
 
 export const WRITE_BATCH: Statement = {
   name: 'write-batch',
-  text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+};
+
+/** Where processes are told of the newest version. */
+export const HINT_CHANNEL: Statement = {
+  name: 'hint-channel',
+  text: 'select channel from plinth.epoch where singleton',
 };
 
 export const RESOLVE_BATCH: Statement = {
