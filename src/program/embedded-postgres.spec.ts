@@ -56,6 +56,18 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     while (!(await condition())) await delay(10);
   }
 
+  it('stops in time when Postgres does not react', { timeout: 60_000 }, async () => {
+    const first = await start({ stopPatienceMs: 200 });
+    const pid = await pidOf();
+    assert.ok(pid !== undefined);
+    process.kill(pid, 'SIGSTOP');
+    const began = performance.now();
+    await first.stop();
+    assert.ok(performance.now() - began < 20_000);
+    const second = await start();
+    assert.deepEqual(await query(second, "select 'again'"), [['again']]);
+  });
+
   it('keeps data between starts, is durable, and stops', { timeout: 60_000 }, async () => {
     const first = await start();
     assert.deepEqual(await query(first, 'show fsync'), [['on']]);

@@ -20,6 +20,8 @@ export interface EmbeddedPostgresOptions {
   readonly fallbackRoot?: string;
   readonly binaries?: PostgresBinaries;
   readonly clock?: Clock;
+  /** How long an orderly shutdown may take before it is cut short. Default 30,000. */
+  readonly stopPatienceMs?: number;
 }
 
 const databaseName = 'plinth';
@@ -30,7 +32,9 @@ const longestPauseMs = 10_000;
 /** After running this long an end counts as a new incident: the pause starts from the shortest again. */
 const stableMs = 60_000;
 const startAttempts = 20;
-const stopPatienceMs = 60_000;
+const defaultStopPatienceMs = 30_000;
+/** An immediate shutdown takes moments; who does not hear of it is stopped or stuck in the kernel. */
+const abortPatienceMs = 5_000;
 const largestLogBytes = 10 * 1024 * 1024;
 
 /**
@@ -51,6 +55,7 @@ export class EmbeddedPostgres {
     private readonly logger: Logger,
     private readonly clock: Clock,
     private current: SupervisedProcess | undefined,
+    private readonly stopPatienceMs: number,
   ) {}
 
   /**
@@ -78,7 +83,14 @@ export class EmbeddedPostgres {
     await endLeftPostmaster(home.dataDirectory, logger);
     await initialiseCluster(home, user);
     await writeAccessRules(home, user);
-    const postgres = new EmbeddedPostgres(home, user, logger, clock, undefined);
+    const postgres = new EmbeddedPostgres(
+      home,
+      user,
+      logger,
+      clock,
+      undefined,
+      options.stopPatienceMs ?? defaultStopPatienceMs,
+    );
     await postgres.launchPatiently();
     await postgres.ensureDatabase();
     postgres.supervision = postgres.supervise();
@@ -90,17 +102,17 @@ export class EmbeddedPostgres {
     return connectionUrl(this.home, databaseName);
   }
 
-  /** Shuts down in order: sessions are ended, everything is written. Returns when the process is gone. */
+  /**
+   * Shuts down in order: sessions are ended, everything is written. Returns when the process is gone, or given up: one
+   * that does not react is killed, and recovers at the next start.
+   */
   async stop(): Promise<void> {
     this.stopping = true;
     this.stopped.abort();
     const { current } = this;
     if (current !== undefined) {
       current.stop();
-      const patience = new AbortController();
-      const late = delay(stopPatienceMs, 'late', { signal: patience.signal }).catch(() => undefined);
-      if ((await Promise.race([current.ended, late])) === 'late') await this.endAtOnce(current);
-      patience.abort();
+      if (!(await endsWithin(current, this.stopPatienceMs))) await this.endAtOnce(current);
     }
     await this.supervision;
   }
@@ -108,8 +120,12 @@ export class EmbeddedPostgres {
   private async endAtOnce(current: SupervisedProcess): Promise<void> {
     const pid = await readPostmasterPid(this.home.dataDirectory);
     this.logger.warn('the embedded Postgres does not shut down: ending it at once', { pid });
-    if (pid !== undefined) process.kill(pid, 'SIGQUIT');
-    await current.ended;
+    if (pid === undefined) return;
+    signalIfThere(pid, 'SIGQUIT');
+    if (await endsWithin(current, abortPatienceMs)) return;
+    this.logger.warn('the embedded Postgres does not end: killing it', { pid });
+    signalIfThere(pid, 'SIGKILL');
+    await endsWithin(current, abortPatienceMs);
   }
 
   private async supervise(): Promise<void> {
@@ -185,6 +201,23 @@ export class EmbeddedPostgres {
       const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
       if (rowCount === 0) await client.query(`create database ${databaseName}`);
     });
+  }
+}
+
+/** False when the process is still there after so many milliseconds. */
+async function endsWithin({ ended }: SupervisedProcess, ms: number): Promise<boolean> {
+  const patience = new AbortController();
+  const late = delay(ms, false, { signal: patience.signal }).catch(() => false);
+  const isOver = await Promise.race([ended.then(() => true), late]);
+  patience.abort();
+  return isOver;
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
   }
 }
 

@@ -14,6 +14,7 @@ const repeatMs = 1000;
 export class StopSignals {
   private readonly controller = new AbortController();
   private firstAt = 0;
+  private limit: NodeJS.Timeout | undefined;
   private readonly listener = (signal: NodeJS.Signals) => this.receive(signal);
 
   constructor(private readonly onForce: (signal: NodeJS.Signals) => void) {
@@ -36,8 +37,19 @@ export class StopSignals {
     this.receive(undefined);
   }
 
+  /**
+   * Ends the process at once when it is still there after so many milliseconds. For the stop that follows the signal:
+   * each of its steps has a limit of its own, and this one is for what nobody thought of.
+   */
+  endWithin(ms: number): void {
+    clearTimeout(this.limit);
+    this.limit = setTimeout(() => this.onForce('SIGTERM'), ms);
+    this.limit.unref();
+  }
+
   /** Gives the signals their usual meaning back. */
   release(): void {
+    clearTimeout(this.limit);
     for (const signal of stopSignals) process.off(signal, this.listener);
   }
 
@@ -47,6 +59,14 @@ export class StopSignals {
       this.controller.abort();
     } else if (signal !== undefined && performance.now() - this.firstAt > repeatMs) this.onForce(signal);
   }
+}
+
+/** How long everything besides the requests may take to stop. */
+const stopLimitMs = 90_000;
+
+/** Most time from a signal to the end of a process, in milliseconds, with the given delay and time limit of requests. */
+export function stopLimit(api: { readonly shutdownDelayMs: number; readonly requestTimeoutMs: number }): number {
+  return api.shutdownDelayMs + api.requestTimeoutMs + stopLimitMs;
 }
 
 /** Stops in the reverse order of starting; all are stopped even when one fails, then the first failure is thrown. */

@@ -7,6 +7,9 @@ import { CachedStorage } from '../storage/cacher/cache-delegator.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import type { Storage } from '../storage/storage.interface.js';
 
+/** How long reads of the cache may go on when the process stops. */
+const cachePatienceMs = 5_000;
+
 /** The store of a serving process, in its layers. */
 export interface OpenStorage {
   /** The database itself. */
@@ -40,8 +43,14 @@ export async function openStorage(
     database,
     storage: cached ?? database,
     stop: async () => {
-      await cached?.stop();
-      await database.stop();
+      // The cache waits for what it reads just now.
+      const late = setTimeout(() => database.giveUp(), cachePatienceMs);
+      try {
+        await cached?.stop();
+        await database.stop();
+      } finally {
+        clearTimeout(late);
+      }
     },
   };
 }

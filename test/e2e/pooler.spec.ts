@@ -62,7 +62,7 @@ for (const pooler of ['direct-listen', 'polling'] satisfies PoolerMode[]) {
         `select (select count(*) from pg_prepared_statements where name <> '') as statements,
            (select count(*) from pg_listening_channels() c where c like 'plinth\\_hints\\_%') as channels,
            current_setting('statement_timeout') as timeout,
-           (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks`,
+           (select count(*) from pg_locks where relation is not null and mode = 'ExclusiveLock' and pid = pg_backend_pid()) as locks`,
       );
       assert.deepEqual(rows, [{ statements: '0', channels: '0', timeout: '0', locks: '0' }]);
       await inside.end();

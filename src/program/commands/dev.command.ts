@@ -13,7 +13,7 @@ import { lockDirectory } from '../directory-lock.js';
 import { EmbeddedPostgres } from '../embedded-postgres.js';
 import { writeFileAtomically } from '../files.js';
 import { formatKubeconfig, localUrl } from '../kubeconfig.js';
-import { type Running, stopAll } from '../lifecycle.js';
+import { type Running, stopAll, stopLimit } from '../lifecycle.js';
 import { ensurePki, type Pki } from '../pki/pki.js';
 import { ensureServiceAccountKey } from '../pki/service-account-key.js';
 import { checkPortFree } from '../port-check.js';
@@ -45,6 +45,7 @@ export const devCommand: Command = {
     try {
       await start(parsed, givenFlags(request), context, logger, started);
       await context.signals.wait();
+      context.signals.endWithin(stopLimit(parsed.api));
     } catch (error) {
       // The reason not to start matters more than what goes wrong while tidying up.
       await stopAll(started).catch((failure: unknown) => logger.error('could not stop cleanly', { error: failure }));

@@ -5,6 +5,7 @@ import { systemClock } from '../../machinery/clock.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
+import { stopLimit } from '../lifecycle.js';
 import { ensureSelfSignedServing } from '../pki/pki.js';
 import { startServing } from '../serving.js';
 import { requireDatabaseUrl } from './migrate.command.js';
@@ -28,6 +29,7 @@ export const serveCommand: Command = {
       secureServing: await withServingCertificate(parsed),
     });
     await context.signals.wait();
+    context.signals.endWithin(stopLimit(parsed.api));
     await server.stop();
   },
 };

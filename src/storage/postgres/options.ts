@@ -86,6 +86,8 @@ export interface PostgresStorageOptions {
   /** Shown in pg_stat_activity. Default `plinth`. */
   readonly applicationName?: string | undefined;
   readonly observer?: StorageObserver | undefined;
+  /** Ends every connection at once when aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `PostgresStorageOptions` with every default filled in. */
@@ -107,6 +109,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     retentionIntervalMs: options.retentionIntervalMs ?? 10_000,
     applicationName: options.applicationName ?? 'plinth',
     observer: options.observer ?? silentObserver,
+    signal: options.signal ?? new AbortController().signal,
   };
   const errors: string[] = [];
   const atLeast = (name: keyof PostgresStorageOptions, value: number, least: number): void => {

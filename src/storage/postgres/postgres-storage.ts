@@ -32,6 +32,8 @@ import { HINT_CHANNEL, SERVER_KEY, text } from './statements.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 const KEY_TIMEOUT_MS = 5_000;
+/** Less than it takes to learn what became of a write whose connection broke; so long nobody wants to wait for a stop. */
+const STOP_PATIENCE_MS = 5_000;
 
 /**
  * The store over PostgreSQL. Keeps nothing that another process or a restart would miss. Uses one writer connection,
@@ -46,7 +48,10 @@ export class PostgresStorage implements Storage {
   readonly #retention: Retention;
   readonly #epochs: EpochKeeper;
 
-  constructor(options: ResolvedOptions) {
+  readonly #giveUp = new AbortController();
+
+  constructor(given: ResolvedOptions) {
+    const options = { ...given, signal: AbortSignal.any([given.signal, this.#giveUp.signal]) };
     this.#pool = new SessionPool(options);
     this.#epochs = new EpochKeeper(options.observer, (use) => this.#pool.run(use));
     this.#reader = new Reader(this.#pool, options.poolSize, this.#epochs);
@@ -66,6 +71,7 @@ export class PostgresStorage implements Storage {
           connectTimeoutMs: options.connectTimeoutMs,
           role: 'listener',
           observer: options.observer,
+          signal: options.signal,
         }),
       {
         onVersion: (newest) => this.#feed.wake(newest, 'notify'),
@@ -105,10 +111,23 @@ export class PostgresStorage implements Storage {
     this.#retention.start();
   }
 
-  /** Ends subscriptions, lets writes under way finish, closes every connection. */
-  async stop(): Promise<void> {
-    await Promise.all([this.#retention.stop(), this.#listener.stop(), this.#sequencer.stop(), this.#feed.stop()]);
-    await this.#pool.stop();
+  /**
+   * Ends subscriptions, lets writes under way finish, closes every connection. What the database does not answer by then
+   * is given up after `patienceMs`.
+   */
+  async stop(patienceMs = STOP_PATIENCE_MS): Promise<void> {
+    const late = setTimeout(() => this.giveUp(), patienceMs);
+    try {
+      await Promise.all([this.#retention.stop(), this.#listener.stop(), this.#sequencer.stop(), this.#feed.stop()]);
+      await this.#pool.stop();
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** Ends every connection at once, and makes none any more: what waits for the database fails. */
+  giveUp(): void {
+    this.#giveUp.abort();
   }
 
   /** Notices a change of history in a process that neither writes nor reads. */

@@ -154,7 +154,8 @@ describe('a role that may read the views', () => {
         await holder.query('begin; select 1');
         await assert.rejects(
           async () => {
-            for (;;) await flooder.query(`select pg_notify('anything', n || repeat('x', 7000)) from generate_series(1, 20) n`);
+            for (;;)
+              await flooder.query(`select pg_notify('anything', n || repeat('x', 7000)) from generate_series(1, 20) n`);
           },
           { code: '54000' },
         );

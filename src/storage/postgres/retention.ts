@@ -83,6 +83,7 @@ export class Retention {
       connectTimeoutMs: this.#options.connectTimeoutMs,
       role: 'reader',
       observer: this.#options.observer,
+      signal: this.#options.signal,
     });
     const abort = (): void => session.destroy();
     this.#stop.signal.addEventListener('abort', abort);

@@ -123,6 +123,7 @@ export class Sequencer {
         connectTimeoutMs: Math.max(1, Math.min(this.#options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
         role: 'writer',
         observer: this.#options.observer,
+        signal: this.#options.signal,
       });
       // Nothing may be written, nor asked about, before it is certain in which history.
       await this.#epochs.enter(opened);
@@ -253,7 +254,7 @@ export class Sequencer {
       if (left <= 0) break;
       const session = await this.#connected(left);
       if (session === undefined) {
-        if (this.#stop.signal.aborted) break;
+        if (this.#stop.signal.aborted || this.#options.signal.aborted) break;
         continue;
       }
       try {

@@ -26,11 +26,15 @@ export class SessionPool {
     const deadline = performance.now() + this.#options.writeWaitMs;
     const backoff = new Backoff(20, 500);
     for (;;) {
-      if (this.#stop.signal.aborted) throw new StorageError('Closed', 'storage is shutting down');
+      if (this.#stop.signal.aborted || this.#options.signal.aborted) {
+        throw new StorageError('Closed', 'storage is shutting down');
+      }
       try {
         return await this.#once(use);
       } catch (error) {
         if (error instanceof StorageError) throw error;
+        if (this.#options.signal.aborted)
+          throw new StorageError('Closed', 'storage is shutting down', { cause: error });
         const kind = failureKind(error);
         if (kind === 'fatal' || kind === 'data' || kind === 'partition') throw unavailable(error, 'the read failed');
         const pause = backoff.next();
@@ -82,6 +86,7 @@ export class SessionPool {
       connectTimeoutMs: this.#options.connectTimeoutMs,
       role: 'reader',
       observer: this.#options.observer,
+      signal: this.#options.signal,
     });
     this.#all.add(session);
     session.onBroken(() => this.#all.delete(session));

@@ -19,6 +19,8 @@ export interface SessionOptions {
   readonly connectTimeoutMs: number;
   readonly role: 'writer' | 'reader' | 'listener';
   readonly observer: StorageObserver;
+  /** Ends the connection at once when aborted, also while it is made. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type StatementValue = string | number | bigint | Buffer | null;
@@ -91,7 +93,12 @@ export class Session {
       application_name: options.applicationName,
     });
     const session = new Session(client, options);
+    const { signal } = options;
+    const giveUp = (): void => session.destroy();
+    signal?.addEventListener('abort', giveUp);
+    session.onBroken(() => signal?.removeEventListener('abort', giveUp));
     try {
+      if (signal?.aborted === true) throw new StorageError('Closed', 'storage is shutting down');
       await client.connect();
     } catch (error) {
       session.destroy();
@@ -107,10 +114,14 @@ export class Session {
    */
   async #look(timeoutMs: number): Promise<boolean> {
     try {
-      const [row] = await this.execute('look', 'select pg_backend_pid(), pg_is_in_recovery()', timeoutMs);
-      this.#pooled = row?.[0] !== String(this.backendPid);
       // Who may create functions somewhere on the path of the role could put his own in the place of built-in ones.
-      if (!this.#pooled) await this.execute('search-path', 'set search_path = pg_catalog, pg_temp', timeoutMs);
+      const [row] = await this.execute(
+        'look',
+        `select pg_backend_pid(), pg_is_in_recovery(), case when pg_backend_pid() = ${Number(this.backendPid)}
+           then set_config('search_path', 'pg_catalog, pg_temp', false) end`,
+        timeoutMs,
+      );
+      this.#pooled = row?.[0] !== String(this.backendPid);
       return row?.[1] === 't';
     } catch (error) {
       this.destroy();
