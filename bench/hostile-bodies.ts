@@ -101,7 +101,7 @@ async function fill(namespace: string, count: number, bytes: number): Promise<vo
       if (status !== 201) throw new Error(`${status} ${text}`);
     }
   };
-  await Promise.all(Array.from({ length: 16 }, worker));
+  await Promise.all(Array.from({ length: 8 }, worker));
 }
 
 async function run(prober: Worker, entry: HostileCase): Promise<Row> {

@@ -8,24 +8,31 @@ import type { FromThread, LaneAnswer, LaneRequest, LaneSettings } from './lane-m
 export interface LaneOptions {
   /** A thread that had nothing to do for so long ends, in milliseconds. */
   readonly idleMs: number;
-  /** One request may take so long, in milliseconds; then the thread ends with it. */
-  readonly requestMs: number;
+  /**
+   * The thread may compute for so long while one request is under way, in milliseconds; then it ends with it. Time of the
+   * processor, so that a busy machine is no reason.
+   */
+  readonly requestCpuMs: number;
   /** Memory of the thread for objects, in MiB. */
   readonly memoryMb: number;
 }
 
-export const laneDefaults: LaneOptions = { idleMs: 300_000, requestMs: 45_000, memoryMb: 1024 };
+export const laneDefaults: LaneOptions = { idleMs: 300_000, requestCpuMs: 30_000, memoryMb: 1024 };
 
 /** Requests of one user take turns with those of others. */
-const queueLimits = { running: 4, runningOfOwner: 2, waiting: 64, waitingOfOwner: 8 };
+const queueLimits = { running: 4, runningOfOwner: 2, waiting: 96, waitingOfOwner: 24 };
 
 interface Job {
   readonly id: number;
   readonly request: LaneRequest;
   readonly resolve: (answer: LaneAnswer) => void;
   readonly reject: (error: Error) => void;
-  timer: NodeJS.Timeout | undefined;
+  /** What the thread had computed when it got the job, in milliseconds; undefined until that is known. */
+  begunAt: number | undefined;
 }
+
+/** How often it is looked at how much a thread computes. */
+const checkMs = 1_000;
 
 /**
  * Answers requests about large objects in another thread, which works as this process does and has its storage, so that
@@ -60,7 +67,7 @@ export class LargeLane {
   answer(request: LaneRequest, signal: AbortSignal): Promise<LaneAnswer> {
     if (this.isStopped) return Promise.reject(serviceUnavailableError('the server is shutting down'));
     return new Promise((resolve, reject) => {
-      const job: Job = { id: ++this.lastId, request, resolve, reject, timer: undefined };
+      const job: Job = { id: ++this.lastId, request, resolve, reject, begunAt: undefined };
       const owner = request.user.name;
       if (!this.queue.add(owner, job)) {
         reject(tooManyRequestsError(1));
@@ -87,8 +94,6 @@ export class LargeLane {
     for (let next = this.queue.next(); next !== undefined; next = this.queue.next()) {
       const { job } = next;
       this.running.set(job.id, next);
-      job.timer = setTimeout(() => this.tooSlow(job), this.options.requestMs);
-      job.timer.unref();
       const thread = this.thread ?? this.start();
       thread.postMessage({ type: 'request', id: job.id, request: job.request }, [job.request.body.buffer]);
     }
@@ -119,6 +124,8 @@ export class LargeLane {
     });
     this.thread = thread;
     this.host = host;
+    const check = setInterval(() => void this.checkTime(thread), checkMs).unref();
+    thread.once('exit', () => clearInterval(check));
     return thread;
   }
 
@@ -126,10 +133,23 @@ export class LargeLane {
     const entry = this.running.get(id);
     if (entry === undefined) return;
     this.running.delete(id);
-    clearTimeout(entry.job.timer);
     this.queue.done(entry.owner);
     settle(entry.job);
     this.advance();
+  }
+
+  private async checkTime(thread: Worker): Promise<void> {
+    if (this.running.size === 0) return;
+    // Ended meanwhile: nothing is known of it.
+    const usage = await thread.cpuUsage().catch(() => undefined);
+    if (usage === undefined || thread !== this.thread) return;
+    const now = (usage.user + usage.system) / 1000;
+    for (const { job } of this.running.values()) {
+      job.begunAt ??= now;
+      if (now - job.begunAt <= this.options.requestCpuMs) continue;
+      this.tooSlow(job);
+      return;
+    }
   }
 
   private tooSlow(job: Job): void {
@@ -145,7 +165,6 @@ export class LargeLane {
     this.thread = undefined;
     this.host = undefined;
     for (const { job, owner } of [...this.running.values()]) {
-      clearTimeout(job.timer);
       this.queue.done(owner);
       job.reject(error());
     }

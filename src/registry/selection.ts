@@ -1,9 +1,11 @@
+import { largeBytes } from '../large/large-work.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { everyField, type FieldSelector, parseFieldSelector } from '../machinery/field-selector.js';
+import { skimObject } from '../machinery/json/skim.js';
 import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../machinery/label-selector.js';
 import { badRequestError } from '../machinery/status-error.js';
 import type { AttributeSource, SelectionPredicate } from '../storage/selection-predicate.js';
-import { parseText } from './object-codec.js';
+import { isPresentForm, parseText } from './object-codec.js';
 import type { ResourceDefinition } from './resource-definition.js';
 import type { ServedResource } from './resource-registry.js';
 
@@ -59,7 +61,7 @@ function attributeSource(resource: ServedResource): AttributeSource {
   if (source === undefined) {
     const made: AttributeSource = {
       extract: (json) => {
-        const object = parseText(resource, json);
+        const object = selectablePart(resource, json);
         return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
       },
     };
@@ -67,6 +69,12 @@ function attributeSource(resource: ServedResource): AttributeSource {
     sources.set(definition, made);
   }
   return source;
+}
+
+/** The object, or of a large one at least everything that can be selected by: parsing it whole would hold up the others. */
+function selectablePart(resource: ServedResource, json: string): ApiObject {
+  if (json.length <= largeBytes || !isPresentForm(resource, json)) return parseText(resource, json);
+  return skimObject(json, ['metadata.labels']) as unknown as ApiObject;
 }
 
 /** Values of all selectable fields of an object. */

@@ -33,11 +33,43 @@ export function listWriter(
     const message = `you requested PartialObjectMetadata, but the requested object is a list (${listKind(scope)})`;
     throw Object.assign(notAcceptableError(), { message, details: undefined });
   }
-  const writer = accepted.mediaType === 'protobuf' ? ProtobufListWriter : ValueListWriter;
+  if (isWrittenWhole(context, accepted)) return new ValueListWriter(services, context, scope, accepted);
+  const writer = accepted.mediaType === 'protobuf' ? ProtobufListWriter : JsonListWriter;
   return new writer(services, context, scope, accepted);
 }
 
-/** JSON, YAML and tables: one value made of all objects. */
+/** JSON, tables among it: objects become text when they come, so that nothing large is made at once. */
+class JsonListWriter implements ListWriter {
+  private readonly pieces: string[] = [];
+
+  constructor(
+    private readonly services: EndpointServices,
+    private readonly context: RequestContext,
+    private readonly scope: RequestScope,
+    private readonly accepted: AcceptedType,
+  ) {}
+
+  add(objects: readonly ApiObject[]): void {
+    if (objects.length === 0) return;
+    const { items } = listParts(this.services, this.context, this.scope, this.accepted, objects, {});
+    this.pieces.push(JSON.stringify(items).slice(1, -1));
+  }
+
+  async send(metadata: ListMetadata, reply: FastifyReply): Promise<void> {
+    const { value } = listParts(this.services, this.context, this.scope, this.accepted, [], metadata);
+    // The list stands last, and is empty.
+    const head = JSON.stringify(value).slice(0, -2);
+    const { pieces } = this;
+    async function* body(): AsyncGenerator<string> {
+      yield head;
+      for (let i = 0; i < pieces.length; i++) yield i === 0 ? (pieces[i] as string) : `,${pieces[i]}`;
+      yield ']}';
+    }
+    await sendPieces(this.context, reply, 200, this.accepted.contentType, body());
+  }
+}
+
+/** Indented JSON and YAML: one value made of all objects. */
 class ValueListWriter implements ListWriter {
   private readonly objects: ApiObject[] = [];
 
@@ -53,25 +85,42 @@ class ValueListWriter implements ListWriter {
   }
 
   async send(metadata: ListMetadata, reply: FastifyReply): Promise<void> {
-    const { context, scope, accepted } = this;
-    const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
-    const bytes = encodeValue(this.value(metadata), accepted, scope.resource.served.type, pretty);
+    const { services, context, scope, accepted } = this;
+    const { value } = listParts(services, context, scope, accepted, this.objects, metadata);
+    const bytes = encodeValue(value, accepted, scope.resource.served.type, isPretty(context, accepted));
     sendBytes(context, reply, 200, accepted.contentType, bytes);
   }
+}
 
-  private value(metadata: ListMetadata): unknown {
-    const { services, scope, objects, accepted } = this;
-    const version = accepted.asVersion ?? 'v1';
-    if (accepted.as === 'Table') {
-      const include = includeObjectOf(this.context.query);
-      return tableOf(services, scope.resource, objects, metadata, version, include);
-    }
-    const items =
-      accepted.as === undefined
-        ? objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item)
-        : objects.map((object) => partialMetadata(services.names, object, version));
-    return { ...listIdentity(services, scope, accepted), metadata, items };
+function isPretty(context: RequestContext, accepted: AcceptedType): boolean {
+  return accepted.pretty || wantsPretty(context.query, context.userAgent);
+}
+
+/** Whether a list is written as one value, however long it is. */
+export function isWrittenWhole(context: RequestContext, accepted: AcceptedType): boolean {
+  return accepted.mediaType === 'yaml' || (accepted.mediaType === 'json' && isPretty(context, accepted));
+}
+
+/** The value of a list that is not protobuf, and the list that stands last in it. */
+function listParts(
+  services: EndpointServices,
+  context: RequestContext,
+  scope: RequestScope,
+  accepted: AcceptedType,
+  objects: readonly ApiObject[],
+  metadata: ListMetadata,
+): { readonly value: unknown; readonly items: readonly unknown[] } {
+  const version = accepted.asVersion ?? 'v1';
+  if (accepted.as === 'Table') {
+    const include = includeObjectOf(context.query);
+    const table = tableOf(services, scope.resource, objects, metadata, version, include) as { rows: unknown[] };
+    return { value: table, items: table.rows };
   }
+  const items =
+    accepted.as === undefined
+      ? objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item)
+      : objects.map((object) => partialMetadata(services.names, object, version));
+  return { value: { ...listIdentity(services, scope, accepted), metadata, items }, items };
 }
 
 /** Protobuf: each page is encoded when it comes, so that no objects pile up. */

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
+import { leaveLarge } from '../../large/large-work.js';
+import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { spliceListItem, storedForm } from '../../registry/object-codec.js';
 import { parseSelection } from '../../registry/selection.js';
@@ -11,11 +13,14 @@ import type { ListMetadata } from '../negotiation/transform.js';
 import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
 import { listQuery, type Page, readPages } from './list-pages.js';
-import { listKind, listWriter } from './list-writer.js';
+import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 
 /** Characters of list items that are joined and handed on together. */
 const pieceCharacters = 256 * 1024;
-const transformedAtOnce = 250;
+/** Characters of stored text that are transformed before others get their turn. */
+const transformedAtOnce = 128 * 1024;
+/** A longer list that is written as one value is written in another thread. */
+const mostWhole = 1024 * 1024;
 
 /** GET of a collection (specification 4.3, 4.4). */
 export async function handleList(
@@ -98,12 +103,25 @@ async function sendTransformedList(
   reply: FastifyReply,
 ): Promise<void> {
   const writer = listWriter(services, context, scope, accepted);
+  const isWhole = isWrittenWhole(context, accepted);
+  let whole = 0;
   const add = async ({ items }: Page) => {
-    for (let i = 0; i < items.length; i += transformedAtOnce) {
+    let objects: ApiObject[] = [];
+    let characters = 0;
+    for (const item of items) {
+      leaveLarge(context, item.json.length);
+      whole += item.json.length;
+      if (isWhole && whole > mostWhole) leaveLarge(context, whole);
+      objects.push(servedObject(scope.resource, item));
+      characters += item.json.length;
+      if (characters < transformedAtOnce) continue;
+      writer.add(objects);
+      objects = [];
+      characters = 0;
       // Parsing holds the process up: others get their turn between.
-      if (i > 0) await setImmediate();
-      writer.add(items.slice(i, i + transformedAtOnce).map((item) => servedObject(scope.resource, item)));
+      await setImmediate();
     }
+    writer.add(objects);
   };
   await add(first);
   let { metadata } = first;

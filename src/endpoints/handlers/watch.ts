@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
@@ -71,9 +72,15 @@ export async function handleWatch(
   subscription.onFailure(() => stream.cutIfBlocked());
   try {
     for (let page = state; page !== undefined; ) {
+      let characters = 0;
       for (const item of page.items) {
         stream.push(encoder.encodeInitial(item));
-        if (stream.pendingBytes >= initialBytes) await stream.flush();
+        characters += item.json.length;
+        if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
+        await stream.flush();
+        characters = 0;
+        // A client that reads fast leaves nothing to wait for, and encoding holds the process up.
+        await setImmediate();
       }
       const after: ListPosition | undefined = page.items.at(-1)?.key;
       page = page.more && after !== undefined ? await store.list({ ...query, at: from, after }) : undefined;

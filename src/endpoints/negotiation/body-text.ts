@@ -4,7 +4,6 @@ import { LargeYamlParser } from './large-yaml.js';
 const largeYamlBytes = 16 * 1024;
 
 const largeYaml = new LargeYamlParser({
-  maxParseMs: 15_000,
   idleMs: 30_000,
   maxWaiting: 50,
   maxJsonLength: 8 * 2 ** 20,

@@ -3,8 +3,6 @@ import { tooManyRequestsError } from '../../machinery/status-error.js';
 import type { YamlAnswer } from './yaml.worker.js';
 
 export interface LargeYamlOptions {
-  /** Longest time that one document may take, in milliseconds. */
-  readonly maxParseMs: number;
   /** A worker that had nothing to do for so long ends. */
   readonly idleMs: number;
   /** More documents than this don't wait: their clients are told to come back. */
@@ -22,7 +20,8 @@ interface Job {
 /**
  * Parses large YAML documents in another thread, one after the other, so that their seconds are not those of all other
  * requests. The thread starts with the first document and ends when it has been idle for a while; it does not keep the
- * process alive. A document that takes too much time or memory ends the thread, and the next one gets a new one.
+ * process alive. How much work a document may be is up to the parser; one that takes too much memory ends the thread, and
+ * the next one gets a new one.
  */
 export class LargeYamlParser {
   private worker: Worker | undefined;
@@ -66,8 +65,6 @@ export class LargeYamlParser {
     }
     this.current = job;
     this.worker ??= this.start();
-    this.timer = setTimeout(() => this.abandon('yaml: the document takes too long to read'), this.options.maxParseMs);
-    this.timer.unref();
     this.worker.postMessage(job.text);
   }
 

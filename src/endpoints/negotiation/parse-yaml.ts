@@ -5,6 +5,34 @@ import { findDuplicateKeys, maxDepth } from '../../machinery/schema/index.js';
 const maxAliases = 100;
 
 /**
+ * Most work that a document may be, counted and not timed: a document that is fine is so on a busy machine too. Reading
+ * takes about the same time for each token; each alias looks through the document for its anchor, which costs a token per
+ * {@link tokensPerAliasToken}.
+ */
+const maxWork = 3_000_000;
+const tokensPerAliasToken = 400;
+
+function workOf(tokens: number, aliases: number): number {
+  return tokens + (aliases * tokens) / tokensPerAliasToken;
+}
+
+/** Whether reading a document is more work than it may be. */
+function isTooMuchWork(text: string): boolean {
+  let stars = 0;
+  for (let i = text.indexOf('*'); i >= 0; i = text.indexOf('*', i + 1)) stars++;
+  // A token has a character, an alias a star: most documents need no closer look.
+  if (workOf(text.length, stars) <= maxWork) return false;
+  let tokens = 0;
+  let aliases = 0;
+  for (const token of new Lexer().lex(text)) {
+    tokens++;
+    if (token.startsWith('*')) aliases++;
+    if (tokens > maxWork) return true;
+  }
+  return workOf(tokens, aliases) > maxWork;
+}
+
+/**
  * Parses YAML 1.2 to plain values; numbers keep their spelling as in JSON. Text that is JSON is read as that, which is
  * much faster. Throws a SyntaxError whose message suits a client.
  *
@@ -32,6 +60,7 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
 
 function parseDocumentText(text: string, duplicates: string[] | undefined): unknown {
   if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
+  if (isTooMuchWork(text)) throw new SyntaxError('yaml: the document takes too much work to read');
   try {
     const document = parseDocument(text, {
       strict: true,

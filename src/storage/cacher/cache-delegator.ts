@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AttributeSource } from '../selection-predicate.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,
@@ -109,6 +111,7 @@ export class CachedStorage implements Storage {
     const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
     const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : partFillWaitMs)) !== undefined;
     const cache = isFilled ? await this.#cacheFor(cacher, query) : undefined;
+    if (cache !== undefined && query.select !== undefined) await extractAll(cache, query.select.source);
     const page = cache?.list(query);
     this.#options.observer.read(query.resource, page !== undefined);
     return page ?? this.#inner.list(query);
@@ -220,5 +223,14 @@ export class CachedStorage implements Storage {
       cacher.drop('budget');
     }
     return total <= maxBytes;
+  }
+}
+
+/** Looks into all objects as selection will, in turn with others. */
+async function extractAll(cache: WatchCache, source: AttributeSource): Promise<void> {
+  let after = cache.extractSome(source, undefined);
+  while (after !== undefined) {
+    await setImmediate();
+    after = cache.extractSome(source, after);
   }
 }

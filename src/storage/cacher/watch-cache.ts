@@ -1,4 +1,4 @@
-import { type SelectionPredicate, selects } from '../selection-predicate.js';
+import { type AttributeSource, type SelectionPredicate, selects } from '../selection-predicate.js';
 import type {
   Change,
   ListPage,
@@ -27,6 +27,8 @@ export class WatchCache {
   readonly #index = new AttributeIndex();
   readonly #window: EventWindow;
   readonly #namespaces = new Map<string, string>();
+  /** Whose attributes all entries have that were there then. */
+  #extracted: AttributeSource | undefined;
   #bytes = 0;
   #position = 0n;
 
@@ -87,6 +89,24 @@ export class WatchCache {
     if (query.countRemaining !== true) return { ...page, remaining: undefined };
     const last = items.at(-1)?.key ?? query.after;
     return { ...page, remaining: more ? this.#count(query, last, past) : 0 };
+  }
+
+  /**
+   * Looks into some of the entries behind `after` as selection will, so that no list has to look into all of them at
+   * once. Answers where to go on; undefined when the attributes of all are known.
+   */
+  extractSome(source: AttributeSource, after: ListPosition | undefined): ListPosition | undefined {
+    if (this.#extracted === source) return undefined;
+    let characters = 0;
+    let last: ListPosition | undefined;
+    this.#entries.visit({}, after, (entry) => {
+      entry.attributes(source);
+      characters += entry.object.json.length;
+      last = characters < EXTRACTED_AT_ONCE ? undefined : entry.key;
+      return last === undefined;
+    });
+    if (last === undefined) this.#extracted = source;
+    return last;
   }
 
   /** Changes of the scope behind `from`; undefined when the cache doesn't go back that far. */
@@ -215,6 +235,8 @@ export class WatchCache {
 }
 
 const MOST_NAMESPACES = 50_000;
+/** Characters of text that are parsed before others get their turn. */
+const EXTRACTED_AT_ONCE = 256 * 1024;
 const SORT_COST = 4;
 
 interface Selected {

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { AdmissionOptions } from '../config/admission.options.js';
+import { ClusterOptions } from '../config/cluster.options.js';
+import { LoggingOptions } from '../config/logging.options.js';
+import { closedSecurity } from '../machinery/security.js';
+import { StatusError } from '../machinery/status-error.js';
+import type { Storage } from '../storage/storage.interface.js';
+import type { LaneRequest, LaneSettings } from './lane-messages.js';
+import { type LaneOptions, LargeLane, laneDefaults } from './large-lane.js';
+
+const settings: LaneSettings = {
+  cluster: { ...new ClusterOptions() },
+  admission: { ...new AdmissionOptions() },
+  logging: { ...new LoggingOptions() },
+  continueKey: new Uint8Array(32),
+  maxBodyBytes: 3 * 2 ** 20,
+  listPageSize: 500,
+  issuer: undefined,
+};
+
+const path = '/api/v1/namespaces/default/configmaps';
+
+/** Refused by the rules of the kind, so that no store is asked. */
+function request(user: string, body = '{"metadata":{"name":"-"}}'): LaneRequest {
+  return {
+    method: 'POST',
+    url: path,
+    headers: { 'content-type': 'application/json' },
+    body: new Uint8Array(Buffer.from(body)),
+    user: { name: user, uid: '', groups: [], extra: {} },
+    impersonator: undefined,
+  };
+}
+
+async function withLane(options: Partial<LaneOptions>, use: (lane: LargeLane) => Promise<void>): Promise<void> {
+  const parts = {
+    storage: {} as Storage,
+    security: closedSecurity,
+    namespaces: { state: () => 'active' as const },
+  };
+  const lane = new LargeLane(settings, parts, { warn: () => undefined }, { ...laneDefaults, ...options });
+  try {
+    await use(lane);
+  } finally {
+    await lane.stop();
+  }
+}
+
+const never = new AbortController().signal;
+const isStatus = (code: number) => (error: unknown) => error instanceof StatusError && error.code === code;
+
+it('answers as the process would, one user not keeping the places of others', () =>
+  withLane({}, async (lane) => {
+    const own = Array.from({ length: 26 }, () => lane.answer(request('alice'), never));
+    await assert.rejects(lane.answer(request('alice'), never), isStatus(429));
+    const others = ['bob', 'carol'].map((user) => lane.answer(request(user), never));
+    for (const { status, body } of await Promise.all([...own, ...others])) {
+      assert.equal(status, 422);
+      assert.match(Buffer.from(body).toString(), /"field":"metadata.name"/);
+    }
+  }));
+
+it('takes nothing of what a request says about itself for its user', () =>
+  withLane({}, async (lane) => {
+    const other = request('alice');
+    const headers = { ...other.headers, 'x-plinth-lane': '1', authorization: 'Bearer x', 'impersonate-user': 'admin' };
+    const { status } = await lane.answer({ ...other, headers }, never);
+    assert.equal(status, 422);
+  }));
+
+it('gives up a thread that takes too much memory, and starts another one', () =>
+  withLane({ memoryMb: 12 }, async (lane) => {
+    for (let i = 0; i < 2; i++) {
+      await assert.rejects(lane.answer(request('alice'), never), isStatus(504));
+      assert.equal(lane.isRunning, false);
+    }
+  }));
+
+it('forgets a request whose client left before its turn', () =>
+  withLane({}, async (lane) => {
+    const left = new AbortController();
+    const before = [lane.answer(request('alice'), never), lane.answer(request('alice'), never)];
+    const waiting = lane.answer(request('alice'), left.signal);
+    left.abort();
+    await assert.rejects(waiting, { name: 'AbortError' });
+    assert.equal((await Promise.all(before)).length, 2);
+  }));
+
+it('ends its thread when idle', () =>
+  withLane({ idleMs: 1 }, async (lane) => {
+    assert.equal((await lane.answer(request('alice'), never)).status, 422);
+    const deadline = performance.now() + 10_000;
+    while (lane.isRunning) {
+      assert.ok(performance.now() < deadline, 'the thread is still there');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal((await lane.answer(request('alice'), never)).status, 422);
+  }));
+
+it('refuses what is under way when it stops, and what comes later', () =>
+  withLane({}, async (lane) => {
+    const under = [lane.answer(request('alice'), never), lane.answer(request('bob'), never)];
+    const settled = Promise.allSettled(under);
+    await lane.stop();
+    for (const outcome of await settled) assert.equal(outcome.status, 'rejected');
+    await assert.rejects(lane.answer(request('alice'), never), isStatus(503));
+  }));

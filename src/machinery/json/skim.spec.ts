@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { skimObject } from './skim.js';
+
+const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, `value ${i}`]));
+
+it('finds what is short, and what must not be missed', () => {
+  const object = {
+    kind: 'Pod',
+    metadata: {
+      name: 'a "quoted" {name}',
+      annotations: { text: 'x'.repeat(100_000) },
+      labels,
+      managedFields: [{ fieldsV1: { 'f:a': { 'f:b\\"': {} } }, text: ']}"'.repeat(10_000) }],
+      namespace: 'n',
+    },
+    data: { a: 'x'.repeat(100_000), b: '\\', c: 1 },
+    spec: { nodeName: 'node', containers: Array.from({ length: 5_000 }, (_, i) => ({ name: `c${i}` })), last: true },
+    status: { phase: 'Running' },
+    type: null,
+    count: -1.5,
+    list: Array.from({ length: 50_000 }, (_, i) => i),
+  };
+  const { name, namespace } = object.metadata;
+  assert.deepEqual(skimObject(JSON.stringify(object), ['metadata.labels']), {
+    kind: 'Pod',
+    metadata: { name, labels, namespace },
+    data: { b: '\\', c: 1 },
+    spec: { nodeName: 'node', last: true },
+    status: { phase: 'Running' },
+    type: null,
+    count: -1.5,
+  });
+});
+
+it('gives a small object whole, with spaces at its beginning', () => {
+  const object = { kind: 'A', metadata: { name: 'a' }, spec: {}, list: [], text: '' };
+  assert.deepEqual(skimObject(`{  ${JSON.stringify(object).slice(1)} `, []), object);
+  assert.deepEqual(skimObject('{}', []), {});
+});
+
+it('does not take in more than so many values', () => {
+  const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, '']));
+  const skimmed = skimObject(JSON.stringify({ data, type: 't' }), []) as { data: object; type: string };
+  assert.equal(Object.keys(skimmed.data).length, 1000);
+  assert.equal(skimmed.type, 't');
+});

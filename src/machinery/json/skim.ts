@@ -1,0 +1,73 @@
+import { endOfString } from './nesting.js';
+
+/** A member of the text's object that is no longer than this is taken whole. */
+const wholeMember = 64 * 1024;
+/** One below it that is no longer than this is taken. */
+const wholeValue = 16 * 1024;
+/** How many of those are looked at. */
+const mostValues = 1000;
+
+/**
+ * What selectors look at in the text of a large object: its members, and of those that are long only the short ones of
+ * their own; everything else is left out without being parsed. Paths in `always` are never left out. The text is JSON as
+ * JSON.stringify writes it, of an object.
+ */
+export function skimObject(text: string, always: readonly string[]): Record<string, unknown> {
+  return skim(text, text.indexOf('{'), '', wholeMember, always);
+}
+
+function skim(
+  text: string,
+  start: number,
+  path: string,
+  whole: number,
+  always: readonly string[],
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  let i = start + 1;
+  for (let count = 0; count < mostValues; count++) {
+    while (text.charCodeAt(i) === space || text.charCodeAt(i) === comma) i++;
+    if (text.charCodeAt(i) !== quote) break;
+    const keyEnd = endOfString(text, i);
+    const key = JSON.parse(text.slice(i, keyEnd + 1)) as string;
+    const valueStart = keyEnd + 2;
+    const end = endOfValue(text, valueStart);
+    const own = path === '' ? key : `${path}.${key}`;
+    if (end - valueStart <= whole || always.includes(own)) {
+      set(result, key, JSON.parse(text.slice(valueStart, end)));
+    } else if (path === '' && text.charCodeAt(valueStart) === openBrace) {
+      set(result, key, skim(text, valueStart, own, wholeValue, always));
+    }
+    i = end;
+  }
+  return result;
+}
+
+function set(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') object[key] = value;
+}
+
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Index behind the value that begins at `start`. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let i = start; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) {
+      i = endOfString(text, i);
+      if (depth === 0) return i + 1;
+    } else if (code === openBrace || code === openBracket) depth++;
+    else if (code === closeBrace || code === closeBracket) {
+      if (depth === 0) return i;
+      if (--depth === 0) return i + 1;
+    } else if (code === comma && depth === 0) return i;
+  }
+  return text.length;
+}
