@@ -50,7 +50,8 @@ export class EventRecorder {
       const event = decode(resource.served.type, body).value as ApiObject;
       resource.definition.strategy.applyDefaults?.(event);
       const context = workContext(this.component, now, signal);
-      await new Store(resource, storage, timers).create(context, event, { dryRun: false, validate: async () => {} });
+      const store = new Store(resource, storage, timers, undefined, { inLiveNamespaces: true });
+      await store.create(context, event, { dryRun: false, validate: async () => {} });
     } catch (error) {
       logger.warn('an event could not be written', { reason, object: `${namespace}/${name}`, error });
     }

@@ -30,6 +30,8 @@ export interface EveryNamespaceOptions {
 
 const workers = 4;
 const noAdmission = async () => {};
+/** Somebody was faster, or the namespace (Forbidden) ends. */
+const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict', 'Forbidden']);
 
 /**
  * Keeps an object of the core group under one name in every active namespace: makes it where it is absent, again when
@@ -50,7 +52,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
   ) {
     const { registry, storage, timers } = options;
     this.namespaces = new Store(coreResource(registry, 'namespaces'), storage, timers);
-    this.store = new Store(coreResource(registry, resource), storage, timers);
+    this.store = new Store(coreResource(registry, resource), storage, timers, undefined, { inLiveNamespaces: true });
   }
 
   /** The fields of a new object besides its metadata. */
@@ -149,7 +151,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       if (stored === undefined) await this.create(namespace, signal);
       else await this.update(namespace, signal);
     } catch (error) {
-      const isRace = error instanceof StatusError && ['AlreadyExists', 'NotFound', 'Conflict'].includes(error.reason);
+      const isRace = error instanceof StatusError && races.has(error.reason);
       // Whoever was faster is looked at once more, as a change of its own.
       if (!isRace) throw error;
     }

@@ -59,7 +59,7 @@ export class EndpointServices {
   storeOf(resource: ServedResource): Store {
     let store = this.stores.get(resource);
     if (store === undefined) {
-      store = new Store(resource, this.storage, this.clock);
+      store = new Store(resource, this.storage, this.clock, undefined, { inLiveNamespaces: true });
       this.stores.set(resource, store);
     }
     return store;

@@ -4,6 +4,7 @@ import type {
   AgedPage,
   AgedQuery,
   ChangeSubscription,
+  CreateOptions,
   ListPage,
   ListQuery,
   LostVersions,
@@ -32,8 +33,8 @@ export class RemoteStorage implements Storage {
     private readonly register: RegisterDecision,
   ) {}
 
-  create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
-    return this.call('create', key, uid, json) as Promise<StoredObject>;
+  create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
+    return this.call('create', key, uid, json, options) as Promise<StoredObject>;
   }
 
   get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {

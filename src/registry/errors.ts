@@ -4,6 +4,7 @@ import {
   badRequestError,
   conflictError,
   expiredError,
+  forbiddenError,
   modifiedMessage,
   notFoundError,
   StatusError,
@@ -12,6 +13,15 @@ import {
   tooLargeResourceVersionError,
 } from '../machinery/status-error.js';
 import { StorageError } from '../storage/storage.errors.js';
+
+const namespaces: GroupResource = { group: '', resource: 'namespaces' };
+
+/** What a write gets that would make an object in a namespace that ends. */
+export function terminatingNamespaceError(gr: GroupResource, name: string, namespace: string): StatusError {
+  const detail = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const message = `namespace ${namespace} is being terminated`;
+  return forbiddenError(gr, name, detail, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);
+}
 
 /** Text of a 410 for a version that fell out of the history; clients relist when they see it. */
 export function expiredMessage(asked: bigint | undefined, floor: bigint | undefined): string {
@@ -35,6 +45,8 @@ export function toStatusError(error: unknown, gr: GroupResource, name: string, a
   switch (error.code) {
     case 'KeyExists':
       return alreadyExistsError(gr, name);
+    case 'NoNamespace':
+      return notFoundError(namespaces, error.key?.namespace ?? '');
     case 'KeyNotFound':
       return notFoundError(gr, name);
     case 'Conflict':

@@ -43,6 +43,11 @@ export class LiveIndex<V> {
     return this.follower.stopped();
   }
 
+  /** Milliseconds for which changes may have been missed. */
+  get lostForMs(): number {
+    return this.follower.lostForMs;
+  }
+
   get(namespace: string, name: string): V | undefined {
     return this.values.get(keyText(namespace, name));
   }

@@ -7,7 +7,13 @@ type NamespaceState = 'active' | 'terminating' | 'missing';
 
 const resource = 'namespaces';
 
-/** Whether namespaces take new objects: from memory when it is known, else from the store. */
+/** How long memory is believed while the change log can't be followed; as long as the access policy is. */
+const maxLostMs = 30_000;
+
+/**
+ * Whether namespaces take new objects: from memory when it is known, else from the store. Memory may
+ * lag: the write itself has the last word (`inLiveNamespace`).
+ */
 export class NamespaceIndex {
   private readonly index: LiveIndex<NamespaceState>;
 
@@ -29,6 +35,7 @@ export class NamespaceIndex {
 
   /** A namespace that the index does not know may have been made a moment ago by another process: the store decides. */
   state(namespace: string): NamespaceState | Promise<NamespaceState> {
+    if (this.index.lostForMs > maxLostMs) return this.read(namespace);
     return this.index.get('', namespace) ?? this.read(namespace);
   }
 

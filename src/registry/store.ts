@@ -30,7 +30,7 @@ import type {
 import { beforeCreate } from './before-create.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
 import { beforeUpdate } from './before-update.js';
-import { isOutcomeUnknown, toStatusError } from './errors.js';
+import { isOutcomeUnknown, terminatingNamespaceError, toStatusError } from './errors.js';
 import type { RandomBytes } from './generate-name.js';
 import {
   encodeForStorage,
@@ -80,6 +80,14 @@ export interface DeleteOutcome {
   readonly text: VersionedText;
 }
 
+export interface StoreOptions {
+  /**
+   * Makes objects only in namespaces that are there and not being deleted, whatever the caller believes to know: no object
+   * survives its namespace. Left out for what is written when there are no namespaces yet.
+   */
+  readonly inLiveNamespaces?: boolean;
+}
+
 /**
  * The one store for all resources: rules of the kind (its strategy) around compare-and-swap writes. Throws StatusError
  * only. A write that throws left nothing behind, unless its outcome is unknown (504): then the object may have been
@@ -88,14 +96,17 @@ export interface DeleteOutcome {
 export class Store {
   readonly groupResource: GroupResource;
   private readonly definition: ResourceDefinition;
+  private readonly creating: { readonly inLiveNamespace: boolean };
 
   constructor(
     readonly resource: ServedResource,
     private readonly storage: Storage,
     private readonly clock: Clock,
     private readonly random: RandomBytes = randomBytes,
+    options: StoreOptions = {},
   ) {
     this.definition = resource.definition;
+    this.creating = { inLiveNamespace: options.inLiveNamespaces === true && resource.definition.namespaced };
     this.groupResource = { group: this.definition.group, resource: this.definition.resource };
   }
 
@@ -150,8 +161,9 @@ export class Store {
       return { json, resourceVersion: undefined };
     }
     try {
-      return await this.storage.create(key, object.metadata.uid as string, json);
+      return await this.storage.create(key, object.metadata.uid as string, json, this.creating);
     } catch (error) {
+      if (isWithoutNamespace(error)) throw await this.withoutNamespace(key, name);
       if (error instanceof StorageError && error.code === 'KeyExists') {
         const live = await this.read(key, name);
         throw live === undefined
@@ -263,13 +275,15 @@ export class Store {
     let text: VersionedText;
     let isWritten = false;
     try {
-      const result = await this.storage.guaranteedUpdate(this.keyOf(namespace, name), { ignoreNotFound: true }, decide);
+      const options = { ignoreNotFound: true, ...this.creating };
+      const result = await this.storage.guaranteedUpdate(this.keyOf(namespace, name), options, decide);
       isWritten = true;
       text = result.object;
       await reservation?.commit();
       if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(writtenObject as ApiObject);
     } catch (error) {
       if (!isWritten && !isOutcomeUnknown(error)) await reservation?.rollback();
+      if (isWithoutNamespace(error)) throw await this.withoutNamespace(this.keyOf(namespace, name), name);
       if (!(error instanceof DryRunDone)) throw toStatusError(error, this.groupResource, name);
       text = dryResult as VersionedText;
     }
@@ -359,6 +373,13 @@ export class Store {
     }
   }
 
+  /** What to answer to a create whose namespace was not there or was being deleted. */
+  private async withoutNamespace({ namespace }: StorageKey, name: string): Promise<Error> {
+    const found = await this.read({ resource: 'namespaces', namespace: '', name: namespace }, namespace);
+    if (found === undefined) return notFoundError({ group: '', resource: 'namespaces' }, namespace);
+    return terminatingNamespaceError(this.groupResource, name, namespace);
+  }
+
   private async read(key: StorageKey, name: string, notOlderThan?: bigint): Promise<StoredObject | undefined> {
     try {
       return await this.storage.get(key, notOlderThan);
@@ -380,6 +401,10 @@ export class Store {
       addWarning(context, text);
     }
   }
+}
+
+function isWithoutNamespace(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'NoNamespace';
 }
 
 /** Makes one object equal to another, in place. */

@@ -5,6 +5,7 @@ import type { StorageKey } from './storage.interface.js';
  *
  * - `KeyExists`: create found a live object under the key.
  * - `KeyNotFound`: get, update or delete found none.
+ * - `NoNamespace`: the object may only be made in a namespace that is there and not being deleted, and it is not.
  * - `Conflict`: the object changed between read and write (retryable by reading again).
  * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
  * - `Expired`: the asked version lies below the retention floor.
@@ -18,6 +19,7 @@ import type { StorageKey } from './storage.interface.js';
 export type StorageErrorCode =
   | 'KeyExists'
   | 'KeyNotFound'
+  | 'NoNamespace'
   | 'Conflict'
   | 'PreconditionFailed'
   | 'Expired'

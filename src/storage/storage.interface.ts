@@ -80,7 +80,16 @@ export type UpdateDecision =
   | { readonly kind: 'delete'; readonly json: string }
   | { readonly kind: 'unchanged' };
 
-export interface UpdateOptions {
+export interface CreateOptions {
+  /**
+   * Whether the namespace of the key must be there and not be deleted, judged in the transaction of the write: when a
+   * namespace terminates, nothing is made in it behind the back of whoever empties it.
+   */
+  readonly inLiveNamespace?: boolean | undefined;
+}
+
+/** `inLiveNamespace` is about objects that the update creates. */
+export interface UpdateOptions extends CreateOptions {
   readonly preconditions?: Preconditions | undefined;
   /** Call the update function with `undefined` instead of failing with `KeyNotFound`. */
   readonly ignoreNotFound?: boolean | undefined;
@@ -156,8 +165,8 @@ export interface LostVersions {
  * every change up to n. Every method throws `StorageError` only.
  */
 export interface Storage {
-  /** Writes a new object; `KeyExists` when one lives there. */
-  create(key: StorageKey, uid: string, json: string): Promise<StoredObject>;
+  /** Writes a new object; `KeyExists` when one lives there, `NoNamespace` when the options ask for one. */
+  create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject>;
 
   /**
    * The newest committed state, nothing older than what was committed when the call began; undefined when there is

@@ -5,6 +5,7 @@ import type {
   AgedPage,
   AgedQuery,
   ChangeSubscription,
+  CreateOptions,
   ListPage,
   ListQuery,
   LostVersions,
@@ -71,8 +72,8 @@ export class CachedStorage implements Storage {
     await Promise.all([...this.#cachers.values()].map((cacher) => cacher.stop()));
   }
 
-  async create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
-    return this.#noted(await this.#inner.create(key, uid, json));
+  async create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
+    return this.#noted(await this.#inner.create(key, uid, json, options));
   }
 
   async guaranteedUpdate(

@@ -69,15 +69,22 @@ export async function guaranteedUpdate(
       expected: current?.resourceVersion ?? null,
       json: decision.json,
       previousJson: current?.json,
+      inLiveNamespace: options.inLiveNamespace,
     });
     if (answer.kind === 'written') {
       const object = { key, uid, resourceVersion: answer.resourceVersion, json: decision.json };
       return { outcome: op === 'delete' ? 'deleted' : 'written', object };
     }
+    if (op === 'create' && answer.current === undefined) throw noNamespace(key);
     current = answer.current;
     certain = true;
   }
   throw new StorageError('Conflict', `the object changed during each of ${MOST_ROUNDS} attempts`, { key });
+}
+
+/** A create was refused though nothing lives under the key. */
+export function noNamespace(key: StorageKey): StorageError {
+  return new StorageError('NoNamespace', 'the namespace is not there or is being deleted', { key });
 }
 
 function checkPreconditions(

@@ -6,6 +6,7 @@ import type {
   AgedPage,
   AgedQuery,
   ChangeSubscription,
+  CreateOptions,
   ListPage,
   ListQuery,
   LostVersions,
@@ -18,7 +19,7 @@ import type {
   UpdateResult,
 } from '../storage.interface.js';
 import { type Epoch, EpochKeeper } from './epoch.js';
-import { guaranteedUpdate } from './guaranteed-update.js';
+import { guaranteedUpdate, noNamespace } from './guaranteed-update.js';
 import { schemaProblem } from './migrate.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
@@ -137,7 +138,7 @@ export class PostgresStorage implements Storage {
     this.#feed.wake(undefined, 'poll');
   }
 
-  async create(key: StorageKey, uid: string, json: string): Promise<StoredObject> {
+  async create(key: StorageKey, uid: string, json: string, options: CreateOptions = {}): Promise<StoredObject> {
     const answer = await this.#sequencer.write({
       op: 'create',
       key,
@@ -145,11 +146,13 @@ export class PostgresStorage implements Storage {
       expected: null,
       json,
       previousJson: undefined,
+      inLiveNamespace: options.inLiveNamespace,
     });
     if (answer.kind === 'written') return { key, uid, resourceVersion: answer.resourceVersion, json };
+    if (answer.current === undefined) throw noNamespace(key);
     throw new StorageError('KeyExists', 'an object lives under the key already', {
       key,
-      ...(answer.current === undefined ? {} : { resourceVersion: answer.current.resourceVersion }),
+      resourceVersion: answer.current.resourceVersion,
     });
   }
 

@@ -15,6 +15,7 @@ import { answerBatch, type WrittenBatch } from './written-batch.js';
 const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
 /** How long nothing is notified after the server's queue of notifications was full. */
 const QUIET_MS = 10_000;
+const CREATE_IN_LIVE_NAMESPACE = 3;
 
 /**
  * The only way to write. One connection; while a batch is under way new writes wait in memory and go together in the
@@ -146,7 +147,7 @@ export class Sequencer {
     const values = [
       this.#epochs.current?.epoch.toString() ?? null,
       id,
-      smallintArray(batch.map((entry) => OP_CODES[entry.write.op])),
+      smallintArray(batch.map((entry) => opCode(entry.write))),
       textArray(batch.map((entry) => entry.write.key.resource)),
       textArray(batch.map((entry) => entry.write.key.namespace)),
       textArray(batch.map((entry) => entry.write.key.name)),
@@ -301,6 +302,10 @@ export class Sequencer {
     this.observe(newest);
     return { newest, resources: new Set(batch.map((entry) => entry.write.key.resource)), stretch: undefined };
   }
+}
+
+function opCode({ op, inLiveNamespace }: Write): number {
+  return op === 'create' && inLiveNamespace === true ? CREATE_IN_LIVE_NAMESPACE : OP_CODES[op];
 }
 
 function newBatchId(): string {

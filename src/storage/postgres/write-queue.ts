@@ -13,6 +13,8 @@ export interface Write {
   readonly json: string;
   /** Text of the object at the version `expected`, where the writer has it. */
   readonly previousJson: string | undefined;
+  /** A create also needs a namespace that is there and not being deleted. */
+  readonly inLiveNamespace?: boolean | undefined;
 }
 
 /** The new version, or the committed state that contradicted the precondition. */

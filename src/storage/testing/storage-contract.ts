@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Storage, StorageKey } from '../storage.interface.js';
+import type { Storage, StorageKey, UpdateDecision } from '../storage.interface.js';
 import { listAndWatchContract } from './list-and-watch-contract.js';
 import { failsWith, names, put, remove } from './storage-helpers.js';
 
@@ -46,6 +46,45 @@ export function storageContract(makeStorage: StorageFactory): void {
       await storage.create(key, 'first', '{"n":1}');
       await assert.rejects(storage.create(key, 'second', '{"n":2}'), failsWith('KeyExists'));
       assert.equal((await storage.get(key))?.uid, 'first');
+    });
+
+    it('creates only in a live namespace where that is asked for, alone and among others', async () => {
+      const resource = freshResource();
+      const [open, ending] = [randomUUID(), randomUUID()];
+      const namespaceOf = (name: string) => ({ resource: 'namespaces', namespace: '', name });
+      const label = { labels: { deletionTimestamp: 'no such thing' } };
+      await storage.create(namespaceOf(open), 'u', JSON.stringify({ metadata: { name: open, ...label } }));
+      const metadata = { name: ending, deletionTimestamp: '2030-01-01T00:00:00Z' };
+      await storage.create(namespaceOf(ending), 'u', JSON.stringify({ metadata }));
+      const create = (namespace: string, name: string) =>
+        storage.create({ resource, namespace, name }, 'u', '{}', { inLiveNamespace: true });
+      const update = (namespace: string, name: string) =>
+        storage.guaranteedUpdate(
+          { resource, namespace, name },
+          { ignoreNotFound: true, inLiveNamespace: true },
+          (): UpdateDecision => ({ kind: 'write', json: '{"n":1}', uid: 'u' }),
+        );
+      for (const write of [create, update]) {
+        await write(open, `${write.name}1`);
+        await assert.rejects(write(ending, 'a'), failsWith('NoNamespace'));
+        await assert.rejects(write('absent', 'a'), failsWith('NoNamespace'));
+        const together = await Promise.allSettled(
+          [open, ending, 'absent', open].map((namespace, i) => write(namespace, `${write.name}together${i}`)),
+        );
+        assert.deepEqual(
+          together.map(({ status }) => status),
+          ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+        );
+      }
+      await assert.rejects(create(open, 'create1'), failsWith('KeyExists'));
+      await storage.create({ resource, namespace: 'absent', name: 'unasked' }, 'u', '{}');
+      const { items } = await storage.list({ resource });
+      assert.deepEqual(new Set(items.map(({ key }) => key.namespace)), new Set([open, 'absent']));
+      assert.equal(items.length, 7);
+      const change = await storage.watch({ resource }, (items[0]?.resourceVersion ?? 1n) - 1n);
+      const seen = await change.next();
+      assert.equal(seen?.changes[0]?.type, 'create');
+      change.close();
     });
 
     it('gives rising versions', async () => {

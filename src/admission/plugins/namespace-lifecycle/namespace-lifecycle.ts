@@ -1,5 +1,6 @@
 import { forbiddenError, notFoundError } from '../../../machinery/status-error.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
+import { terminatingNamespaceError } from '../../../registry/errors.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 
@@ -48,11 +49,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
     const state = typeof looked === 'string' ? looked : await looked;
     if (state === 'missing') throw notFoundError(namespaces, namespace);
     if (state === 'terminating') {
-      const detail = `unable to create new content in namespace ${namespace} because it is being terminated`;
-      const message = `namespace ${namespace} is being terminated`;
-      throw forbiddenError(resource, name, detail, [
-        { reason: 'NamespaceTerminating', message, field: 'metadata.namespace' },
-      ]);
+      throw terminatingNamespaceError(resource, name, namespace);
     }
   }
 }

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { systemClock } from '../../machinery/clock.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { vendorNames } from '../../machinery/vendor.js';
+import { configMapResource } from '../../modules/core/config-map/config-map.resource.js';
+import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
+import { Logger } from '../../observability/logger.js';
+import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
+import { Store } from '../../registry/store.js';
+import { createPostgresStorage } from '../../storage/postgres/postgres-storage.js';
+import { systemTimers } from '../timers.js';
+import { workContext } from '../work-context.js';
+import { NamespaceController } from './namespace.controller.js';
+
+const names = vendorNames('k8s.io');
+const rounds = 15;
+
+let postgres: TestPostgres;
+before(async () => {
+  postgres = await startTestPostgres();
+});
+after(() => postgres.stop());
+
+it('nothing survives its namespace, whatever the process that writes it believes', async () => {
+  const databaseUrl = await postgres.createTestDatabase();
+  const registry = new ResourceRegistry();
+  registry.register(configMapResource());
+  registry.register(namespaceResource(names));
+  const [remover, late] = [await createPostgresStorage({ databaseUrl }), await createPostgresStorage({ databaseUrl })];
+  const stop = new AbortController();
+  const context = workContext('test', 0, stop.signal);
+  const validate = async () => {};
+  const resource = (plural: string) => registry.find('', 'v1', plural) as ServedResource;
+  const namespaces = new Store(resource('namespaces'), remover, systemClock);
+  // The late process never asks whether the namespace is there: it is as if its view of namespaces stood still.
+  const maps = new Store(resource('configmaps'), late, systemClock, undefined, { inLiveNamespaces: true });
+  const controller = new NamespaceController({
+    storage: remover,
+    registry,
+    names,
+    logger: new Logger('error', 'text', () => {}),
+    timers: systemTimers,
+    settleMs: 0,
+    firstPauseMs: 1,
+  });
+  const running = controller.run(stop.signal);
+  const answers = new Map<string, number>();
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const namespace = `round-${round}`;
+      const body = { metadata: { name: namespace }, spec: {}, status: {} } as unknown as ApiObject;
+      await namespaces.create(context, body, { dryRun: false, validate });
+      let isGone = false;
+      const writer = async (id: number): Promise<void> => {
+        for (let i = 0; !isGone || i < 3; i++) {
+          const object = { metadata: { name: `m-${id}-${i}`, namespace }, data: {} } as unknown as ApiObject;
+          try {
+            await maps.create(context, object, { dryRun: false, validate });
+            answers.set('made', (answers.get('made') ?? 0) + 1);
+          } catch (error) {
+            if (!(error instanceof StatusError)) throw error;
+            answers.set(error.reason, (answers.get(error.reason) ?? 0) + 1);
+          }
+        }
+        // Once more when the namespace is gone for certain.
+        const object = { metadata: { name: `last-${id}`, namespace }, data: {} } as unknown as ApiObject;
+        await assert.rejects(maps.create(context, object, { dryRun: false, validate }), { reason: 'NotFound' });
+      };
+      const writers = [1, 2, 3].map(writer);
+      await namespaces.delete(context, '', namespace, { dryRun: false }, validate);
+      const key = { resource: 'namespaces', namespace: '', name: namespace };
+      while ((await remover.get(key)) !== undefined) await new Promise((resolve) => setImmediate(resolve));
+      isGone = true;
+      await Promise.all(writers);
+    }
+    const { items } = await remover.list({ resource: 'configmaps' });
+    assert.deepEqual(
+      items.map(({ key }) => `${key.namespace}/${key.name}`),
+      [],
+    );
+    assert.ok(
+      (answers.get('Forbidden') ?? 0) > 0,
+      `some came while a namespace ended: ${JSON.stringify([...answers])}`,
+    );
+    assert.ok((answers.get('NotFound') ?? 0) > 0, `some came after the end: ${JSON.stringify([...answers])}`);
+  } finally {
+    stop.abort();
+    await running;
+    await remover.stop();
+    await late.stop();
+  }
+});
