@@ -32,15 +32,17 @@ import { UnreadAnswers } from './endpoints/unread-answers.js';
 import { LargeLane } from './large/large-lane.js';
 import { systemClock } from './machinery/clock.js';
 import type { ServiceAccountTokenIssuer } from './machinery/security.js';
+import { StatusError } from './machinery/status-error.js';
 import { vendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/bootstrap.js';
 import { Logger } from './observability/logger.js';
 import { Metrics, type MetricsWorker } from './observability/metrics.js';
-import { openStorage } from './program/open-storage.js';
+import { openStorage, tellWaiting } from './program/open-storage.js';
 import type { GroupContext } from './registry/group-context.js';
 import { NamespaceIndex } from './registry/namespace-index.js';
 import { StorageReader } from './registry/object-reader.js';
 import { ResourceRegistry } from './registry/resource-registry.js';
+import { isNotReadyYet, untilReady } from './storage/until-ready.js';
 
 const maxBodyBytes = 3 * 1024 * 1024;
 /** Answers that one connection may leave unread, besides those it asks for at the same moment. */
@@ -69,17 +71,26 @@ export interface RunningServer {
 }
 
 /**
- * Starts serving the API: storage first, then what must be in memory before the first request, then the listener.
- * Rejects with the reason when any of it can't be had; nothing stays open then.
+ * Starts serving the API: storage first, then what must be in memory before the first request, then the listener. Waits
+ * for a database that is not ready yet, until `signal` is aborted. Rejects with the reason when any of it can't be had;
+ * nothing stays open then.
  */
-export async function startServer(options: ServerOptions, worker?: WorkerIdentity): Promise<RunningServer> {
+export async function startServer(
+  options: ServerOptions,
+  worker?: WorkerIdentity,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<RunningServer> {
   const { logLevel, logFormat } = options.logging;
   const logger = new Logger(logLevel, logFormat, undefined, worker === undefined ? {} : { worker: worker.index });
   const { api } = options;
   const names = vendorNames(options.cluster.vendor, options.cluster.compat);
   const metrics = new Metrics(worker);
   const shutdown = new AbortController();
-  const { database, storage, stop: stopStorage } = await openStorage(options.storage, metrics, logger);
+  const { database, storage, stop: stopStorage } = await openStorage(options.storage, metrics, logger, signal);
+  const giveUp = () => shutdown.abort();
+  signal.addEventListener('abort', giveUp);
+  const whenReady = <T>(step: () => Promise<T>): Promise<T> =>
+    untilReady(step, { signal, onWait: (error) => tellWaiting(logger, error), passes: isPassing });
   const state: HealthState = { startedAt: Date.now(), isStarted: false, isStopping: false };
   let stopAuthentication = async (): Promise<void> => undefined;
   try {
@@ -134,7 +145,7 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
       listPageSize,
       shutdown: shutdown.signal,
       documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
-      continueKey: await database.serverKey('continue-token'),
+      continueKey: await whenReady(() => database.serverKey('continue-token')),
     };
     const services = new EndpointServices(registry, storage, systemClock, names, metrics, endpointOptions, metaKinds);
     const namespaces = new NamespaceIndex(storage, registry, (error) =>
@@ -234,10 +245,10 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     await namespaces.start(shutdown.signal);
     await authorization.start(shutdown.signal);
     stopAuthentication = () => authentication.stop();
-    await authentication.start();
-    await ensureSystemObjects(context, options.secureServing.securePort);
+    await whenReady(() => authentication.start());
+    await whenReady(() => ensureSystemObjects(context, options.secureServing.securePort));
     const authorities = new AuthorityPublisher(context, options.authentication, tls, logger);
-    await authorities.publish();
+    await whenReady(() => authorities.publish());
     tls.onChange(() => authorities.publishSoon(shutdown.signal));
     const listener = fastify.server as unknown as Http2SecureServer;
     keepAllFields(listener);
@@ -246,6 +257,8 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     tls.start(listener, shutdown.signal);
     await app.listen(securePort, bindAddress);
     const prepared = authorization.prepare(context, shutdown.signal);
+    // From now on the caller's stop() does it, in its order.
+    signal.removeEventListener('abort', giveUp);
     state.isStarted = true;
     const url = `https://${bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress}:${securePort}`;
     logger.info('serving', { url });
@@ -290,6 +303,11 @@ export async function startServer(options: ServerOptions, worker?: WorkerIdentit
     await stopStorage();
     throw error;
   }
+}
+
+/** Answers of the stores count as well as errors of storage. */
+function isPassing(error: unknown): boolean {
+  return isNotReadyYet(error) || (error instanceof StatusError && [503, 504].includes(error.code));
 }
 
 /** What is known of an issuer without asking it. */

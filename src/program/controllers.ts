@@ -57,21 +57,28 @@ export function startLoops(
 export async function runControllers(
   options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'logging'>,
   settings: ControllersSettings,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<Running> {
   const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
   const stop = new AbortController();
   let authorization: Authorization | undefined;
-  const resources = await openServedResources(options, logger, (parts) => {
-    authorization = buildAuthorization(options.authorization, { ...parts, logger });
-    const { authorizer, rules } = authorization;
-    return { ...closedSecurity, authorizer, rules };
-  });
+  const resources = await openServedResources(
+    options,
+    logger,
+    (parts) => {
+      authorization = buildAuthorization(options.authorization, { ...parts, logger });
+      const { authorizer, rules } = authorization;
+      return { ...closedSecurity, authorizer, rules };
+    },
+    signal,
+  );
   const close = async () => {
     stop.abort();
     await authorization?.stopped();
     await resources.stop();
   };
   try {
+    signal.addEventListener('abort', () => stop.abort(), { once: true });
     await authorization?.start(stop.signal);
     const controllers = startLoops(resources.context, logger, settings);
     logger.info('control loops wait for their turn', { identity: controllers.identity });

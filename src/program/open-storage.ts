@@ -4,8 +4,11 @@ import type { Metrics } from '../observability/metrics.js';
 import { storageObserver } from '../observability/storage-observer.js';
 import { watchCacheObserver } from '../observability/watch-cache-observer.js';
 import { CachedStorage } from '../storage/cacher/cache-delegator.js';
+import type { StorageObserver } from '../storage/postgres/options.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import type { Storage } from '../storage/storage.interface.js';
+import { untilReady } from '../storage/until-ready.js';
+import { errorText } from './startup-error.js';
 
 /** How long reads of the cache may go on when the process stops. */
 const cachePatienceMs = 5_000;
@@ -20,19 +23,17 @@ export interface OpenStorage {
   stop(): Promise<void>;
 }
 
-/** Connects to the database and puts the watch cache before it; throws what `createPostgresStorage` throws. */
+/**
+ * Connects to the database, waiting for it while it is not ready, and puts the watch cache before it. Throws what
+ * `createPostgresStorage` throws, at once when waiting would not heal it, or when `signal` is aborted.
+ */
 export async function openStorage(
   options: StorageOptions & { readonly databaseUrl: string },
   metrics: Metrics,
   logger: Logger,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<OpenStorage> {
-  const database = await createPostgresStorage({
-    databaseUrl: options.databaseUrl,
-    listenDatabaseUrl: options.listenDatabaseUrl,
-    poolSize: options.databasePoolSize,
-    watchHistoryMs: options.watchHistoryMs,
-    observer: storageObserver(metrics, logger),
-  });
+  const database = await openDatabase(options, storageObserver(metrics, logger), logger, signal);
   const cached: CachedStorage | undefined = options.watchCache
     ? new CachedStorage(database, {
         maxBytes: options.watchCacheMaxBytes,
@@ -53,4 +54,27 @@ export async function openStorage(
       }
     },
   };
+}
+
+/** The database alone, with the same patience. */
+export function openDatabase(
+  options: StorageOptions & { readonly databaseUrl: string },
+  observer: StorageObserver,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<PostgresStorage> {
+  const open = () =>
+    createPostgresStorage({
+      databaseUrl: options.databaseUrl,
+      listenDatabaseUrl: options.listenDatabaseUrl,
+      poolSize: options.databasePoolSize,
+      watchHistoryMs: options.watchHistoryMs,
+      observer,
+    });
+  return untilReady(open, { signal, onWait: (error) => tellWaiting(logger, error) });
+}
+
+/** The start goes on when the database is ready. */
+export function tellWaiting(logger: Logger, error: unknown): void {
+  logger.warn('the start waits for the database', { reason: errorText(error) });
 }

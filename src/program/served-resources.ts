@@ -10,8 +10,8 @@ import { Metrics } from '../observability/metrics.js';
 import { storageObserver } from '../observability/storage-observer.js';
 import { GROUP_CONTEXT, type GroupContext } from '../registry/group-context.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
-import { createPostgresStorage } from '../storage/postgres/postgres-storage.js';
 import type { Running } from './lifecycle.js';
+import { openDatabase } from './open-storage.js';
 
 /** Storage and every built-in resource, without the HTTP side: for work inside the program. */
 export interface ServedResources extends Running {
@@ -35,20 +35,17 @@ class GroupsModule {
  * Opens the database, whose schema must be up to date, and registers the resources.
  *
  * @param makeSecurity what rules about access ask; the resources are registered after it was called. Default: closed.
+ * Waits for a database that is not ready, until `signal` is aborted.
+ *
  * @throws MigrationError or StorageError when the database can't be used; nothing stays open then.
  */
 export async function openServedResources(
   { storage: database, cluster }: Pick<ServerOptions, 'storage' | 'cluster'>,
   logger: Logger,
   makeSecurity: (parts: Omit<GroupContext, 'security'>) => Security = () => closedSecurity,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<ServedResources> {
-  const storage = await createPostgresStorage({
-    databaseUrl: database.databaseUrl,
-    listenDatabaseUrl: database.listenDatabaseUrl,
-    poolSize: database.databasePoolSize,
-    watchHistoryMs: database.watchHistoryMs,
-    observer: storageObserver(new Metrics(), logger),
-  });
+  const storage = await openDatabase(database, storageObserver(new Metrics(), logger), logger, signal);
   try {
     const parts = {
       registry: new ResourceRegistry(),

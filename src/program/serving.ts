@@ -19,12 +19,13 @@ export interface Serving extends Running {
  * Starts serving: in this process, or with `--workers` in several that share the port. Loaded on demand, so that wrong
  * command lines are answered at once.
  *
+ * @param signal ends waiting for a database that is not ready
  * @throws whatever keeps the (first) process from starting; nothing runs then.
  */
-export async function startServing(options: ServerOptions): Promise<Serving> {
+export async function startServing(options: ServerOptions, signal?: AbortSignal): Promise<Serving> {
   const count = workerCount(options.secureServing.workers);
   if (count > 1) return startWorkers(options, count);
-  const server = await serveAlone(options, { syncsViews: true });
+  const server = await serveAlone(options, { syncsViews: true, signal });
   return {
     url: server.url,
     stop: () => server.stop(),
@@ -60,10 +61,18 @@ async function startWorkers(options: ServerOptions, count: number): Promise<Serv
  */
 export async function serveAlone(
   options: ServerOptions,
-  { syncsViews, worker }: { readonly syncsViews: boolean; readonly worker?: WorkerIdentity },
+  {
+    syncsViews,
+    worker,
+    signal,
+  }: {
+    readonly syncsViews: boolean;
+    readonly worker?: WorkerIdentity;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<RunningServer> {
   const { startServer } = await import('../server.js');
-  const server = await startServer(options, worker);
+  const server = await startServer(options, worker, signal);
   if (!syncsViews) return server;
   const { registry, names, security } = server.context;
   const problem = await exposureProblem(options, security.rules);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChangeSubscription, Storage, StorageKey } from '../storage/storage.interface.js';
+import { untilReady } from '../storage/until-ready.js';
 
 const retryMs = 500;
 
@@ -29,7 +30,7 @@ export class ChangeFollower {
   /** Resolves when changes committed from now on will be told; goes on by itself until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.subscription?.close(), { once: true });
-    this.subscription = await this.subscribe(signal);
+    this.subscription = await untilReady(() => this.subscribe(signal), { signal, onWait: this.onFault });
     this.loop = this.run(signal);
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { ChangeSubscription, Storage, StoredObject } from '../storage/storage.interface.js';
+import { untilReady } from '../storage/until-ready.js';
 import { decodeStored, type StoredResources } from './object-codec.js';
 
 const retryMs = 500;
@@ -49,7 +50,7 @@ export class ResourceFollower {
       this.wake();
     };
     signal.addEventListener('abort', stop, { once: true });
-    await this.fill();
+    await untilReady(() => this.fill(), { signal, onWait: this.onFault });
     this.loop = this.run(signal);
   }
 

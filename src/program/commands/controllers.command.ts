@@ -34,7 +34,13 @@ export const controllersCommand: Command = {
     const controllers = await runControllers(
       { ...options, storage: { ...storage, databaseUrl } },
       { events, controllers: loops },
-    );
+      context.signals.signal,
+    ).catch((error: unknown) => {
+      // It waited for the database, and is not to wait any more.
+      if (context.signals.signal.aborted) return undefined;
+      throw error;
+    });
+    if (controllers === undefined) return;
     await context.signals.wait();
     await controllers.stop();
   },

@@ -92,7 +92,7 @@ async function start(
   const authority = await authorityOf(options, given, pki);
   await writeKubeconfig(kubeconfig, options, authority, pki);
   if (context.signals.signal.aborted) return;
-  const server = await startServing(options);
+  const server = await startServing(options, context.signals.signal);
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
   await publishClusterInfo(options, { server: localUrl(bindAddress, securePort), authority }, logger);

@@ -23,11 +23,18 @@ export const serveCommand: Command = {
     const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
     await checkFiles(serverOptionGroups, parsed);
     context.lastResort.logTo(new Logger(parsed.logging.logLevel, parsed.logging.logFormat));
-    const server = await startServing({
+    const { signals } = context;
+    const options = {
       ...parsed,
       storage: { ...parsed.storage, databaseUrl },
       secureServing: await withServingCertificate(parsed),
+    };
+    const server = await startServing(options, signals.signal).catch((error: unknown) => {
+      // It waited for the database, and is not to wait any more.
+      if (signals.signal.aborted) return undefined;
+      throw error;
     });
+    if (server === undefined) return;
     await context.signals.wait();
     context.signals.endWithin(stopLimit(parsed.api));
     await server.stop();

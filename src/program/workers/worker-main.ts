@@ -18,6 +18,7 @@ const lingerMs = 5_000;
 const link = new ParentLink(process);
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
+const stopping = new AbortController();
 const lastResort = new LastResort({ stop: () => void stopFaulty(), exit: (code) => process.exit(code) });
 
 async function start(message: Extract<ParentMessage, { type: 'start' }>): Promise<Running | undefined> {
@@ -28,6 +29,7 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
     const server = await serveAlone(message.options, {
       syncsViews: message.syncsViews,
       worker: { index: message.index, gatherMetrics: () => link.gather() },
+      signal: stopping.signal,
     });
     link.onCollect(() => server.metrics.families());
     link.send({ type: 'ready', url: server.url });
@@ -44,6 +46,7 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
 async function stop(): Promise<void> {
   if (isStopping) return;
   isStopping = true;
+  stopping.abort();
   try {
     await (await starting)?.stop();
   } catch (error) {

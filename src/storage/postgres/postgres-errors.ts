@@ -26,6 +26,8 @@ const RECONNECT = new Set(['25006', '26000', '0A000', '57P03', '25P02', '42P05']
 export function failureKind(error: unknown): FailureKind {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return 'lost';
   const code = error.code;
+  // No connection was made: a wrong password or role, no such database.
+  if (code.startsWith('28') || code === '3D000') return 'fatal';
   // FATAL ends the session: the statement may have been committed just before.
   if (error.severity === 'FATAL' || error.severity === 'PANIC') return 'lost';
   if (code.startsWith('08') || code.startsWith('57P')) return 'lost';

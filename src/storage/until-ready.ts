@@ -1,0 +1,54 @@
+import { sqlState } from './postgres/postgres-errors.js';
+import { StorageError, type StorageErrorCode } from './storage.errors.js';
+import { Backoff, untilAborted } from './wait.js';
+
+export interface UntilReadyOptions {
+  /** Gives up waiting. */
+  readonly signal: AbortSignal;
+  /** Hears why the step has to wait, once for each reason. */
+  readonly onWait: (error: unknown) => void;
+  /** What else passes; default: what `isNotReadyYet` says. */
+  readonly passes?: (error: unknown) => boolean;
+}
+
+const passing: ReadonlySet<StorageErrorCode> = new Set(['Unavailable', 'UnknownOutcome', 'TooLargeVersion', 'Expired']);
+/** Classes of SQLSTATE that no waiting heals: wrong password or role, no such database, missing rights or relations. */
+const lasting = ['28', '3D', '42', '3F'];
+
+/** Whether an error of storage means no more than that the database is not there yet, or busy, or behind. */
+export function isNotReadyYet(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (lasting.some((state) => sqlState(cause)?.startsWith(state) === true)) return false;
+  }
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (!(cause instanceof StorageError) || !passing.has(cause.code)) continue;
+    // Settings that can't be worked with have neither a cause nor a reason that passes.
+    return cause.code !== 'Unavailable' || cause.cause !== undefined || cause.reason !== undefined;
+  }
+  return false;
+}
+
+/**
+ * Runs a step of the start again and again until the database is ready for it. The step may have been done in part.
+ *
+ * @throws what the step throws for any other reason, or its last error when `signal` is aborted.
+ */
+export async function untilReady<T>(
+  step: () => Promise<T>,
+  { signal, onWait, passes = isNotReadyYet }: UntilReadyOptions,
+): Promise<T> {
+  const backoff = new Backoff(200, 5_000);
+  let told: string | undefined;
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (signal.aborted || !passes(error)) throw error;
+      const reason = String(error);
+      if (reason !== told) onWait(error);
+      told = reason;
+      await untilAborted(backoff.next(), signal);
+      if (signal.aborted) throw error;
+    }
+  }
+}
