@@ -35,6 +35,7 @@ import type { ServiceAccountTokenIssuer } from './machinery/security.js';
 import { StatusError } from './machinery/status-error.js';
 import { vendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/bootstrap.js';
+import { ensureSystemPriorityClasses } from './modules/scheduling/bootstrap.js';
 import { Logger } from './observability/logger.js';
 import { Metrics, type MetricsWorker } from './observability/metrics.js';
 import { openStorage, tellWaiting } from './program/open-storage.js';
@@ -247,6 +248,7 @@ export async function startServer(
     stopAuthentication = () => authentication.stop();
     await whenReady(() => authentication.start());
     await whenReady(() => ensureSystemObjects(context, options.secureServing.securePort));
+    await whenReady(() => ensureSystemPriorityClasses(context));
     const authorities = new AuthorityPublisher(context, options.authentication, tls, logger);
     await whenReady(() => authorities.publish());
     tls.onChange(() => authorities.publishSoon(shutdown.signal));

@@ -1,5 +1,6 @@
 import type { RequestInfo } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
+import type { RequestLabels } from '../observability/metrics.js';
 import { allVerbs, type ResourceVerb, type SubresourceDefinition } from '../registry/resource-definition.js';
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
 
@@ -51,4 +52,17 @@ function findSubresource(resource: ServedResource, info: RequestInfo): Subresour
   const found = resource.definition.subresources?.find((s) => s.name === info.subresource);
   if (found === undefined) throw unknownPathError();
   return found;
+}
+
+/** What metrics of a request about resources are labelled with: nothing that clients make up. */
+export function scopeLabels({ resource, verb, subresource, namespace, name }: RequestScope): RequestLabels {
+  const { definition, served } = resource;
+  return {
+    verb: verb.toUpperCase(),
+    group: definition.group,
+    version: served.version,
+    resource: definition.resource,
+    subresource: subresource?.name ?? '',
+    scope: name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
+  };
 }

@@ -18,6 +18,8 @@ interface GroupResourceKind {
 }
 
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
+/** What operators' dashboards know the program by. */
+const component = 'apiserver';
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Metrics as values, to be carried between processes. */
@@ -54,7 +56,7 @@ export class Metrics {
   private readonly requests: Counter<(typeof requestLabels)[number] | 'code' | 'dry_run'>;
   private readonly latency: Histogram<(typeof requestLabels)[number]>;
   private readonly inFlight: Gauge<'request_kind'>;
-  private readonly longRunning: Gauge<'verb' | 'group' | 'resource'>;
+  private readonly longRunning: Gauge<(typeof requestLabels)[number] | 'component'>;
   private readonly watchers: Gauge<'group' | 'kind'>;
   private readonly endedWatches: Counter<'group' | 'kind' | 'reason'>;
   private readonly deprecated: Gauge<'group' | 'version' | 'resource' | 'subresource' | 'removed_release'>;
@@ -99,7 +101,7 @@ export class Metrics {
     this.longRunning = new Gauge({
       name: 'apiserver_longrunning_gauge',
       help: 'Long-running requests (watches) that are open.',
-      labelNames: ['verb', 'group', 'resource'],
+      labelNames: [...requestLabels, 'component'],
       registers,
     });
     this.watchers = new Gauge({
@@ -232,14 +234,14 @@ export class Metrics {
     this.deprecated.set(labels, 1);
   }
 
-  watchStarted({ group, kind }: GroupResourceKind): void {
+  watchStarted({ group, kind }: GroupResourceKind, labels: RequestLabels): void {
     this.watchers.inc({ group, kind });
-    this.longRunning.inc({ verb: 'WATCH', group, resource: kind });
+    this.longRunning.inc({ ...labels, component });
   }
 
-  watchEnded({ group, kind }: GroupResourceKind): void {
+  watchEnded({ group, kind }: GroupResourceKind, labels: RequestLabels): void {
     this.watchers.dec({ group, kind });
-    this.longRunning.dec({ verb: 'WATCH', group, resource: kind });
+    this.longRunning.dec({ ...labels, component });
   }
 
   watchEndedEarly({ group, kind }: GroupResourceKind, reason: string): void {

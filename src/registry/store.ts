@@ -348,6 +348,7 @@ export class Store {
       leaveLarge(context, current.json.length);
       const live = parseStored(this.resource, current);
       checkPreconditions(this.definition, live, options);
+      this.definition.strategy.checkDelete?.(live);
       await validate(undefined, live);
       const decision = decideDelete(context, this.definition, live, options, this.clock);
       outcome = { removed: decision.kind === 'remove', object: decision.object };

@@ -71,6 +71,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    */
   gracePeriodSeconds?(object: T, options: DeleteOptions): number | undefined;
 
+  /** Refuses the deletion of certain objects: throws a StatusError. */
+  checkDelete?(object: T): void;
+
   /** May change `object` that got its deletionTimestamp (namespaces turn Terminating). */
   prepareForDelete?(context: RequestContext, object: T): void;
 

@@ -10,7 +10,7 @@ import type { AcceptedType } from '../negotiation/accept.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
-import type { RequestScope } from '../request-scope.js';
+import { type RequestScope, scopeLabels } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
 import { EventStream } from './event-stream.js';
 import { WatchEncoder } from './watch-encoder.js';
@@ -68,7 +68,8 @@ export async function handleWatch(
   const subscription = await store.watch(namespace, name, from);
 
   const stream = new EventStream(context, reply, streamType(accepted), services.throttle);
-  services.metrics.watchStarted(resource.definition);
+  const labels = scopeLabels(scope);
+  services.metrics.watchStarted(resource.definition, labels);
   subscription.onFailure(() => stream.cutIfBlocked());
   try {
     for (let page = state; page !== undefined; ) {
@@ -97,7 +98,7 @@ export async function handleWatch(
   } finally {
     subscription.close();
     stream.end();
-    services.metrics.watchEnded(resource.definition);
+    services.metrics.watchEnded(resource.definition, labels);
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Logger } from '../../observability/logger.js';
-import { type HealthCheck, runCheck, runChecks } from './health-checks.js';
+import { findCheck, type HealthCheck, runCheck, runChecks } from './health-checks.js';
 import { HealthLog } from './health-log.js';
 
 const passing: HealthCheck = { name: 'ping', paths: ['livez', 'readyz'], check: () => undefined };
@@ -25,6 +25,16 @@ describe('health checks', () => {
     assert.equal(healthy, true);
     assert.match(text, /^\[\+\]ping ok\n\[\+\]storage excluded: ok\nwarn: .*"nothing"\n/);
     assert.deepEqual(outcomes, [{ name: 'ping' }]);
+  });
+
+  it('answer to the names that other servers have for them', async () => {
+    const named: HealthCheck = { ...failing, aliases: ['etcd'], alonePaths: ['livez'] };
+    assert.equal((await runChecks('readyz', [passing, named], ['etcd'])).healthy, true);
+    const live = await runChecks('livez', [passing, named], ['etcd']);
+    assert.equal(live.text, '[+]ping ok\nlivez check passed\n', 'excluding what is not there anyway is no mistake');
+    for (const path of ['livez', 'readyz']) assert.equal(findCheck([passing, named], path, 'etcd'), named);
+    assert.equal(findCheck([passing, named], 'healthz', 'etcd'), undefined);
+    assert.equal(findCheck([passing, named], 'readyz', 'nothing'), undefined);
   });
 
   it('fail for whatever is thrown', async () => {

@@ -3,6 +3,10 @@ export interface HealthCheck {
   readonly name: string;
   /** Paths the check belongs to. */
   readonly paths: readonly HealthPath[];
+  /** Further names that probes written for other servers know it by, to ask for it alone or to exclude it. */
+  readonly aliases?: readonly string[];
+  /** Paths that it can be asked for alone under, besides its own. */
+  readonly alonePaths?: readonly HealthPath[];
   check(): Promise<void> | void;
 }
 
@@ -34,13 +38,15 @@ export async function runChecks(
   const outcomes: HealthOutcome[] = [];
   const lines = await Promise.all(
     own.map(async (check) => {
-      if (excluded.includes(check.name)) return `[+]${check.name} excluded: ok\n`;
+      if (excluded.some((name) => isNamed(check, name))) return `[+]${check.name} excluded: ok\n`;
       const outcome = await runCheck(check);
       outcomes.push(outcome);
       return isPassed(outcome) ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`;
     }),
   );
-  const unknown = excluded.filter((name) => !own.some((c) => c.name === name));
+  const unknown = excluded.filter(
+    (name) => !checks.some((c) => isNamed(c, name) && (c.paths.includes(path) || c.alonePaths?.includes(path))),
+  );
   if (unknown.length > 0) {
     const list = unknown.map((n) => JSON.stringify(n)).join(', ');
     lines.push(`warn: some health checks cannot be excluded: no matches for ${list}\n`);
@@ -48,6 +54,17 @@ export async function runChecks(
   const healthy = outcomes.every(isPassed);
   lines.push(`${path} check ${healthy ? 'passed' : 'failed'}\n`);
   return { healthy, text: lines.join(''), outcomes };
+}
+
+/** Whether a probe means the check by this name. */
+export function isNamed(check: HealthCheck, name: string): boolean {
+  return check.name === name || (check.aliases?.includes(name) ?? false);
+}
+
+/** The check that a probe asks for alone. */
+export function findCheck(checks: readonly HealthCheck[], path: string, name: string): HealthCheck | undefined {
+  const isUnder = ({ paths, alonePaths = [] }: HealthCheck) => [...paths, ...alonePaths].some((own) => own === path);
+  return checks.find((check) => isNamed(check, name) && isUnder(check));
 }
 
 /** Runs one check; one that takes too long fails. */

@@ -5,7 +5,7 @@ import { Logger } from '../../observability/logger.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/request-context.js';
 import { EndpointServices } from '../services.js';
-import { type HealthCheck, type HealthPath, isPassed, runCheck, runChecks } from './health-checks.js';
+import { findCheck, type HealthCheck, type HealthPath, isPassed, runCheck, runChecks } from './health-checks.js';
 import { HealthLog } from './health-log.js';
 
 export const HEALTH_CHECKS = Symbol('HealthChecks');
@@ -46,7 +46,7 @@ export class HealthController {
     const [, path, ...rest] = context.requestInfo.path.split('/');
     // Names may have slashes themselves.
     const name = rest.join('/');
-    const check = this.checks.find((c) => c.name === name && c.paths.includes(path as HealthPath));
+    const check = findCheck(this.checks, path ?? '', name);
     if (check === undefined) throw unknownPathError();
     const outcome = await runCheck(check);
     this.log.note(outcome);

@@ -10,6 +10,15 @@ export interface HealthState {
 
 const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 
+/** Steps of the start that are over before requests are taken, by the names that probes know. */
+const doneBeforeServing: readonly string[] = [
+  'informer-sync',
+  'poststarthook/bootstrap-controller',
+  'poststarthook/generic-apiserver-start-informers',
+  'poststarthook/scheduling/bootstrap-system-priority-classes',
+  'poststarthook/start-cluster-authentication-info-controller',
+];
+
 /**
  * The checks of a serving process. Liveness leaves the database out: a restart of this process does not bring a database
  * back, it only drops the watches that would have waited for it.
@@ -18,10 +27,17 @@ export function serverHealthChecks(storage: Storage, state: HealthState, graceMs
   return [
     { name: 'ping', paths: everywhere, check: () => undefined },
     { name: 'log', paths: everywhere, check: () => undefined },
-    { name: 'storage', paths: ['healthz', 'readyz'], check: () => storage.ping() },
+    {
+      name: 'storage',
+      aliases: ['etcd'],
+      paths: ['healthz', 'readyz'],
+      alonePaths: ['livez'],
+      check: () => storage.ping(),
+    },
     {
       name: 'poststarthook/start-serving',
       paths: everywhere,
+      aliases: doneBeforeServing,
       check: () => {
         if (state.isStarted || Date.now() - state.startedAt < graceMs) return;
         throw new Error('the start has not finished');

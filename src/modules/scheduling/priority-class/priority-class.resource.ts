@@ -1,8 +1,9 @@
 import { type PriorityClass, priorityClass } from '../../../apis/scheduling/v1/priority-class.types.js';
+import { forbiddenError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
-import { validatePriorityClass, validatePriorityClassUpdate } from './priority-class.validation.js';
+import { systemPriorities, validatePriorityClass, validatePriorityClassUpdate } from './priority-class.validation.js';
 
 const columns: readonly TableColumn<PriorityClass>[] = [
   nameColumn,
@@ -18,9 +19,11 @@ const columns: readonly TableColumn<PriorityClass>[] = [
 
 /** `priorityclasses`: named priorities of pods. */
 export function priorityClassResource(names: VendorNames): ResourceDefinition {
+  const group = groupName('scheduling', names);
+  const resource = 'priorityclasses';
   return defineResource<PriorityClass>({
-    group: groupName('scheduling', names),
-    resource: 'priorityclasses',
+    group,
+    resource,
     singular: 'priorityclass',
     kind: 'PriorityClass',
     namespaced: false,
@@ -34,6 +37,11 @@ export function priorityClassResource(names: VendorNames): ResourceDefinition {
       },
       validate: (_context, object) => validatePriorityClass(object),
       validateUpdate: (_context, object, old) => validatePriorityClassUpdate(object, old),
+      checkDelete: ({ metadata }) => {
+        const { name = '' } = metadata;
+        if (!Object.hasOwn(systemPriorities, name)) return;
+        throw forbiddenError({ group, resource }, name, 'this is a system priority class and cannot be deleted');
+      },
     },
     columns,
   });

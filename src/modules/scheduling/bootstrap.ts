@@ -1,0 +1,25 @@
+import { groupName } from '../../machinery/vendor.js';
+import { ensureObject } from '../../registry/ensure-object.js';
+import type { GroupContext } from '../../registry/group-context.js';
+import { systemPriorities } from './priority-class/priority-class.validation.js';
+
+const uses: Readonly<Record<string, string>> = {
+  'system-cluster-critical': 'For pods that the cluster needs to work, and that may move to another node.',
+  'system-node-critical': 'For pods that the node they run on needs to work.',
+};
+
+/** Creates the classes of the pods that a cluster can't do without, where they are absent. */
+export async function ensureSystemPriorityClasses(context: GroupContext): Promise<void> {
+  const group = groupName('scheduling', context.names);
+  for (const [name, value] of Object.entries(systemPriorities)) {
+    await ensureObject(
+      context,
+      { group, version: 'v1', resource: 'priorityclasses' },
+      {
+        metadata: { name },
+        value,
+        ...(uses[name] === undefined ? {} : { description: uses[name] }),
+      },
+    );
+  }
+}
