@@ -79,6 +79,21 @@ describe('tokens of service accounts', () => {
     assert.deepEqual(claims['kubernetes.io'], { namespace: 'default', serviceaccount: { name: 'robot', uid } });
   });
 
+  it('are checked but not handed out by a dry run', async () => {
+    await account('rehearsal');
+    const dry = (name: string, spec: object) =>
+      cluster.first.client.post(`${accounts}/${name}/token?dryRun=All`, { spec });
+    const { status, body } = await dry('rehearsal', { expirationSeconds: 1200 });
+    assert.equal(status, 201);
+    assert.equal(body.status.token, '');
+    assert.ok(Math.abs(Date.parse(body.status.expirationTimestamp) - Date.now() - 1_200_000) < 60_000);
+    assert.deepEqual(body.spec, { audiences: [issuer], expirationSeconds: 1200, boundObjectRef: null });
+    assert.equal((await dry('rehearsal', { expirationSeconds: 1 })).status, 422);
+    assert.equal((await dry('nobody', {})).status, 404);
+    const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'nobody' };
+    assert.equal((await dry('rehearsal', { boundObjectRef })).status, 404);
+  });
+
   it('can be checked by others with what the server publishes', async () => {
     const token = await tokenOf('robot', { audiences: ['vault'] });
     const { client } = cluster.second;

@@ -6,7 +6,7 @@ import { tokenPath } from './token.subresource.js';
 
 /** ServiceAccounts: identities for pods. Their tokens can be asked for when this process can sign. */
 export function serviceAccountResource(
-  context: Pick<GroupContext, 'names' | 'registry' | 'security' | 'storage'>,
+  context: Pick<GroupContext, 'clock' | 'names' | 'registry' | 'security' | 'storage'>,
 ): ResourceDefinition {
   const { issuer } = context.security;
   return defineResource<ServiceAccount>({

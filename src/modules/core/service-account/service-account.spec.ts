@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { DefinitionTester } from '../../../../test/support/definition-tester.js';
+import { systemClock } from '../../../machinery/clock.js';
 import { closedSecurity } from '../../../machinery/security.js';
 import { vendorNames } from '../../../machinery/vendor.js';
 import type { GroupContext } from '../../../registry/group-context.js';
@@ -10,6 +11,7 @@ import { serviceAccountResource } from './service-account.resource.js';
 it('service accounts keep only the names of their secrets', () => {
   const tester = new DefinitionTester(
     serviceAccountResource({
+      clock: systemClock,
       registry: new ResourceRegistry(),
       security: closedSecurity,
       storage: {} as GroupContext['storage'],
