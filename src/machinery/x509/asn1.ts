@@ -164,6 +164,11 @@ export function sequence(...children: readonly Asn1[]): Asn1 {
   return create(0, tags.sequence, true, [...children]);
 }
 
+/** A set of one: several would have to be put in order. */
+export function set(member: Asn1): Asn1 {
+  return create(0, tags.set, true, [member]);
+}
+
 /** `[tag] EXPLICIT`. */
 export function explicit(tag: number, child: Asn1): Asn1 {
   return create(contextClass, tag, true, [child]);

@@ -1,4 +1,12 @@
-import { createHash, createPrivateKey, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import {
   type Asn1,
@@ -32,6 +40,8 @@ export interface CertificateContent {
   readonly usages: CertificateUsages;
   readonly notBefore: number;
   readonly notAfter: number;
+  /** Whether it may sign certificates itself. Default: no. */
+  readonly isAuthority?: boolean;
 }
 
 /** A certificate and key that can't sign, or can't be read. */
@@ -49,30 +59,39 @@ const oids = {
 /** Serial numbers are positive and of at most 20 bytes (RFC 5280, 4.1.2.2). */
 const serialBytes = 16;
 
+/** Who signs, as it stands in certificates. */
+interface Issuer {
+  readonly name: Asn1;
+  readonly keyIdentifier: Buffer;
+}
+
 interface SignatureMethod {
   readonly algorithm: Asn1;
   /** Undefined where the algorithm brings its own. */
   readonly hash: string | undefined;
 }
 
-/** Signs certificates (RFC 5280, version 3) that are not authorities themselves, with an RSA, ECDSA or Ed25519 key. */
+/** Signs certificates (RFC 5280, version 3) with an RSA, ECDSA or Ed25519 key. */
 export class CertificateAuthority {
   /** When its own certificate ends: nothing that it signs should be valid longer. */
   readonly notAfter: number;
-  private readonly issuer: Asn1;
-  private readonly keyIdentifier: Buffer;
   private readonly method: SignatureMethod;
 
   private constructor(
-    certificate: X509Certificate,
+    notAfter: number,
+    private readonly issuer: Issuer,
     private readonly key: KeyObject,
     private readonly randomSerial: () => Buffer,
   ) {
-    this.notAfter = Date.parse(certificate.validTo);
-    const { issuer, keyIdentifier } = issuerOf(certificate);
-    this.issuer = issuer;
-    this.keyIdentifier = keyIdentifier;
+    this.notAfter = notAfter;
     this.method = signatureMethod(key);
+  }
+
+  /** For certificates that sign themselves: the authority has a name and a key, and no certificate yet. */
+  static selfSigned(subject: Buffer, key: KeyObject, notAfter: number): CertificateAuthority {
+    const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
+    const issuer = { name: decodeDer(subject), keyIdentifier: keyIdentifierOf(decodeDer(publicKey)) };
+    return new CertificateAuthority(notAfter, issuer, key, () => randomBytes(serialBytes));
   }
 
   /**
@@ -104,7 +123,7 @@ export class CertificateAuthority {
     }
     if (!certificate.ca) throw new CertificateAuthorityError('the signing certificate is not that of an authority');
     try {
-      return new CertificateAuthority(certificate, key, randomSerial);
+      return new CertificateAuthority(Date.parse(certificate.validTo), issuerOf(certificate), key, randomSerial);
     } catch (error) {
       if (!(error instanceof Asn1Error)) throw error;
       throw new CertificateAuthorityError(`the signing certificate cannot be read: ${error.message}`);
@@ -118,7 +137,7 @@ export class CertificateAuthority {
       explicit(0, primitive(tags.integer, Buffer.of(2))),
       primitive(tags.integer, this.serial()),
       algorithm,
-      this.issuer,
+      this.issuer.name,
       sequence(certificateTime(content.notBefore), certificateTime(content.notAfter)),
       decodeDer(content.subject),
       decodeDer(content.publicKey),
@@ -135,15 +154,20 @@ export class CertificateAuthority {
     return bytes;
   }
 
-  private extensions({ subject, names, usages }: CertificateContent): Asn1[] {
+  private extensions({ subject, publicKey, names, usages, isAuthority = false }: CertificateContent): Asn1[] {
     const extensions: Asn1[] = [];
     if (usages.bits.length > 0) extensions.push(extension(oids.keyUsage, true, namedBits(usages.bits)));
     if (usages.purposes.length > 0) {
       extensions.push(extension(oids.extendedKeyUsage, false, sequence(...usages.purposes.map(oid))));
     }
     // cA is false by default and then left out (X.690, 11.5).
-    extensions.push(extension(oids.basicConstraints, true, sequence()));
-    extensions.push(extension(oids.authorityKeyIdentifier, false, sequence(implicit(0, this.keyIdentifier))));
+    const constraints = isAuthority ? [primitive(tags.boolean, Buffer.of(0xff))] : [];
+    extensions.push(extension(oids.basicConstraints, true, sequence(...constraints)));
+    if (isAuthority) {
+      const identifier = primitive(tags.octetString, keyIdentifierOf(decodeDer(publicKey)));
+      extensions.push(extension(oids.subjectKeyIdentifier, false, identifier));
+    }
+    extensions.push(extension(oids.authorityKeyIdentifier, false, sequence(implicit(0, this.issuer.keyIdentifier))));
     const general = generalNames(names);
     // Without a subject the names are all there is, and must be understood (RFC 5280, 4.2.1.6).
     const isSubjectEmpty = childrenOf(decodeDer(subject)).length === 0;
@@ -167,10 +191,12 @@ function generalNames({ dnsNames, emailAddresses, ipAddresses, uris }: Alternati
   ];
 }
 
-/** @param address as the reader of requests writes it: IPv6 has all of its eight groups. */
+/** @param address IPv6 in hexadecimal groups only, with `::` or without. */
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  const groups = address.split(':').map((group) => Number.parseInt(group, 16));
+  const [front = [], back = []] = address.split('::').map((half) => (half === '' ? [] : half.split(':')));
+  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
+  const groups = [...front, ...zeros, ...back].map((group) => Number.parseInt(group, 16));
   return Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 
@@ -198,12 +224,16 @@ function signatureMethod(key: KeyObject): SignatureMethod {
   throw new CertificateAuthorityError('the key of the signing authority is none of RSA, ECDSA P-256/384/521, Ed25519');
 }
 
-function issuerOf(certificate: X509Certificate): { issuer: Asn1; keyIdentifier: Buffer } {
+function issuerOf(certificate: X509Certificate): Issuer {
   const { subject, publicKey, extensions } = readCertificate(certificate.raw);
   const identifier = extensions.get(oids.subjectKeyIdentifier);
   // The value is an octet string inside the octet string: two bytes of tag and length before it.
-  if (identifier !== undefined) return { issuer: subject, keyIdentifier: identifier.subarray(2) };
-  // Method 1 of RFC 5280, 4.2.1.2.
-  const bits = wholeBytesOf(childrenOf(publicKey, 2)[1]);
-  return { issuer: subject, keyIdentifier: createHash('sha1').update(bits).digest() };
+  return { name: subject, keyIdentifier: identifier?.subarray(2) ?? keyIdentifierOf(publicKey) };
+}
+
+/** Method 1 of RFC 5280, 4.2.1.2. */
+function keyIdentifierOf(publicKey: Asn1): Buffer {
+  return createHash('sha1')
+    .update(wholeBytesOf(childrenOf(publicKey, 2)[1]))
+    .digest();
 }

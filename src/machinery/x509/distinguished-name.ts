@@ -1,4 +1,16 @@
-import { type Asn1, Asn1Error, oidOf, sequenceOf, setOf } from './asn1.js';
+import {
+  type Asn1,
+  Asn1Error,
+  encodeDer,
+  oid,
+  oidOf,
+  primitive,
+  sequence,
+  sequenceOf,
+  set,
+  setOf,
+  tags,
+} from './asn1.js';
 import { textOf } from './text.js';
 
 const oids = { commonName: '2.5.4.3', organization: '2.5.4.10' };
@@ -29,4 +41,18 @@ export function readName(name: Asn1 | undefined): SubjectNames {
     }
   }
   return { commonNames, organizations };
+}
+
+/** A name in DER: organizations first, then the common name. */
+export function writeName({
+  commonName,
+  organizations = [],
+}: {
+  commonName: string;
+  organizations?: readonly string[];
+}): Buffer {
+  const part = (type: string, text: string) =>
+    set(sequence(oid(type), primitive(tags.utf8String, Buffer.from(text, 'utf8'))));
+  const groups = organizations.map((text) => part(oids.organization, text));
+  return encodeDer(sequence(...groups, part(oids.commonName, commonName)));
 }

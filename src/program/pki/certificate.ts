@@ -1,7 +1,10 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Extension, JsonName } from '@peculiar/x509';
+import { promisify } from 'node:util';
 import { canonicalAddress } from '../../config/network.js';
+import { CertificateAuthority } from '../../machinery/x509/certificate-authority.js';
+import { writeName } from '../../machinery/x509/distinguished-name.js';
+import { certificateUsages } from '../../machinery/x509/key-usages.js';
 
 /** A certificate with its private key, both PEM. */
 export interface KeyPair {
@@ -23,67 +26,42 @@ const dayMs = 86_400_000;
 /** Clocks of clients may run behind ours by this much. */
 const backdateMs = 3_600_000;
 
-/**
- * Makes an ECDSA P-256 key and a certificate for it, signed by `issuer`, or by itself without one. The libraries for
- * this load on the first call, so that a process that only serves does not carry them.
- */
+/** Makes an ECDSA P-256 key and a certificate for it, signed by `issuer`, or by itself without one. */
 export async function issueCertificate(request: CertificateRequest, now: number, issuer?: KeyPair): Promise<KeyPair> {
-  await import('reflect-metadata');
-  const x509 = await import('@peculiar/x509');
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
-  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const subject: JsonName = [{ CN: [request.commonName] }];
-  if (request.organization !== undefined) subject.unshift({ O: [request.organization] });
+  const keys = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
+  const organizations = request.organization === undefined ? [] : [request.organization];
+  const subject = writeName({ commonName: request.commonName, organizations });
+  const notAfter = now + request.validDays * dayMs;
+  const authority =
+    issuer === undefined
+      ? CertificateAuthority.selfSigned(subject, keys.privateKey, notAfter)
+      : CertificateAuthority.fromPem(issuer.certificate, issuer.privateKey);
   const isAuthority = request.usage === 'ca' || issuer === undefined;
-  const usages = x509.KeyUsageFlags;
-  const extensions: Extension[] = [
-    new x509.BasicConstraintsExtension(isAuthority, undefined, true),
-    new x509.KeyUsagesExtension(
-      (request.usage === 'ca' ? 0 : usages.digitalSignature) | (isAuthority ? usages.keyCertSign | usages.cRLSign : 0),
-      true,
-    ),
-    await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-  ];
-  if (request.usage !== 'ca') {
-    const usage = request.usage === 'server' ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
-    extensions.push(new x509.ExtendedKeyUsageExtension([usage]));
-  }
-  if (request.names !== undefined) {
-    extensions.push(
-      new x509.SubjectAlternativeNameExtension(
-        request.names.map((name) => ({ type: isIP(name) === 0 ? ('dns' as const) : ('ip' as const), value: name })),
-      ),
-    );
-  }
-  const parameters = {
-    notBefore: new Date(now - backdateMs),
-    notAfter: new Date(now + request.validDays * dayMs),
-    signingAlgorithm: algorithm,
-    extensions,
-  };
-  let certificate: InstanceType<typeof x509.X509Certificate>;
-  if (issuer === undefined) {
-    certificate = await x509.X509CertificateGenerator.createSelfSigned({ ...parameters, name: subject, keys });
-  } else {
-    const issuerCertificate = new x509.X509Certificate(issuer.certificate);
-    extensions.push(await x509.AuthorityKeyIdentifierExtension.create(issuerCertificate.publicKey));
-    const signingKey = await crypto.subtle.importKey(
-      'pkcs8',
-      createPrivateKey(issuer.privateKey).export({ type: 'pkcs8', format: 'der' }),
-      algorithm,
-      false,
-      ['sign'],
-    );
-    certificate = await x509.X509CertificateGenerator.create({
-      ...parameters,
-      subject,
-      issuer: issuerCertificate.subjectName,
-      publicKey: keys.publicKey,
-      signingKey,
-    });
-  }
-  const privateKey = x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
-  return { certificate: `${certificate.toString('pem')}\n`, privateKey: `${privateKey}\n` };
+  const names = request.names ?? [];
+  const certificate = authority.issue({
+    subject,
+    publicKey: keys.publicKey.export({ type: 'spki', format: 'der' }),
+    names: {
+      dnsNames: names.filter((name) => isIP(name) === 0),
+      ipAddresses: names.filter((name) => isIP(name) !== 0),
+      emailAddresses: [],
+      uris: [],
+    },
+    usages: certificateUsages([
+      ...(request.usage === 'ca' ? [] : ['digital signature', `${request.usage} auth`]),
+      ...(isAuthority ? ['cert sign', 'crl sign'] : []),
+    ]),
+    notBefore: now - backdateMs,
+    notAfter,
+    isAuthority,
+  });
+  return { certificate, privateKey: privateKeyPem(keys.privateKey) };
+}
+
+/** A private key in the form of its own algorithm: not every client reads the general one (PKCS#8) for ECDSA. */
+export function privateKeyPem(key: KeyObject): string {
+  const type = key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1';
+  return String(key.export({ type, format: 'pem' }));
 }
 
 /**
@@ -116,4 +94,45 @@ function subjectNames(certificate: X509Certificate): string[] {
     const value = entry.slice(entry.indexOf(':') + 1);
     return isIP(value) === 0 ? value : canonicalAddress(value);
   });
+}
+
+/**
+ * Why a pair that others made can't be used now; undefined when it can. Its names and its issuer are theirs to choose.
+ *
+ * @param issuer has to have signed it, when given.
+ */
+export function foreignProblem(
+  pair: KeyPair,
+  request: Pick<CertificateRequest, 'usage'>,
+  now: number,
+  issuer?: KeyPair,
+): string | undefined {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(pair.certificate);
+  } catch {
+    return 'the certificate cannot be read';
+  }
+  try {
+    if (!certificate.checkPrivateKey(createPrivateKey(pair.privateKey)))
+      return 'the key is not that of the certificate';
+  } catch {
+    return 'the private key cannot be read';
+  }
+  if (Date.parse(certificate.validTo) <= now) return 'the certificate has expired';
+  if (Date.parse(certificate.validFrom) > now) return 'the certificate is not valid yet';
+  if (request.usage === 'ca' && !certificate.ca) return 'the certificate is not that of an authority';
+  return issuer === undefined || isSignedBy(certificate, issuer.certificate)
+    ? undefined
+    : 'the certificate is not signed by the authority beside it';
+}
+
+/** Whether one certificate signed another. */
+export function isSignedBy(certificate: X509Certificate, issuerPem: string): boolean {
+  try {
+    const issuer = new X509Certificate(issuerPem);
+    return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
 }
