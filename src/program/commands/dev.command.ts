@@ -11,10 +11,11 @@ import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, parseRequest } from '../command.js';
 import { lockDirectory } from '../directory-lock.js';
 import { EmbeddedPostgres } from '../embedded-postgres.js';
-import { writeFileAtomically } from '../files.js';
 import { formatKubeconfig, localUrl } from '../kubeconfig.js';
 import { type Running, stopAll, stopLimit } from '../lifecycle.js';
+import { keepFile, OwnFiles } from '../own-files.js';
 import { ensurePki, type Pki } from '../pki/pki.js';
+import { proxyOptions } from '../pki/proxy-options.js';
 import { ensureServiceAccountKey } from '../pki/service-account-key.js';
 import { checkPortFree } from '../port-check.js';
 import { startServing } from '../serving.js';
@@ -27,6 +28,8 @@ const groups = {
   events: EventOptions,
 } as const;
 const defaults = { 'bind-address': '127.0.0.1', controllers: ['*', 'bootstrapsigner', 'tokencleaner'] } as const;
+
+const kubeconfigName = 'admin.kubeconfig';
 
 type Parsed = ParsedOptions<typeof groups>;
 
@@ -82,15 +85,15 @@ async function start(
     const postgres = await EmbeddedPostgres.start({ directory, logger });
     started.push(postgres);
     databaseUrl = postgres.databaseUrl;
-    await writeFileAtomically(join(directory, 'database-url'), `${databaseUrl}\n`, 0o600);
+    await keepFile(new OwnFiles(directory), 'database-url', `${databaseUrl}\n`, logger);
   }
   if (context.signals.signal.aborted) return;
   await migrateDatabase(databaseUrl, logger);
 
   const options = await withTokenKey(completeOptions(parsed, given, pki, databaseUrl), pkiDirectory);
-  const kubeconfig = join(directory, 'admin.kubeconfig');
+  const kubeconfig = join(directory, kubeconfigName);
   const authority = await authorityOf(options, given, pki);
-  await writeKubeconfig(kubeconfig, options, authority, pki);
+  await keepFile(new OwnFiles(directory), kubeconfigName, kubeconfigText(options, authority, pki), logger);
   if (context.signals.signal.aborted) return;
   const server = await startServing(options, context.signals.signal);
   started.push(server);
@@ -112,11 +115,14 @@ function completeOptions(
   const tls =
     tlsCertFile === undefined || tlsPrivateKeyFile === undefined ? ownTls : { tlsCertFile, tlsPrivateKeyFile };
   const clientCaFile = given.has('client-ca-file') ? parsed.authentication.clientCaFile : pki.authorityFile;
+  // Who brings an authority of proxies, or says what they send, decides alone.
+  const bringsProxies = [...given].some((flag) => flag.startsWith('requestheader-'));
+  const proxies = bringsProxies ? {} : proxyOptions(pki.proxyAuthorityFile);
   return {
     ...parsed,
     secureServing: { ...parsed.secureServing, ...tls },
     storage: { ...parsed.storage, databaseUrl },
-    authentication: { ...parsed.authentication, clientCaFile },
+    authentication: { ...parsed.authentication, ...proxies, clientCaFile },
   };
 }
 
@@ -125,7 +131,7 @@ function withLoopFiles(
   options: Parsed['controllers'],
   given: ReadonlySet<string>,
   { authentication, secureServing }: ServerOptions,
-  { authorityFile, authorityKeyFile }: Pki,
+  { authorityFile, authorityKeyFile, servingAuthorityFile }: Pki,
 ): Parsed['controllers'] {
   const signing = given.has('cluster-signing-cert-file')
     ? {}
@@ -134,7 +140,7 @@ function withLoopFiles(
     ...options,
     ...signing,
     serviceAccountPrivateKeyFile: options.serviceAccountPrivateKeyFile ?? authentication.serviceAccountSigningKeyFile,
-    rootCaFile: options.rootCaFile ?? (given.has('tls-cert-file') ? secureServing.tlsCertFile : authorityFile),
+    rootCaFile: options.rootCaFile ?? (given.has('tls-cert-file') ? secureServing.tlsCertFile : servingAuthorityFile),
   };
 }
 
@@ -150,21 +156,15 @@ async function withTokenKey(options: ServerOptions, directory: string): Promise<
 /** What the serving certificate is checked against. */
 async function authorityOf({ secureServing }: ServerOptions, given: ReadonlySet<string>, pki: Pki): Promise<string> {
   // A certificate of the user's own is trusted as it is: we do not know who signed it.
-  return given.has('tls-cert-file') ? readFile(secureServing.tlsCertFile, 'utf8') : pki.authority;
+  return given.has('tls-cert-file') ? readFile(secureServing.tlsCertFile, 'utf8') : pki.servingAuthority;
 }
 
-async function writeKubeconfig(
-  path: string,
-  { secureServing, authentication }: ServerOptions,
-  authority: string,
-  pki: Pki,
-): Promise<void> {
-  const text = formatKubeconfig({
+function kubeconfigText({ secureServing, authentication }: ServerOptions, authority: string, pki: Pki): string {
+  return formatKubeconfig({
     server: localUrl(secureServing.bindAddress, secureServing.securePort),
     authority,
     client: authentication.clientCaFile === pki.authorityFile ? pki.admin : undefined,
   });
-  await writeFileAtomically(path, text, 0o600);
 }
 
 function announce({ print }: CommandContext, url: string, kubeconfig: string): void {

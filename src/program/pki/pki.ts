@@ -1,10 +1,17 @@
-import { mkdir } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { addressAt, canonicalAddress, parseCidr } from '../../config/network.js';
 import type { Clock } from '../../machinery/clock.js';
-import { readFileIfPresent, writeFileAtomically } from '../files.js';
-import { type CertificateRequest, issueCertificate, isUsable, type KeyPair } from './certificate.js';
+import { advice, OwnFiles } from '../own-files.js';
+import { StartupError } from '../startup-error.js';
+import {
+  type CertificateRequest,
+  foreignProblem,
+  isSignedBy,
+  issueCertificate,
+  isUsable,
+  type KeyPair,
+} from './certificate.js';
 
 const authorityDays = 3650;
 const leafDays = 365;
@@ -33,44 +40,66 @@ export interface Pki {
   readonly authority: string;
   readonly authorityKeyFile: string;
   readonly serving: KeyPairFiles;
+  /** What clients check the serving certificate against: our authority, or a foreign certificate as it is. */
+  readonly servingAuthorityFile: string;
+  readonly servingAuthority: string;
   readonly admin: KeyPair;
+  /** Of authenticating proxies, which is another one than that of users. */
+  readonly proxyAuthorityFile: string;
 }
 
 /**
- * Makes what is missing in `directory`: an authority, a serving certificate and an administrator's client certificate
- * (user `admin`, group `system:masters`). Files that are still good stay as they are.
+ * Makes what is missing in `directory`: an authority, a serving certificate, an administrator's client certificate (user
+ * `admin`, group `system:masters`) and an authority of proxies. Files that are still good stay as they are. Files that
+ * others made are used, and never overwritten.
+ *
+ * @throws StartupError for a foreign file that can't be used.
  */
 export async function ensurePki(options: PkiOptions): Promise<Pki> {
-  const authority = await ensurePair(options, 'ca', { commonName: 'plinth-ca', usage: 'ca', validDays: authorityDays });
-  const serving = await ensurePair(options, 'apiserver', servingRequest(options), authority.pair);
-  const admin = await ensurePair(
-    options,
-    'admin',
-    { commonName: 'admin', organization: 'system:masters', usage: 'client', validDays: leafDays },
-    authority.pair,
-  );
+  const authority = await ensurePair(options, 'ca', authorityRequest('plinth-ca'));
+  const serving = await ensurePair(options, 'apiserver', servingRequest(options), authority.pair, { anyIssuer: true });
+  const administrator: CertificateRequest = {
+    commonName: 'admin',
+    organization: 'system:masters',
+    usage: 'client',
+    validDays: leafDays,
+  };
+  const admin = await ensurePair(options, 'admin', administrator, authority.pair);
+  const proxies = await ensurePair(options, 'front-proxy-ca', authorityRequest('plinth-front-proxy-ca'));
+  const isOurs = isSignedBy(new X509Certificate(serving.pair.certificate), authority.pair.certificate);
+  const servingAuthority = isOurs ? authority : serving;
   return {
     authorityFile: authority.files.certificateFile,
     authority: authority.pair.certificate,
     authorityKeyFile: authority.files.privateKeyFile,
     serving: serving.files,
+    servingAuthorityFile: servingAuthority.files.certificateFile,
+    servingAuthority: servingAuthority.pair.certificate,
     admin: admin.pair,
+    proxyAuthorityFile: proxies.files.certificateFile,
   };
 }
 
 /**
- * Makes a serving certificate that signs itself, unless a good one is in `directory` (whoever signed it). For
+ * Makes a serving certificate that signs itself, unless a good one is in `directory` (whoever made or signed it). For
  * processes without --tls-cert-file: clients have to be given this very certificate to trust.
+ *
+ * @throws StartupError for a foreign file that can't be used.
  */
 export async function ensureSelfSignedServing(options: PkiOptions): Promise<KeyPairFiles> {
   const request = servingRequest(options);
-  const authority = await readPair(options.directory, 'ca');
-  const existing = await readPair(options.directory, 'apiserver');
+  const files = new OwnFiles(options.directory);
+  const authority = await readPair(files, 'ca');
+  const existing = await readPair(files, 'apiserver');
   const now = options.clock.now();
   if (existing !== undefined && authority !== undefined && isUsable(existing, request, now, renewalDays, authority)) {
-    return pairFiles(options.directory, 'apiserver');
+    return pairFiles(files, 'apiserver');
   }
   return (await ensurePair(options, 'apiserver', request)).files;
+}
+
+function authorityRequest(commonName: string): CertificateRequest {
+  return { commonName, usage: 'ca', validDays: authorityDays };
 }
 
 function servingRequest(options: PkiOptions): CertificateRequest {
@@ -90,26 +119,40 @@ async function ensurePair(
   name: string,
   request: CertificateRequest,
   issuer?: KeyPair,
+  foreign: { readonly anyIssuer: boolean } = { anyIssuer: false },
 ): Promise<{ readonly pair: KeyPair; readonly files: KeyPairFiles }> {
   const now = options.clock.now();
-  const files = pairFiles(options.directory, name);
-  const existing = await readPair(options.directory, name);
+  const own = new OwnFiles(options.directory);
+  const files = pairFiles(own, name);
+  const existing = await readPair(own, name);
   if (existing !== undefined && isUsable(existing, request, now, renewalDays, issuer)) return { pair: existing, files };
+  if (!(await isOwnPair(own, name))) {
+    const problem =
+      existing === undefined
+        ? 'certificate or key is missing'
+        : foreignProblem(existing, request, now, foreign.anyIssuer ? undefined : issuer);
+    if (existing !== undefined && problem === undefined) return { pair: existing, files };
+    throw new StartupError(
+      `${files.certificateFile} and ${files.privateKeyFile} were not made by plinth and can't be used: ${problem}; ${advice}`,
+    );
+  }
   const pair = await issueCertificate(request, now, issuer);
-  await mkdir(options.directory, { recursive: true, mode: 0o700 });
   // Key first: when we stop between the two, the next start sees that they do not belong together.
-  await writeFileAtomically(files.privateKeyFile, pair.privateKey, 0o600);
-  await writeFileAtomically(files.certificateFile, pair.certificate, 0o644);
+  await own.write(`${name}.key`, pair.privateKey, 0o600);
+  await own.write(`${name}.crt`, pair.certificate, 0o644);
   return { pair, files };
 }
 
-async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
-  const files = pairFiles(directory, name);
-  const certificate = await readFileIfPresent(files.certificateFile);
-  const privateKey = await readFileIfPresent(files.privateKeyFile);
+async function isOwnPair(files: OwnFiles, name: string): Promise<boolean> {
+  return (await files.mayWrite(`${name}.crt`)) && (await files.mayWrite(`${name}.key`));
+}
+
+async function readPair(files: OwnFiles, name: string): Promise<KeyPair | undefined> {
+  const certificate = await files.read(`${name}.crt`);
+  const privateKey = await files.read(`${name}.key`);
   return certificate === undefined || privateKey === undefined ? undefined : { certificate, privateKey };
 }
 
-function pairFiles(directory: string, name: string): KeyPairFiles {
-  return { certificateFile: join(directory, `${name}.crt`), privateKeyFile: join(directory, `${name}.key`) };
+function pairFiles(files: OwnFiles, name: string): KeyPairFiles {
+  return { certificateFile: files.path(`${name}.crt`), privateKeyFile: files.path(`${name}.key`) };
 }

@@ -1,8 +1,8 @@
-import { createPublicKey, generateKeyPair } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createPrivateKey, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import { readFileIfPresent, writeFileAtomically } from '../files.js';
+import { advice, OwnFiles } from '../own-files.js';
+import { StartupError } from '../startup-error.js';
+import { privateKeyPem } from './certificate.js';
 
 const fileName = 'service-account.key';
 const rsaBits = 2048;
@@ -12,24 +12,24 @@ const rsaBits = 2048;
  * restarts. RSA, because other parties that check tokens know RS256 before anything else.
  *
  * @returns the path of the private key in PEM.
+ * @throws StartupError when somebody else put something there that is no key.
  */
 export async function ensureServiceAccountKey(directory: string): Promise<string> {
-  const path = join(directory, fileName);
-  const existing = await readFileIfPresent(path);
+  const files = new OwnFiles(directory);
+  const path = files.path(fileName);
+  const existing = await files.read(fileName);
   if (existing !== undefined && isReadable(existing)) return path;
-  const { privateKey } = await promisify(generateKeyPair)('rsa', {
-    modulusLength: rsaBits,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await writeFileAtomically(path, privateKey, 0o600);
+  if (!(await files.mayWrite(fileName))) {
+    throw new StartupError(`${path} was not made by plinth and can't be used: it has no private key; ${advice}`);
+  }
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: rsaBits });
+  await files.write(fileName, privateKeyPem(privateKey), 0o600);
   return path;
 }
 
 function isReadable(pem: string): boolean {
   try {
-    createPublicKey(pem);
+    createPrivateKey(pem);
     return true;
   } catch {
     return false;

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readFileIfPresent, writeFileAtomically } from './files.js';
+import { StartupError } from './startup-error.js';
+
+const recordName = '.made-by-plinth.json';
+
+/** Digests of what we wrote, by file name. Two while a file is being replaced: either may be there after a crash. */
+type Digests = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * The files of a folder that we made, told from those that somebody put there: a record has the digest of what we wrote.
+ * What is not exactly that is foreign, and never overwritten.
+ */
+export class OwnFiles {
+  constructor(readonly directory: string) {}
+
+  path(name: string): string {
+    return join(this.directory, name);
+  }
+
+  /** The text of a file; undefined when there is none. */
+  read(name: string): Promise<string | undefined> {
+    return readFileIfPresent(this.path(name));
+  }
+
+  /** Whether a file may be replaced: it is not there, or it is as we wrote it. */
+  async mayWrite(name: string): Promise<boolean> {
+    const text = await this.read(name);
+    return text === undefined || ((await this.record())[name] ?? []).includes(digestOf(text));
+  }
+
+  /** @throws StartupError when the file is somebody else's. */
+  async write(name: string, text: string, mode: number): Promise<void> {
+    if (!(await this.mayWrite(name))) throw new StartupError(`${this.path(name)} was not made by plinth: ${advice}`);
+    await mkdir(this.directory, { recursive: true, mode: 0o700 });
+    const record = await this.record();
+    const before = await this.read(name);
+    const digests = [digestOf(text), ...(before === undefined ? [] : [digestOf(before)])];
+    const next: Digests = { ...record, [name]: [...new Set(digests)] };
+    // Before the file: a crash between the two must not make our own file a foreign one.
+    await writeFileAtomically(this.path(recordName), `${JSON.stringify(next, undefined, 2)}\n`, 0o600);
+    await writeFileAtomically(this.path(name), text, mode);
+  }
+
+  /** A record that can't be read says nothing: then every file is foreign. */
+  private async record(): Promise<Digests> {
+    const text = await this.read(recordName);
+    try {
+      const value: unknown = JSON.parse(text ?? '{}');
+      const entries = Object.entries(value as object).filter(([, digests]) => Array.isArray(digests));
+      return Object.fromEntries(entries) as Digests;
+    } catch {
+      return {};
+    }
+  }
+}
+
+/** Brings a file up to date for the user, unless they have made it theirs: then it is left alone, and they are told. */
+export async function keepFile(
+  files: OwnFiles,
+  name: string,
+  text: string,
+  logger: { warn(message: string, fields?: object): void },
+): Promise<void> {
+  if ((await files.read(name)) === text) return;
+  if (await files.mayWrite(name)) await files.write(name, text, 0o600);
+  else {
+    logger.warn('a file is left as it is, for somebody else made or changed it; remove it to get a new one', {
+      file: files.path(name),
+    });
+  }
+}
+
+/** What to do about a foreign file that can't be used. */
+export const advice = 'remove it, or name your own files by flags';
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
