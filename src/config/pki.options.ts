@@ -23,7 +23,8 @@ export class PkiOptions {
     type: 'string',
     unit: 'folder',
     usage:
-      'Where to put ca.crt, apiserver.crt, admin.crt, their keys and admin.kubeconfig. What is still good is kept.',
+      'Where to put ca.crt, apiserver.crt, admin.crt, front-proxy-ca.crt, their keys, service-account.key and ' +
+      'admin.kubeconfig. What is still good is kept, and what others made is never overwritten.',
   })
   readonly certDir: string = '.plinth/pki';
 

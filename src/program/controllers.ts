@@ -29,6 +29,9 @@ export function startLoops(
   const files = new LoopFiles(options, context.names, logger);
   files.start();
   const enabled = selectedControllers(options.controllers);
+  for (const { controller, missing, effect } of missingFiles(files.parts)) {
+    if (enabled.has(controller)) logger.warn(effect, { missing });
+  }
   const controllers = startControllers({
     ...context,
     ...files.parts,
@@ -46,6 +49,18 @@ export function startLoops(
       await files.stop();
     },
   };
+}
+
+/** What control loops can't do for want of a file. */
+function missingFiles({ signing, signToken, rootAuthority }: LoopFiles['parts']) {
+  const needs = [
+    ['csrsigning', signing, '--cluster-signing-cert-file', 'approved certificate requests stay unsigned'],
+    ['serviceaccount-token', signToken, '--service-account-private-key-file', 'secrets of account tokens stay empty'],
+    ['root-ca-cert-publisher', rootAuthority, '--root-ca-file', "namespaces are not told the API's authority"],
+  ] as const;
+  return needs.flatMap(([controller, part, missing, effect]) =>
+    part === undefined ? [{ controller, missing, effect }] : [],
+  );
 }
 
 /**

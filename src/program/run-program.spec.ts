@@ -12,6 +12,9 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs } from '../../test/support/child-guard.js';
+import { ControlLoopOptions } from '../config/controllers.options.js';
+import { serverOptionGroups } from '../config/options.js';
+import { parseOptions } from '../config/parse-options.js';
 import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
 
 const mainFile = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -118,6 +121,17 @@ describe('command line', () => {
     const { code, output } = await run('pki', ...flags);
     assert.equal(code, 0);
     assert.ok(output.includes(join(directory, 'admin.kubeconfig')));
+    // Every flag is one that its command knows, and every file is there.
+    for (const [command, groups] of [
+      ['serve', serverOptionGroups],
+      ['controllers', { controllers: ControlLoopOptions }],
+    ] as const) {
+      const [, printed = ''] = new RegExp(` ${command} ([^]*?[^\\\\])\\n`).exec(output) ?? [];
+      const argv = printed.split(/[\s\\]+/).filter((word) => word !== '');
+      assert.ok(argv.length >= 8, output);
+      parseOptions({ groups, argv, environment: {} });
+      for (const file of argv.filter((word) => word.startsWith('/'))) assert.ok((await stat(file)).isFile(), file);
+    }
     const serving = new X509Certificate(await readFile(join(directory, 'apiserver.crt'), 'utf8'));
     for (const name of ['api.example.test', 'other.test']) assert.equal(serving.checkHost(name), name);
     assert.ok(serving.checkIP('10.9.8.7'));

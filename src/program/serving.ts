@@ -75,6 +75,11 @@ export async function serveAlone(
   const server = await startServer(options, worker, signal);
   if (!syncsViews) return server;
   const { registry, names, security } = server.context;
+  if (security.issuer === undefined) {
+    server.logger.warn('service accounts get no tokens: neither pods nor kubectl create token', {
+      missing: '--service-account-signing-key-file',
+    });
+  }
   const problem = await exposureProblem(options, security.rules);
   if (problem !== undefined) warnOfExposure(problem, options.logging);
   try {

@@ -40,6 +40,13 @@ describe('authentication', () => {
     client.close();
   });
 
+  it('says at the start what will not work for want of a file', () => {
+    assert.match(
+      cluster.first.log,
+      /WARN +service accounts get no tokens.* missing=--service-account-signing-key-file/,
+    );
+  });
+
   it('knows client certificates of the client CA only', async () => {
     const admin = cluster.clientFor(cluster.first, cluster.adminCertificate);
     assert.equal((await admin.get('/api')).status, 200);

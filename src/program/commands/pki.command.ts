@@ -1,17 +1,22 @@
-import { join, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseOptions } from '../../config/parse-options.js';
 import { PkiOptions } from '../../config/pki.options.js';
 import { systemClock } from '../../machinery/clock.js';
+import { Logger } from '../../observability/logger.js';
 import { type Command, parseRequest } from '../command.js';
-import { writeFileAtomically } from '../files.js';
 import { formatKubeconfig } from '../kubeconfig.js';
-import { ensurePki } from '../pki/pki.js';
+import { keepFile, OwnFiles } from '../own-files.js';
+import { ensurePki, type Pki } from '../pki/pki.js';
+import { proxyHeaders } from '../pki/proxy-options.js';
+import { ensureServiceAccountKey } from '../pki/service-account-key.js';
 
 const groups = { pki: PkiOptions } as const;
 
 export const pkiCommand: Command = {
   name: 'pki',
-  summary: 'Make an authority, a serving certificate and an admin kubeconfig for servers with certificate files.',
+  summary:
+    'Make authorities, certificates, the key of account tokens and an admin kubeconfig, and print how to use them.',
   groups,
   defaults: {},
   async run(context) {
@@ -25,12 +30,50 @@ export const pkiCommand: Command = {
       names: [host, ...tlsNames],
       clock: systemClock,
     });
-    const kubeconfig = join(directory, 'admin.kubeconfig');
-    const text = formatKubeconfig({ server, authority: pki.authority, client: pki.admin });
-    await writeFileAtomically(kubeconfig, text, 0o600);
-    context.print(`Serve with --tls-cert-file ${pki.serving.certificateFile}`);
-    context.print(`           --tls-private-key-file ${pki.serving.privateKeyFile}`);
-    context.print(`           --client-ca-file ${pki.authorityFile}`);
-    context.print(`Admin kubeconfig: ${kubeconfig}`);
+    const tokenKey = await ensureServiceAccountKey(directory);
+    const files = new OwnFiles(directory);
+    const text = formatKubeconfig({ server, authority: pki.servingAuthority, client: pki.admin });
+    await keepFile(files, kubeconfigName, text, new Logger());
+    context.print('Serve, on every machine that has these files:');
+    context.print(commandLine('serve', serveFlags(pki, tokenKey)));
+    context.print('Run the control loops, on one machine or more:');
+    context.print(commandLine('controllers', controllersFlags(pki, tokenKey)));
+    context.print(`Admin kubeconfig: ${files.path(kubeconfigName)}`);
   },
 };
+
+const kubeconfigName = 'admin.kubeconfig';
+const program = fileURLToPath(new URL('../../../../bin/plinth.js', import.meta.url));
+
+type Flags = readonly (readonly [name: string, value: string])[];
+
+function serveFlags(pki: Pki, tokenKey: string): Flags {
+  return [
+    ['tls-cert-file', pki.serving.certificateFile],
+    ['tls-private-key-file', pki.serving.privateKeyFile],
+    ['client-ca-file', pki.authorityFile],
+    ['service-account-signing-key-file', tokenKey],
+    ['requestheader-client-ca-file', pki.proxyAuthorityFile],
+    ['requestheader-allowed-names', proxyHeaders.requestheaderAllowedNames.join()],
+    ['requestheader-username-headers', proxyHeaders.requestheaderUsernameHeaders.join()],
+    ['requestheader-group-headers', proxyHeaders.requestheaderGroupHeaders.join()],
+    ['requestheader-extra-headers-prefix', proxyHeaders.requestheaderExtraHeadersPrefix.join()],
+  ];
+}
+
+function controllersFlags(pki: Pki, tokenKey: string): Flags {
+  return [
+    ['cluster-signing-cert-file', pki.authorityFile],
+    ['cluster-signing-key-file', pki.authorityKeyFile],
+    ['service-account-private-key-file', tokenKey],
+    ['root-ca-file', pki.servingAuthorityFile],
+  ];
+}
+
+/** As a shell takes it. */
+function commandLine(command: string, flags: Flags): string {
+  const quoted = (text: string) => (/^[\w./:@=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  const near = relative(process.cwd(), program);
+  const start = `  node ${quoted(near.startsWith('..') ? program : near)} ${command}`;
+  return [start, ...flags.map(([name, value]) => `    --${name} ${quoted(value)}`)].join(' \\\n');
+}
