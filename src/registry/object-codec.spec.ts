@@ -21,7 +21,7 @@ import { defineResource } from './resource-definition.js';
 import { ResourceRegistry, type ServedResource } from './resource-registry.js';
 import { Store } from './store.js';
 
-const meta = struct('test.ObjectMeta', { name: pointer(1, string) });
+const meta = struct('test.ObjectMeta', { name: pointer(1, string), namespace: pointer(2, string) });
 const spec = struct('test.Spec', { size: pointer(1, string), colour: pointer(2, string) });
 const thing = (version: string) =>
   kind({ group: 'shop', version, kind: 'Thing' }, { metadata: always(1, meta), spec: always(2, spec) });
