@@ -257,3 +257,80 @@ describe('keys that stand twice', () => {
     });
   }
 });
+
+describe('apply of something that is empty', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: any object
+  async function applied(manager: string, path: string, body: any): Promise<any> {
+    const answer = await patch(`${path}?fieldManager=${manager}`, 'application/apply-patch+yaml', body);
+    assert.ok(answer.status === 200 || answer.status === 201, answer.text);
+    return answer.body;
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: any object
+  const ownedBy = (object: any, manager: string) =>
+    // biome-ignore lint/suspicious/noExplicitAny: an entry
+    (object.metadata.managedFields ?? []).find((entry: any) => entry.manager === manager)?.fieldsV1;
+
+  const identity = { apiVersion: 'apps/v1', kind: 'Deployment' };
+  const path = `${deployments}/empty`;
+  const full = deployment('empty') as { spec: object };
+  const partly = (spec: unknown) => applied('b', path, { ...identity, metadata: { name: 'empty' }, spec });
+
+  before(() => applied('a', path, { ...identity, ...full, spec: { ...full.spec, replicas: 2 } }));
+
+  for (const nothing of [{}, null]) {
+    it(`gives up what the manager owned below: ${JSON.stringify(nothing)}`, async () => {
+      const shared = await partly({ replicas: 2, revisionHistoryLimit: 3 });
+      assert.deepEqual(ownedBy(shared, 'b'), { 'f:spec': { 'f:replicas': {}, 'f:revisionHistoryLimit': {} } });
+      const given = await partly(nothing);
+      assert.equal(ownedBy(given, 'b'), undefined);
+      // The other owner's stays, its own goes back to the default.
+      assert.equal(given.spec.replicas, 2);
+      assert.equal(given.spec.revisionHistoryLimit, 10);
+      assert.equal(given.spec.template.spec.containers.length, 1);
+    });
+  }
+
+  it('claims no structs and maps that are there anyway', async () => {
+    for (const spec of [
+      { template: {} },
+      { template: { spec: {} } },
+      { strategy: {} },
+      { template: { metadata: { labels: {} } } },
+      { template: { spec: { containers: [] } } },
+    ]) {
+      assert.equal(ownedBy(await partly(spec), 'b'), undefined, JSON.stringify(spec));
+    }
+  });
+
+  it('claims what is there only when it is given', async () => {
+    const owned = ownedBy(await partly({ template: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } } }), 'b');
+    const volume = owned['f:spec']['f:template']['f:spec']['f:volumes']['k:{"name":"v"}'];
+    assert.deepEqual(volume, { '.': {}, 'f:emptyDir': {}, 'f:name': {} });
+  });
+
+  it('takes a map away that nobody else has a part of', async () => {
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'empty' } };
+    await applied('a', `${maps}/empty`, { ...map, data: { a: '1' } });
+    await applied('b', `${maps}/empty`, { ...map, data: { b: '1' } });
+    const one = await applied('a', `${maps}/empty`, { ...map, data: {} });
+    assert.deepEqual(one.data, { b: '1' });
+    assert.equal(ownedBy(one, 'a'), undefined);
+    const none = await applied('b', `${maps}/empty`, { ...map, data: null });
+    assert.equal(none.data, undefined);
+    assert.equal(none.metadata.managedFields, undefined);
+  });
+});
+
+describe('the deletion of a bound pod', () => {
+  it('is one event when nothing is to be waited for', async () => {
+    await made(pods, { metadata: { name: 'bound' }, spec: { ...podSpec, nodeName: 'n' } });
+    const { body: list } = await client.get(pods);
+    const watch = await client.watch(
+      `${pods}?watch=1&fieldSelector=metadata.name%3Dbound&resourceVersion=${list.metadata.resourceVersion}`,
+    );
+    answered(await client.delete(`${pods}/bound?gracePeriodSeconds=0`), 200);
+    const event = await watch.next();
+    watch.close();
+    assert.equal(event?.type, 'DELETED');
+  });
+});

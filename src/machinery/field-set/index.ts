@@ -2,5 +2,5 @@ export { formFaults } from './check-form.js';
 export { type Comparison, compareObjects } from './compare.js';
 export * from './field-set.js';
 export { mergeObjects, withCanonicalValues } from './merge-objects.js';
-export { claimedPaths, fitToType, removePaths, withFieldsOnTheWay } from './owned-paths.js';
+export { claimedPaths, fitToType, mentionedPaths, removePaths, withFieldsOnTheWay } from './owned-paths.js';
 export { rootView, type StructView, zeroObject } from './type-view.js';

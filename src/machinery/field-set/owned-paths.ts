@@ -9,27 +9,33 @@ type Children = Record<PathElement, FieldSet>;
 
 /**
  * The paths that applying an object claims: its values, the elements of its lists and maps, and what it gives as null or
- * empty; not the structs and lists around them.
+ * empty where that differs from leaving it out; not the structs and lists around them.
  */
 export function claimedPaths(view: StructView, object: JsonObject): FieldSet {
-  return claimed(view, object) ?? emptySet;
+  return claimed(view, object, false) ?? emptySet;
+}
+
+/** {@link claimedPaths} and everything else that the object mentions as null or empty. */
+export function mentionedPaths(view: StructView, object: JsonObject): FieldSet {
+  return claimed(view, object, true) ?? emptySet;
 }
 
 /** The claims below a value, or undefined when there are none. */
-function claimed(view: TypeView, value: unknown): FieldSet | undefined {
+function claimed(view: TypeView, value: unknown, everyBlank: boolean): FieldSet | undefined {
   if (view.kind === 'untracked') return undefined;
   if (view.kind === 'leaf') return leaf;
   const children: Children = {};
   if (view.kind === 'keyed' || view.kind === 'set') {
     if (!Array.isArray(value)) return undefined;
     for (const [element, item] of indexElements(view, value)) {
-      children[element] = asMember(view.kind === 'set' ? undefined : claimed(view.element, item));
+      children[element] = asMember(view.kind === 'set' ? undefined : claimed(view.element, item, everyBlank));
     }
   } else if (isObject(value)) {
     for (const name of Object.keys(value)) {
       const member = memberView(view, name);
-      const below = claimed(member, value[name]);
-      const itself = member.kind !== 'untracked' && (!isDeclared(view, name) || isBlank(value[name]));
+      const below = claimed(member, value[name], everyBlank);
+      const itself =
+        member.kind !== 'untracked' && (!isDeclared(view, name) || saysSomething(view, name, value[name], everyBlank));
       if (below !== undefined || itself) children[fieldElement(name)] = itself ? asMember(below) : (below ?? leaf);
     }
   } else {
@@ -40,6 +46,11 @@ function claimed(view: TypeView, value: unknown): FieldSet | undefined {
 
 function isDeclared(view: TypeView, name: string): boolean {
   return view.kind === 'struct' && view.fields.has(name);
+}
+
+function saysSomething(view: TypeView, name: string, value: unknown, everyBlank: boolean): boolean {
+  if (!isBlank(value)) return false;
+  return everyBlank || view.kind !== 'struct' || !view.blanks.has(name);
 }
 
 function isBlank(value: unknown): boolean {

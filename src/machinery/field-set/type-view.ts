@@ -27,6 +27,8 @@ export interface StructView {
   readonly kind: 'struct';
   readonly type: StructType;
   readonly fields: ReadonlyMap<string, TypeView>;
+  /** Fields that are structs or maps of their own, for which empty and absent are the same. */
+  readonly blanks: ReadonlySet<string>;
 }
 
 export interface KeyedView {
@@ -86,7 +88,7 @@ export function rootView(type: StructType): StructView {
       for (const name of serverFields) tracked.set(name, untrackedView);
       fields.set('metadata', { ...metadata, fields: tracked });
     }
-    view = { kind: 'struct', type, fields };
+    view = { ...plain, fields };
     rootViews.set(type, view);
   }
   return view;
@@ -96,10 +98,15 @@ function structView(type: StructType): StructView {
   let view = structViews.get(type);
   if (view === undefined) {
     const fields = new Map<string, TypeView>();
-    view = { kind: 'struct', type, fields };
+    const blanks = new Set<string>();
+    view = { kind: 'struct', type, fields, blanks };
     // Registered before its fields are looked at: a struct may contain itself.
     structViews.set(type, view);
-    for (const [name, field] of jsonFields(type)) fields.set(name, viewOf(field.type, field));
+    for (const [name, field] of jsonFields(type)) {
+      const member = viewOf(field.type, field);
+      fields.set(name, member);
+      if (field.presence !== 'pointer' && (member.kind === 'struct' || member.kind === 'map')) blanks.add(name);
+    }
   }
   return view;
 }

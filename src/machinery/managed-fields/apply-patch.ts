@@ -10,6 +10,7 @@ import {
   formatPaths,
   intersection,
   isEmptySet,
+  mentionedPaths,
   mergeObjects,
   recursiveDifference,
   removePaths,
@@ -99,7 +100,9 @@ function applyChecked(
   const claims = recursiveDifference(claimedPaths(view, applied), options.resetFields ?? emptySet);
 
   const merged = mergeObjects(view, live ?? {}, applied);
-  const dropped = droppedPaths(view, previous?.fields ?? emptySet, [claims, ...others.map((owner) => owner.fields)]);
+  // What is there but empty gives up what is below it, not itself.
+  const mentioned = recursiveDifference(mentionedPaths(view, applied), options.resetFields ?? emptySet);
+  const dropped = droppedPaths(view, previous?.fields ?? emptySet, [mentioned, ...others.map((owner) => owner.fields)]);
   const object = (removePaths(view, merged, dropped) ?? {}) as ApiObject;
 
   const comparison = compareTracked(type, live, object, options.resetFields);
