@@ -124,6 +124,7 @@ const schemaOrReference3: Union = (value) =>
 
 const schema3: Shape = {
   fields: {
+    nullable: flag(1),
     uniqueItems: flag(20),
     required: text(23),
     type: text(25),

@@ -1,4 +1,5 @@
 import { resolveType } from './access.js';
+import { zeroMaker } from './compile.js';
 import type { Field, KindIdentity, ScalarName, SchemaType, StructType } from './types.js';
 
 /** One schema of an OpenAPI document. */
@@ -8,6 +9,7 @@ export interface OpenApiSchema {
   oneOf?: OpenApiSchema[];
   type?: string;
   format?: string;
+  nullable?: boolean;
   description?: string;
   default?: unknown;
   properties?: Record<string, OpenApiSchema>;
@@ -93,15 +95,32 @@ export class OpenApiBuilder {
       case 'enum':
         return { type: 'string' };
       case 'list':
-        return { type: 'array', items: this.schemaOf(resolved.element) };
+        return { type: 'array', items: this.elementSchema(resolved.element) };
       case 'map':
-        return { type: 'object', additionalProperties: this.schemaOf(resolved.value) };
+        return { type: 'object', additionalProperties: this.elementSchema(resolved.value) };
       case 'struct':
         return this.reference(resolved);
       case 'variant':
         // Swagger 2.0 can't say "one of": any value.
         return {};
     }
+  }
+
+  /** An element or map value that is not given is shown as its zero form. */
+  private elementSchema(type: SchemaType): OpenApiSchema {
+    const schema = this.schemaOf(type);
+    return zeroIsNull(type) ? this.beside(schema, this.orNull()) : schema;
+  }
+
+  /** Says that null is a value, in the words of the version. */
+  private orNull(): OpenApiSchema {
+    return this.options.version === 3 ? { nullable: true } : { 'x-nullable': true };
+  }
+
+  private beside(schema: OpenApiSchema, extras: OpenApiSchema): OpenApiSchema {
+    // Beside a `$ref` other members would be ignored by readers of version 3.
+    if (schema.$ref !== undefined && this.options.version === 3) return { allOf: [schema], ...extras };
+    return { ...schema, ...extras };
   }
 
   private scalarSchema(scalar: ScalarName): OpenApiSchema {
@@ -158,12 +177,20 @@ export class OpenApiBuilder {
 
   private fieldSchema(field: Field, description: string | undefined): OpenApiSchema {
     const schema = this.schemaOf(field.type);
-    const extras = fieldExtras(field, description);
-    if (Object.keys(extras).length === 0) return schema;
-    // Beside a `$ref` other members would be ignored by readers of version 3.
-    if (schema.$ref !== undefined && this.options.version === 3) return { allOf: [schema], ...extras };
-    return { ...schema, ...extras };
+    const extras = { ...fieldExtras(field, description), ...(showsNull(field) ? this.orNull() : {}) };
+    return Object.keys(extras).length === 0 ? schema : this.beside(schema, extras);
   }
+}
+
+/** Whether an always shown field is null when it was not given. */
+function showsNull({ name, type, presence, nullable }: Field): boolean {
+  if (presence !== 'required' && presence !== 'always') return false;
+  return nullable || (zeroIsNull(type) && name !== 'items');
+}
+
+function zeroIsNull(type: SchemaType): boolean {
+  const resolved = resolveType(type);
+  return resolved.type !== 'struct' && zeroMaker(resolved)() === null;
 }
 
 function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
