@@ -203,6 +203,6 @@ export interface Storage {
   /** The newest gap of versions this process knows of; whoever resumes from memory must refuse a version in it. */
   lostVersions(): LostVersions | undefined;
 
-  /** Cheap liveness probe of the database; throws `Unavailable` when it does not answer. */
+  /** Cheap probe of the database; throws `Unavailable` when it does not answer or no write gets through. */
   ping(): Promise<void>;
 }

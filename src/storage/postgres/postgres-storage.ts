@@ -215,8 +215,8 @@ export class PostgresStorage implements Storage {
     return this.#epochs.lost;
   }
 
-  ping(): Promise<void> {
-    return this.#reader.ping();
+  async ping(): Promise<void> {
+    await Promise.all([this.#reader.ping(), this.#sequencer.check()]);
   }
 }
 

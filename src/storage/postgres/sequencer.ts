@@ -8,8 +8,9 @@ import { isStorableKey, keyString } from './keys.js';
 import type { ResolvedOptions } from './options.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import { type Row, Session } from './session.js';
-import { ADD_PARTITIONS, RESOLVE_BATCH, text, WRITE_BATCH } from './statements.js';
+import { ADD_PARTITIONS, CHECK_WRITES, RESOLVE_BATCH, text, WRITE_BATCH } from './statements.js';
 import { type QueuedWrite, type Write, type WriteAnswer, WriteQueue } from './write-queue.js';
+import { WriterHealth } from './writer-health.js';
 import { answerBatch, type WrittenBatch } from './written-batch.js';
 
 const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
@@ -36,6 +37,7 @@ export class Sequencer {
   readonly #stop = new AbortController();
   readonly #backoff: Backoff;
   readonly #queue: WriteQueue;
+  readonly #health = new WriterHealth(() => this.#probe());
   #session: Session | undefined;
   #known = 0n;
   #isSending = false;
@@ -70,6 +72,11 @@ export class Sequencer {
   /** Whether a batch is under way, whose end `onEnd` will tell. */
   get isSending(): boolean {
     return this.#isSending;
+  }
+
+  /** Throws `Unavailable` when writes do not get through at the moment. Writes nothing. */
+  check(): Promise<void> {
+    return this.#health.check();
   }
 
   /** Tells that `version` is committed; narrows the search for a lost batch. */
@@ -112,20 +119,41 @@ export class Sequencer {
     }
   }
 
+  /** On the writer's own connection, or on one that is made as it would be. */
+  async #probe(): Promise<void> {
+    const limit = this.#options.resolveDeadlineMs;
+    if (this.#session !== undefined && !this.#session.broken) {
+      await this.#session.run(CHECK_WRITES, [], limit);
+      return;
+    }
+    const session = await this.#open(this.#options.connectTimeoutMs);
+    try {
+      await session.run(CHECK_WRITES, [], limit);
+    } finally {
+      await session.close();
+    }
+  }
+
+  #open(connectTimeoutMs: number): Promise<Session> {
+    return Session.open({
+      url: this.#options.databaseUrl,
+      applicationName: `${this.#options.applicationName} writer`,
+      connectTimeoutMs,
+      role: 'writer',
+      observer: this.#options.observer,
+      signal: this.#options.signal,
+    });
+  }
+
   /** A usable connection, or undefined after one failed attempt and the pause that follows it. */
   async #connected(limitMs: number | undefined): Promise<Session | undefined> {
     if (this.#session !== undefined && !this.#session.broken) return this.#session;
     this.#session = undefined;
     let opened: Session | undefined;
     try {
-      opened = await Session.open({
-        url: this.#options.databaseUrl,
-        applicationName: `${this.#options.applicationName} writer`,
-        connectTimeoutMs: Math.max(1, Math.min(this.#options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
-        role: 'writer',
-        observer: this.#options.observer,
-        signal: this.#options.signal,
-      });
+      opened = await this.#open(
+        Math.max(1, Math.min(this.#options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
+      );
       // Nothing may be written, nor asked about, before it is certain in which history.
       await this.#epochs.enter(opened);
       this.#session = opened;
@@ -157,11 +185,13 @@ export class Sequencer {
       String(performance.now() >= this.#quietUntil),
     ];
     let rows: Row[];
+    this.#health.began();
     try {
       rows = await session.run(WRITE_BATCH, values, this.#options.resolveDeadlineMs);
     } catch (error) {
       return this.#failed(session, batch, id, before, error);
     }
+    this.#health.passed();
     this.#backoff.reset();
     const { refused, states, written } = answerBatch(batch, rows);
     this.#queue.refuseOutdated(states);
@@ -179,6 +209,8 @@ export class Sequencer {
   ): Promise<WrittenBatch | undefined> {
     this.#lastError = error;
     const kind = failureKind(error);
+    if (kind === 'data') this.#health.passed();
+    else this.#health.failed(error);
     switch (kind) {
       case 'lost':
         session.destroy();

@@ -12,6 +12,9 @@ export const WRITE_BATCH: Statement = {
   text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
 };
 
+/** Fails when a write would. */
+export const CHECK_WRITES: Statement = { name: 'check-writes', text: 'select plinth.check_writes()' };
+
 /** Where processes are told of the newest version. */
 export const HINT_CHANNEL: Statement = {
   name: 'hint-channel',
