@@ -32,6 +32,8 @@ export async function handleResource(
   if (!context.requestInfo.isResourceRequest) throw plainPathError(services, context.requestInfo.path);
   const scope = resolveScope(services.registry, context.requestInfo);
   context.scope = scope;
+  // Also on the old paths that name the verb.
+  if (scope.verb === 'watch' && request.method !== 'GET') throw methodNotAllowedError();
   noteDeprecation(services, context, scope);
   const lane = services.largeLane;
   if (lane === undefined || scope.verb === 'watch') return handleScope(services, context, scope, request, reply);

@@ -24,8 +24,8 @@ export function terminatingNamespaceError(gr: GroupResource, name: string, names
 }
 
 /** Text of a 410 for a version that fell out of the history; clients relist when they see it. */
-export function expiredMessage(asked: bigint | undefined, floor: bigint | undefined): string {
-  return `The resourceVersion for the provided watch is too old: ${asked ?? 0} (${floor ?? 0})`;
+export function expiredMessage(what: 'list' | 'watch', asked: bigint | undefined, floor: bigint | undefined): string {
+  return `The resourceVersion for the provided ${what} is too old: ${asked ?? 0} (${floor ?? 0})`;
 }
 
 function unavailableMessage(reason: string | undefined): string {
@@ -39,8 +39,18 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return origin instanceof StorageError && origin.code === 'UnknownOutcome';
 }
 
-/** Turns what storage throws into what the API answers; other errors pass unchanged. */
-export function toStatusError(error: unknown, gr: GroupResource, name: string, asked?: bigint): unknown {
+/**
+ * Turns what storage throws into what the API answers; other errors pass unchanged.
+ *
+ * @param what was asked for the version
+ */
+export function toStatusError(
+  error: unknown,
+  gr: GroupResource,
+  name: string,
+  asked?: bigint,
+  what: 'list' | 'watch' = 'list',
+): unknown {
   if (!(error instanceof StorageError)) return error;
   switch (error.code) {
     case 'KeyExists':
@@ -53,7 +63,7 @@ export function toStatusError(error: unknown, gr: GroupResource, name: string, a
     case 'PreconditionFailed':
       return conflictError(gr, name, modifiedMessage);
     case 'Expired':
-      return expiredError(expiredMessage(asked, error.resourceVersion));
+      return expiredError(expiredMessage(what, asked, error.resourceVersion));
     case 'TooLargeVersion':
       return tooLargeResourceVersionError(asked ?? 0n, error.resourceVersion ?? 0n);
     case 'Unavailable':

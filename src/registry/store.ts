@@ -204,7 +204,7 @@ export class Store {
     try {
       return await this.storage.watch({ resource: this.resource.storageResource, namespace, name }, from);
     } catch (error) {
-      throw toStatusError(error, this.groupResource, '', from);
+      throw toStatusError(error, this.groupResource, '', from, 'watch');
     }
   }
 

@@ -6,7 +6,7 @@ import { toStatusError } from '../../registry/errors.js';
 import { parseResourceVersion } from '../../registry/object-codec.js';
 import { parseSelection, type Selection } from '../../registry/selection.js';
 import type { ChangeSubscription, ListPosition } from '../../storage/storage.interface.js';
-import type { AcceptedType } from '../negotiation/accept.js';
+import { type AcceptedType, streamParameter } from '../negotiation/accept.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
@@ -42,7 +42,7 @@ export async function handleWatch(
   acceptHeader: string | undefined,
   reply: FastifyReply,
 ): Promise<void> {
-  const accepted = services.accept.negotiate(watchAccept(acceptHeader), true);
+  const accepted = services.accept.negotiateStream(acceptHeader);
   const { resource } = scope;
   const options = parseWatchOptions(services, context);
   const parsed = parseSelection(resource, context.query);
@@ -54,7 +54,7 @@ export async function handleWatch(
   const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
   const store = services.storeOf(resource);
 
-  // Everything that can fail before the first event is answered as an ordinary error.
+  // What fails before the first event is answered as an ordinary error, but for a version that is gone.
   const query = {
     namespace,
     name,
@@ -65,7 +65,16 @@ export async function handleWatch(
     ? await store.list({ ...query, notOlderThan: options.notOlderThan })
     : undefined;
   const from = state?.resourceVersion ?? options.from ?? (await store.head());
-  const subscription = await store.watch(namespace, name, from);
+  const subscription = await store.watch(namespace, name, from).catch(async (error: unknown) => {
+    if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;
+    // Clients look for the end of the history among the events: as an answer it would be one failure like any other.
+    services.metrics.watchEndedEarly(resource.definition, error.reason);
+    const refused = new EventStream(context, reply, streamType(accepted), services.throttle);
+    await refused.write(encoder.encodeError(error.toStatus())).catch(() => undefined);
+    refused.end();
+    return undefined;
+  });
+  if (subscription === undefined) return;
 
   const stream = new EventStream(context, reply, streamType(accepted), services.throttle);
   const labels = scopeLabels(scope);
@@ -90,7 +99,7 @@ export async function handleWatch(
     await stream.flush();
     await pump(services, stream, subscription, encoder, options, from);
   } catch (error) {
-    const status = toStatusError(error, store.groupResource, '', from);
+    const status = toStatusError(error, store.groupResource, '', from, 'watch');
     if (status instanceof StatusError) {
       services.metrics.watchEndedEarly(resource.definition, status.reason);
       await stream.write(encoder.encodeError(status.toStatus())).catch(() => undefined);
@@ -167,14 +176,9 @@ function withName(selection: Selection, name: string): Selection {
   return selection;
 }
 
-/** Clients ask for `application/json;stream=watch` and the like; the parameter says nothing new. */
-function watchAccept(header: string | undefined): string | undefined {
-  return header?.replaceAll(';stream=watch', '');
-}
-
 /** Content-Type of the stream: only events in JSON stand without a mark. */
 function streamType(accepted: AcceptedType): string {
-  return accepted.mediaType === 'protobuf' ? `${accepted.contentType};stream=watch` : 'application/json';
+  return accepted.mediaType === 'protobuf' ? `${accepted.contentType}${streamParameter}` : 'application/json';
 }
 
 function parseWatchOptions(services: EndpointServices, context: RequestContext): WatchOptions {

@@ -15,6 +15,9 @@ export interface AcceptedType {
   readonly pretty: boolean;
 }
 
+/** Marks media types of streams of events. */
+export const streamParameter = ';stream=watch';
+
 /** One media type of an Accept header. */
 export interface AcceptClause {
   /** In lower case. */
@@ -72,6 +75,16 @@ export class AcceptNegotiator {
 
   constructor(private readonly names: VendorNames) {
     this.metaGroup = `meta.${names.suffix}`;
+  }
+
+  /** The form of events. YAML has no way to send one after the other: who takes nothing else gets a 406. */
+  negotiateStream(header: string | undefined): AcceptedType {
+    // The parameter says nothing that the request doesn't.
+    const accepted = this.negotiate(header?.replaceAll(streamParameter, ''), true);
+    if (accepted.mediaType !== 'yaml') return accepted;
+    throw notAcceptableError(
+      ['application/json', this.names.protobufMediaTypes[0]].map((t) => `${t}${streamParameter}`),
+    );
   }
 
   /** Throws a 406 when nothing that is asked for can be given. */

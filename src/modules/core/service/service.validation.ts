@@ -1,5 +1,6 @@
 import type { Service } from '../../../apis/core/v1/service.types.js';
 import { validateIp, validateNonSpecialIp } from '../../../apis/core/v1/validation/ip-address.validation.js';
+import { validatePortStatuses } from '../../../apis/core/v1/validation/port-status.validation.js';
 import { ipFamily, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import {
   duplicate,
@@ -263,8 +264,9 @@ export function validateServiceStatus(object: Service): FieldError[] {
   if (ingresses.length > 0 && object.spec.type !== 'LoadBalancer') {
     errors.push(forbidden(listPath, "may only be used when `spec.type` is 'LoadBalancer'"));
   }
-  ingresses.forEach(({ ip, hostname, ipMode }, i) => {
+  ingresses.forEach(({ ip, hostname, ipMode, ports = [] }, i) => {
     const path = listPath.index(i);
+    errors.push(...validatePortStatuses(ports, path.child('ports')));
     if (ip && ipFamily(ip) === undefined) errors.push(invalid(path.child('ip'), ip, 'must be a valid IP address'));
     if (ipMode !== undefined) {
       if (!ip) errors.push(forbidden(path.child('ipMode'), 'may not be specified when `ip` is not set'));

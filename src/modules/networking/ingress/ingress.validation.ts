@@ -1,3 +1,4 @@
+import { validatePortStatuses } from '../../../apis/core/v1/validation/port-status.validation.js';
 import type {
   HTTPIngressPath,
   Ingress,
@@ -22,7 +23,6 @@ const specPath = FieldPath.of('spec');
 const annotationsPath = FieldPath.of('annotations');
 const statusPath = FieldPath.of('status');
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
-const protocols = ['SCTP', 'TCP', 'UDP'];
 
 /** Texts that make a path mean something else than what it says after normalisation. */
 const forbiddenInPath = ['//', '/./', '/../', '%2f', '%2F'];
@@ -74,11 +74,7 @@ export function validateIngressStatus(status: IngressStatus): FieldError[] {
         errors.push(invalid(at.child('hostname'), point.hostname, 'must be a DNS name, not an IP address'));
       }
     }
-    for (const [j, { port, protocol }] of (point.ports ?? []).entries()) {
-      const portPath = at.child('ports').index(j);
-      for (const m of isPortNumber(port)) errors.push(invalid(portPath.child('port'), port, m));
-      if (!protocols.includes(protocol)) errors.push(notSupported(portPath.child('protocol'), protocol, protocols));
-    }
+    errors.push(...validatePortStatuses(point.ports ?? [], at.child('ports')));
   }
   return errors;
 }

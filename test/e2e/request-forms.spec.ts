@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from './support/api-client.js';
+import { TestCluster } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+let client: ApiClient;
+const path = '/api/v1/namespaces/default/configmaps';
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1 });
+  client = cluster.first.client;
+});
+
+after(() => cluster.stop());
+
+describe('an empty dryRun', () => {
+  it('asks for an ordinary write', async () => {
+    for (const query of ['dryRun=', 'dryRun']) {
+      const object = `${path}/real?${query}`;
+      const metadata = { name: 'real' };
+      assert.equal((await client.post(`${path}?${query}`, { metadata })).status, 201);
+      assert.equal((await client.put(object, { metadata, data: { by: 'put' } })).status, 200);
+      assert.equal((await client.get(`${path}/real`)).body.data.by, 'put');
+      assert.equal((await client.patch(object, 'merge', { data: { by: 'patch' } })).status, 200);
+      assert.equal((await client.get(`${path}/real`)).body.data.by, 'patch');
+      assert.equal((await client.delete(object)).status, 200);
+      assert.equal((await client.get(`${path}/real`)).status, 404);
+    }
+    const both = await client.post(`${path}?dryRun=&dryRun=All`, { metadata: { name: 'dry' } });
+    assert.equal(both.status, 201);
+    assert.equal((await client.get(`${path}/dry`)).status, 404);
+    assert.equal((await client.post(`${path}?dryRun=Some`, { metadata: { name: 'dry' } })).status, 422);
+  });
+});
+
+describe('a watch', () => {
+  it('is a GET, on the paths that name it, too', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
+      for (const watched of ['namespaces/default/configmaps', 'configmaps', 'namespaces/default/configmaps/x']) {
+        const answer = await client.send(method, `/api/v1/watch/${watched}?timeoutSeconds=1`);
+        assert.equal(answer.status, 405, `${method} ${watched}`);
+      }
+    }
+    assert.equal((await client.send('HEAD', `${path}?watch=1&timeoutSeconds=1`)).status, 405);
+    assert.equal((await client.get('/api/v1/watch/configmaps?timeoutSeconds=1')).status, 200);
+  });
+
+  it('comes in JSON or protobuf, not in YAML', async () => {
+    const refused = await client.get(`${path}?watch=1&timeoutSeconds=1`, { headers: { accept: 'application/yaml' } });
+    assert.equal(refused.status, 406);
+    assert.match(refused.text, /application\/json;stream=watch/);
+    for (const accept of ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch', '*/*']) {
+      const answer = await client.get(`${path}?watch=1&timeoutSeconds=1`, { headers: { accept } });
+      assert.equal(answer.status, 200, accept);
+    }
+  });
+});
+
+describe('booleans in queries', () => {
+  it('are known in every spelling', async () => {
+    const isPretty = async (query: string) => (await client.get(`${path}?${query}`)).text.includes('\n');
+    for (const text of ['1', 't', 'T', 'true', 'True', 'TRUE']) {
+      assert.equal(await isPretty(`pretty=${text}`), true, text);
+      const watched = await client.get(`${path}?watch=${text}&timeoutSeconds=1`);
+      assert.equal(watched.body?.kind, undefined, text);
+    }
+    for (const text of ['0', 'f', 'F', 'false', 'False', 'FALSE']) {
+      assert.equal(await isPretty(`pretty=${text}`), false, text);
+      const listed = await client.get(`${path}?watch=${text}&timeoutSeconds=9`);
+      assert.equal(listed.body?.kind, 'ConfigMapList', text);
+    }
+    assert.equal(await isPretty('pretty=yes'), false);
+  });
+});
+
+describe('a scale', () => {
+  it('has no table', async () => {
+    const labels = { a: 'b' };
+    const spec = {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    };
+    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    assert.equal((await client.post(deployments, { metadata: { name: 'd' }, spec })).status, 201);
+    const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    const refused = await client.get(`${deployments}/d/scale`, { headers: { accept: table } });
+    assert.equal(refused.status, 406, refused.text);
+    const plain = await client.get(`${deployments}/d/scale`, { headers: { accept: `${table},application/json` } });
+    assert.equal(plain.body.kind, 'Scale');
+    assert.equal((await client.get(`${deployments}/d/status`, { headers: { accept: table } })).body.kind, 'Table');
+  });
+});
