@@ -18,6 +18,8 @@ const allVerbs: readonly string[] = ['*'];
 const ordinaryVerbs: readonly string[] = [...readVerbs, 'create', 'update', 'patch', 'delete', 'deletecollection'];
 /** Of these resources the right to write is not the right to give away more than one has. */
 const guardedResources: readonly string[] = ['roles', 'clusterroles'];
+/** Acting as somebody else, and vouching for certificates of somebody else. */
+const namedVerbs: readonly string[] = ['impersonate', 'approve', 'sign'];
 const everything = '*';
 
 /**
@@ -96,13 +98,14 @@ function verbsOf(policy: AbacPolicy): readonly string[] {
 }
 
 /**
- * Lines have no verbs. Giving away rights that one does not have, or acting as somebody else, would make every other line
- * pointless, so that is for lines about everything; acting as somebody else also for lines that name the resource.
+ * Lines have no verbs. Giving away rights that one does not have, acting as somebody else, or approving certificates of
+ * somebody else would make every other line pointless, so that is for lines about everything; all but the first also for
+ * lines that name the resource.
  */
 function allowsVerb(policy: AbacPolicy, verb: string): boolean {
   if (policy.readonly) return readVerbs.includes(verb);
   if (verb === 'escalate' || verb === 'bind') return isAboutEverything(policy);
-  if (verb === 'impersonate') return policy.resource !== everything || isAboutEverything(policy);
+  if (namedVerbs.includes(verb)) return policy.resource !== everything || isAboutEverything(policy);
   return true;
 }
 

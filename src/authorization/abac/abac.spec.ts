@@ -158,6 +158,10 @@ describe('rules for those who give rights away', () => {
       assert.equal(allowed(spec, 'update', 'clusterroles', rbac), true, JSON.stringify(spec));
     }
     assert.equal(allowed(all, 'impersonate', 'groups', ''), false);
+    for (const verb of ['approve', 'sign']) {
+      assert.equal(allowed(all, verb, 'signers', 'certificates.k8s.io'), false);
+      assert.equal(allowed({ resource: 'signers', apiGroup: '*' }, verb, 'signers', 'certificates.k8s.io'), true);
+    }
     assert.equal(allowed({ resource: 'groups' }, 'impersonate', 'groups', ''), true);
     assert.equal(allowed({ ...all, namespace: '*' }, 'impersonate', 'groups', ''), true);
     assert.equal(allowed({ ...all, namespace: '*' }, 'escalate', 'clusterroles', rbac), true);
