@@ -56,6 +56,25 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     while (!(await condition())) await delay(10);
   }
 
+  it('lets other roles log in with their password only', { timeout: 60_000 }, async () => {
+    const postgres = await start();
+    await query(postgres, `create role alice login password 'right'; create role nameless login`);
+    const whoAmI = async (user: string): Promise<unknown> => {
+      const client = new pg.Client({ connectionString: postgres.databaseUrl.replace('//plinth@', `//${user}@`) });
+      client.on('error', () => undefined);
+      await client.connect();
+      try {
+        return (await client.query({ text: 'select current_user', rowMode: 'array' })).rows;
+      } finally {
+        await client.end();
+      }
+    };
+    assert.deepEqual(await whoAmI('plinth'), [['plinth']]);
+    assert.deepEqual(await whoAmI('alice:right'), [['alice']]);
+    await assert.rejects(whoAmI('alice:wrong'), { code: '28P01' });
+    await assert.rejects(whoAmI('nameless:guess'), { code: '28P01' });
+  });
+
   it('stops in time when Postgres does not react', { timeout: 60_000 }, async () => {
     const first = await start({ stopPatienceMs: 200 });
     const pid = await pidOf();

@@ -41,10 +41,13 @@ export async function initialiseCluster(home: PostgresHome, user: ServiceUser): 
   await rename(unfinished, dataDirectory);
 }
 
-/** Lets only the user of this process connect, and only through the socket. */
+/**
+ * Lets roles connect through the socket only: the superuser as the user of this process without a password, every other
+ * role with its password.
+ */
 export async function writeAccessRules(home: PostgresHome, user: ServiceUser): Promise<void> {
   const files = {
-    'pg_hba.conf': 'local all all peer map=plinth\n',
+    'pg_hba.conf': `local all ${roleName} peer map=plinth\nlocal all all scram-sha-256\n`,
     'pg_ident.conf': `plinth ${JSON.stringify(ourUserName())} ${roleName}\n`,
   };
   for (const [name, content] of Object.entries(files)) {
