@@ -5,7 +5,7 @@ import { collectErrors, type FieldError, FieldPath, invalid } from '../machinery
 import { StatusError } from '../machinery/status-error.js';
 import { refuseBrokenRules } from './broken-rules.js';
 import type { ResourceDefinition } from './resource-definition.js';
-import { validateMetadata, validateMetadataUpdate } from './validate-metadata.js';
+import { oversizedMetadata, validateMetadata, validateMetadataUpdate } from './validate-metadata.js';
 
 const definition = { group: '', kind: 'Thing', resource: 'things', versions: [{ version: 'v1' }] };
 
@@ -100,6 +100,19 @@ describe('metadata', () => {
       tooMany('ownerReferences', 45_000, 2_000),
     );
     assert.deepEqual(metaErrors({ managedFields: times(12_000, () => ({})) }), tooMany('managedFields', 12_000, 1_000));
+  });
+
+  it('is refused for its size before anything else is done', () => {
+    const many = Object.fromEntries(times(100_000, (i) => [`k${i}`, 'v']));
+    const names = times(100_000, (i) => `f${i}`);
+    const parts = { labels: many, annotations: many, finalizers: names, ownerReferences: names, managedFields: names };
+    assert.deepEqual(
+      oversizedMetadata(parts).map(({ field }) => field),
+      Object.keys(parts).map((name) => `metadata.${name}`),
+    );
+    for (const odd of [undefined, null, 1, { labels: [], annotations: null, finalizers: {} }, { labels: { a: 1 } }]) {
+      assert.deepEqual(oversizedMetadata(odd), []);
+    }
   });
 
   it('gets no new finalizers while it is deleted', () => {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { LiveIndex } from './live-index.js';
-import { decodeStored, type StoredResources } from './object-codec.js';
+import { readStored, type StoredResources } from './object-codec.js';
 
 type NamespaceState = 'active' | 'terminating' | 'missing';
 
@@ -41,7 +41,7 @@ export class NamespaceIndex {
 
   private async read(namespace: string): Promise<NamespaceState> {
     const found = await this.storage.get({ resource, namespace: '', name: namespace });
-    return found === undefined ? 'missing' : stateOf(decodeStored(this.registry, found));
+    return found === undefined ? 'missing' : stateOf(await readStored(this.registry, found));
   }
 }
 

@@ -3,7 +3,7 @@ import type { GroupResource } from '../machinery/group-version.js';
 import { formatGroupResource } from '../machinery/group-version.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { toStatusError } from './errors.js';
-import { decodeStored, type StoredResources } from './object-codec.js';
+import { readStored, type StoredResources } from './object-codec.js';
 
 /** Reads single objects as they are in the store now; for rules about one object that depend on another. */
 export interface ObjectReader {
@@ -21,7 +21,7 @@ export class StorageReader implements ObjectReader {
   async read(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined> {
     try {
       const found = await this.storage.get({ resource: formatGroupResource(resource), namespace, name });
-      return found === undefined ? undefined : decodeStored(this.registry, found);
+      return found === undefined ? undefined : await readStored(this.registry, found);
     } catch (error) {
       throw toStatusError(error, resource, name);
     }

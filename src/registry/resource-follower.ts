@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { ChangeSubscription, Storage, StoredObject } from '../storage/storage.interface.js';
 import { untilReady } from '../storage/until-ready.js';
-import { decodeStored, type StoredResources } from './object-codec.js';
+import { readStored, type StoredResources } from './object-codec.js';
 
 const retryMs = 500;
 const pageSize = 500;
@@ -83,7 +83,10 @@ export class ResourceFollower {
     let page = await this.storage.list({ resource: this.resource, limit: pageSize });
     const at = page.resourceVersion;
     for (;;) {
-      for (const item of page.items) objects.push(this.read(item));
+      for (const item of page.items) {
+        const read = this.read(item);
+        objects.push(read instanceof Promise ? await read : read);
+      }
       const last = page.items.at(-1);
       if (!page.more || last === undefined) break;
       const after = { namespace: last.key.namespace, name: last.key.name };
@@ -98,9 +101,11 @@ export class ResourceFollower {
     this.wake();
   }
 
-  private read(stored: Pick<StoredObject, 'key' | 'json'>): ApiObject {
-    const object = decodeStored(this.registry, stored);
-    return this.sink.reduce === undefined ? object : this.sink.reduce(object);
+  /** A large object is read in turns with everything else. */
+  private read(stored: Pick<StoredObject, 'key' | 'json'>): ApiObject | Promise<ApiObject> {
+    const reduce = (object: ApiObject) => (this.sink.reduce === undefined ? object : this.sink.reduce(object));
+    const object = readStored(this.registry, stored);
+    return object instanceof Promise ? object.then(reduce) : reduce(object);
   }
 
   private async run(signal: AbortSignal): Promise<void> {
@@ -127,7 +132,10 @@ export class ResourceFollower {
       if (batch === undefined) return;
       for (const change of batch.changes) {
         if (change.type === 'delete') this.sink.delete(change.key.namespace, change.key.name);
-        else this.sink.set(this.read(change));
+        else {
+          const read = this.read(change);
+          this.sink.set(read instanceof Promise ? await read : read);
+        }
       }
       this.position = batch.position;
       this.wake();

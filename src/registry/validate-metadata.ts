@@ -82,6 +82,43 @@ function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
   validateManagedFields(meta, errors);
 }
 
+/**
+ * Broken limits of sizes in metadata as a client sent it, of whatever form that is: found out before any other work goes
+ * into an object that is refused for them anyway.
+ */
+export function oversizedMetadata(metadata: unknown): FieldError[] {
+  if (typeof metadata !== 'object' || metadata === null) return [];
+  const { labels, annotations, finalizers, ownerReferences, managedFields } = metadata as Record<string, unknown>;
+  const errors: FieldError[] = [];
+  const tooLarge = (name: string, limit: number) => errors.push(tooLong(metadataPath.child(name), limit));
+  if (isTooLongMap(labels, maxMapBytes)) tooLarge('labels', maxMapBytes);
+  if (isTooLongMap(annotations, maxMapBytes)) tooLarge('annotations', maxMapBytes);
+  if (Array.isArray(finalizers) && isTooLong(finalizers, maxFinalizerBytes)) {
+    tooLarge('finalizers', maxFinalizerBytes);
+  }
+  const count = (name: string, list: unknown, limit: number) => {
+    if (Array.isArray(list) && list.length > limit) {
+      errors.push(tooMany(metadataPath.child(name), list.length, limit));
+    }
+  };
+  count('ownerReferences', ownerReferences, maxOwnerReferences);
+  count('managedFields', managedFields, maxManagers);
+  return errors;
+}
+
+/** Counts characters, of which there are never more than bytes. */
+function isTooLongMap(map: unknown, limit: number): boolean {
+  if (typeof map !== 'object' || map === null) return false;
+  let total = 0;
+  for (const key in map) {
+    const value = (map as Record<string, unknown>)[key];
+    total += key.length + (typeof value === 'string' ? value.length : 0);
+    if (total > limit) return true;
+  }
+  return false;
+}
+
+const maxMapBytes = 256 * 1024;
 const maxControllerErrors = 10;
 /** Owners of one object; far above what controllers need. */
 const maxOwnerReferences = 2_000;
@@ -117,10 +154,10 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
 /** Names of finalizers together; far above what controllers need. */
 const maxFinalizerBytes = 256 * 1024;
 
-function isTooLong(texts: readonly string[], limit: number): boolean {
+function isTooLong(texts: readonly unknown[], limit: number): boolean {
   let total = 0;
   for (const text of texts) {
-    total += text.length;
+    total += typeof text === 'string' ? text.length : 0;
     if (total > limit) return true;
   }
   return false;

@@ -7,6 +7,7 @@ import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../mac
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { BodyKind } from '../../registry/resource-definition.js';
+import { oversizedMetadata } from '../../registry/validate-metadata.js';
 import { acceptedMediaTypes } from './accept.js';
 import { checkIdentity, OtherVersionError, unfitBodyError, unrecognizedError } from './body-errors.js';
 import { decodeUtf8, faultOfBody } from './body-text.js';
@@ -180,6 +181,11 @@ export function decodeValue(
     apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
   };
   checkIdentity(identity, expected);
+  const { metadata } = input as { metadata?: { name?: unknown } | null };
+  const oversized = oversizedMetadata(metadata);
+  if (oversized.length > 0) {
+    throw invalidError(expected, typeof metadata?.name === 'string' ? metadata.name : '', oversized);
+  }
 
   let decoded: { value: unknown; unknownFields: readonly string[] };
   try {

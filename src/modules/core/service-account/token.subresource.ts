@@ -17,7 +17,7 @@ import { badRequestError, conflictError, invalidError, notFoundError } from '../
 import { groupName } from '../../../machinery/vendor.js';
 import { toStatusError } from '../../../registry/errors.js';
 import type { GroupContext } from '../../../registry/group-context.js';
-import { decodeStored } from '../../../registry/object-codec.js';
+import { readStored } from '../../../registry/object-codec.js';
 import type { SubresourceAction, SubresourceDefinition } from '../../../registry/resource-definition.js';
 
 const minSeconds = 600;
@@ -152,7 +152,7 @@ async function find(
 ): Promise<ApiObject | undefined> {
   try {
     const stored = await storage.get({ resource, namespace, name });
-    return stored === undefined ? undefined : decodeStored(registry, stored);
+    return stored === undefined ? undefined : await readStored(registry, stored);
   } catch (error) {
     throw toStatusError(error, { group: '', resource }, name);
   }

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import { formatTime } from '../../../machinery/clock.js';
 import { createIfFree } from '../../../registry/create-if-free.js';
 import type { GroupContext } from '../../../registry/group-context.js';
-import { decodeStored } from '../../../registry/object-codec.js';
+import { readStored } from '../../../registry/object-codec.js';
 
 /**
  * Writes a deleted IPAddress again when a service still has the address, which another one could get otherwise. Does
@@ -25,7 +25,7 @@ export async function restoreAddress(
     namespace: parent.namespace ?? '',
     name: parent.name ?? '',
   });
-  if (service === undefined || !hasAddress(decodeStored(registry, service), name)) return;
+  if (service === undefined || !hasAddress(await readStored(registry, service), name)) return;
   const restored: ApiObject = {
     kind,
     apiVersion,

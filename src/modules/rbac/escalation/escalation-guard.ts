@@ -10,7 +10,7 @@ import type { RequestContext, UserInfo } from '../../../machinery/request-contex
 import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
 import { groupName } from '../../../machinery/vendor.js';
 import type { GroupContext } from '../../../registry/group-context.js';
-import { decodeStored } from '../../../registry/object-codec.js';
+import { readStored } from '../../../registry/object-codec.js';
 
 /** Has everything: who may collect rules by label can get any rule. */
 const fullAuthority: readonly Permission[] = [
@@ -100,7 +100,7 @@ export class EscalationGuard {
     const key = { resource: formatGroupResource(gr), namespace: kind === 'Role' ? namespace : '', name };
     const found = await this.context.storage.get(key);
     if (found === undefined) throw notFoundError(gr, name);
-    return (decodeStored(this.context.registry, found) as Role & ApiObject).rules ?? [];
+    return ((await readStored(this.context.registry, found)) as Role & ApiObject).rules ?? [];
   }
 
   private async heldBy(user: UserInfo, namespace: string): Promise<{ permissions: Permission[]; error: string }> {
