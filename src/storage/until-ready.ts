@@ -15,10 +15,28 @@ const passing: ReadonlySet<StorageErrorCode> = new Set(['Unavailable', 'UnknownO
 /** Classes of SQLSTATE that no waiting heals: wrong password or role, no such database, missing rights or relations. */
 const lasting = ['28', '3D', '42', '3F'];
 
+/** Certificates that no waiting makes good. */
+const lastingTls: ReadonlySet<unknown> = new Set([
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+function isLasting(cause: Error): boolean {
+  if (lasting.some((state) => sqlState(cause)?.startsWith(state) === true)) return true;
+  return lastingTls.has((cause as { code?: unknown }).code) || cause.message === noTls;
+}
+
+/** What the driver says when the URL asks for TLS and the server has none. */
+const noTls = 'The server does not support SSL connections';
+
 /** Whether an error of storage means no more than that the database is not there yet, or busy, or behind. */
 export function isNotReadyYet(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (lasting.some((state) => sqlState(cause)?.startsWith(state) === true)) return false;
+    if (isLasting(cause)) return false;
   }
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof StorageError) || !passing.has(cause.code)) continue;
