@@ -173,6 +173,18 @@ describe('requests with parts that make no sense', () => {
     }
   });
 
+  it('are refused: bodies that are no object', async () => {
+    for (const [raw, what] of [
+      ['"x"', 'a string'],
+      ['1', 'a number'],
+      ['true', 'a boolean'],
+      ['[]', 'an array'],
+    ]) {
+      const { message } = answered(await client.send('POST', maps, { raw, contentType: 'application/json' }), 400).body;
+      assert.ok(message.includes(`the body is ${what}, not an object`), message);
+    }
+  });
+
   it('are refused: seconds that are no number', async () => {
     for (const text of ['abc', '1.5', '0x1', '99999999999999999999']) {
       answered(await client.get(`${maps}?timeoutSeconds=${text}`), 400);

@@ -86,10 +86,10 @@ export function decodeBody(
     throw unrecognizedError(expected.kind, `couldn't get version/kind; ${error.message}`, body, error);
   }
   if (input !== null && (typeof input !== 'object' || Array.isArray(input))) {
-    const found = Array.isArray(input) ? 'array' : typeof input;
+    const found = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
     throw unrecognizedError(
       expected.kind,
-      `couldn't get version/kind; json parse error: the body is an ${found}, not an object`,
+      `couldn't get version/kind; json parse error: the body is ${found}, not an object`,
       body,
     );
   }
