@@ -46,7 +46,10 @@ export async function forward(
   );
   if (reply.sent) return;
   const given = Object.entries(answer.headers).filter(([name]) => !ownFields.has(name));
-  const all = { ...reply.getHeaders(), ...Object.fromEntries(given), 'content-length': answer.body.length };
+  // A HEAD has no body, and tells the length of one only where it is known.
+  const length = request.method === 'HEAD' ? answer.headers['content-length'] : answer.body.length;
+  const known = length === undefined ? {} : { 'content-length': length };
+  const all = { ...reply.getHeaders(), ...Object.fromEntries(given), ...known };
   reply.hijack();
   reply.raw.writeHead(answer.status, all as OutgoingHttpHeaders);
   if (answer.body.length <= sliceBytes) reply.raw.end(answer.body);

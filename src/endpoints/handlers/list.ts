@@ -19,6 +19,8 @@ import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 const pieceCharacters = 256 * 1024;
 /** Characters of stored text that are transformed before others get their turn. */
 const transformedAtOnce = 128 * 1024;
+/** A list with a larger object is made in another thread: one a little large is no reason to take all others there. */
+const largeItem = 256 * 1024;
 /** A longer list that is written as one value is written in another thread. */
 const mostWhole = 1024 * 1024;
 
@@ -109,7 +111,7 @@ async function sendTransformedList(
     let objects: ApiObject[] = [];
     let characters = 0;
     for (const item of items) {
-      leaveLarge(context, item.json.length);
+      if (item.json.length > largeItem) leaveLarge(context, item.json.length);
       whole += item.json.length;
       if (isWhole && whole > mostWhole) leaveLarge(context, whole);
       objects.push(servedObject(scope.resource, item));
