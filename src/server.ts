@@ -29,6 +29,7 @@ import { issuerDocumentPaths } from './endpoints/service-account-issuer/service-
 import { EndpointServices } from './endpoints/services.js';
 import { StatusFilter } from './endpoints/status.filter.js';
 import { UnreadAnswers } from './endpoints/unread-answers.js';
+import { acceptWebSockets } from './endpoints/web-sockets.js';
 import { LargeLane } from './large/large-lane.js';
 import { systemClock } from './machinery/clock.js';
 import type { ServiceAccountTokenIssuer } from './machinery/security.js';
@@ -254,6 +255,7 @@ export async function startServer(
     tls.onChange(() => authorities.publishSoon(shutdown.signal));
     const listener = fastify.server as unknown as Http2SecureServer;
     keepAllFields(listener);
+    acceptWebSockets(listener, (request, response) => fastify.routing(request as never, response as never));
     clients.watch(listener);
     connections.watch(listener);
     tls.start(listener, shutdown.signal);

@@ -4,8 +4,24 @@ import { formatWarning } from '../negotiation/respond.js';
 import type { ConnectionThrottle } from '../negotiation/throttle.js';
 import { cut, type UnreadAnswers } from '../unread-answers.js';
 
+/** Where the events of a watch go. */
+export interface WatchStream {
+  readonly isClosed: boolean;
+  /** Bytes kept for the next flush. */
+  readonly pendingBytes: number;
+  onClose(listener: () => void): void;
+  /** Keeps events for the next flush. */
+  push(bytes: Buffer): void;
+  flush(): Promise<void>;
+  /** Resolves when the client can take more, or is gone. */
+  write(bytes: Buffer): Promise<void>;
+  /** Cuts a client that doesn't read: it could not be told anything any more. */
+  cutIfBlocked(): void;
+  end(): void;
+}
+
 /** The response of a watch: raw bytes, waiting for a client that reads slowly. */
-export class EventStream {
+export class EventStream implements WatchStream {
   private readonly raw: FastifyReply['raw'];
   private pending: Buffer[] = [];
   private bytes = 0;

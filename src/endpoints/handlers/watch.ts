@@ -12,8 +12,10 @@ import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import { type RequestScope, scopeLabels } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-import { EventStream } from './event-stream.js';
+import { wantsWebSocket } from '../web-sockets.js';
+import { EventStream, type WatchStream } from './event-stream.js';
 import { WatchEncoder } from './watch-encoder.js';
+import { WebSocketStream } from './web-socket-stream.js';
 
 const bookmarkIntervalMs = 60_000;
 /** A last bookmark goes out this long before the end, so that a client can resume without a gap. */
@@ -42,6 +44,7 @@ export async function handleWatch(
   acceptHeader: string | undefined,
   reply: FastifyReply,
 ): Promise<void> {
+  const isWebSocket = wantsWebSocket(reply.raw);
   const accepted = services.accept.negotiateStream(acceptHeader);
   const { resource } = scope;
   const options = parseWatchOptions(services, context);
@@ -65,18 +68,22 @@ export async function handleWatch(
     ? await store.list({ ...query, notOlderThan: options.notOlderThan })
     : undefined;
   const from = state?.resourceVersion ?? options.from ?? (await store.head());
+  const open = (): WatchStream =>
+    isWebSocket
+      ? new WebSocketStream(reply, accepted.mediaType === 'protobuf', services.throttle)
+      : new EventStream(context, reply, streamType(accepted), services.throttle);
   const subscription = await store.watch(namespace, name, from).catch(async (error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;
     // Clients look for the end of the history among the events: as an answer it would be one failure like any other.
     services.metrics.watchEndedEarly(resource.definition, error.reason);
-    const refused = new EventStream(context, reply, streamType(accepted), services.throttle);
+    const refused = open();
     await refused.write(encoder.encodeError(error.toStatus())).catch(() => undefined);
     refused.end();
     return undefined;
   });
   if (subscription === undefined) return;
 
-  const stream = new EventStream(context, reply, streamType(accepted), services.throttle);
+  const stream = open();
   const labels = scopeLabels(scope);
   services.metrics.watchStarted(resource.definition, labels);
   subscription.onFailure(() => stream.cutIfBlocked());
@@ -114,7 +121,7 @@ export async function handleWatch(
 /** Sends changes until the time is over, the client leaves, or the subscription ends. */
 async function pump(
   { random, options: { shutdown } }: EndpointServices,
-  stream: EventStream,
+  stream: WatchStream,
   subscription: ChangeSubscription,
   encoder: WatchEncoder,
   options: WatchOptions,

@@ -33,6 +33,8 @@ export class HttpRequestContext implements RequestContext {
   body: Buffer | undefined;
   /** Counts the request as one under way; it has none before it is known who sent it. */
   seat: Seat | undefined;
+  /** Whether it was answered by another protocol. */
+  isUpgraded: boolean;
   /** Watches over answers that wait for their client. */
   unread: UnreadAnswers | undefined;
   /** What the request turned out to be about; undefined for a path that nothing is served at. */
@@ -60,6 +62,7 @@ export class HttpRequestContext implements RequestContext {
     this.canLeave = false;
     this.body = undefined;
     this.seat = undefined;
+    this.isUpgraded = false;
     this.unread = undefined;
     this.scope = undefined;
     this.annotations = undefined;

@@ -127,7 +127,7 @@ export function registerRequestHooks(
     context.seat?.leave();
     const isLong = context.requestInfo.verb === 'watch';
     const seconds = isLong ? undefined : (performance.now() - context.startedAt) / 1000;
-    const code = reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
+    const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
     metrics.requestDone(labelsOf(context, request.method), code, Boolean(context.query.get('dryRun')), seconds);
   };
   return {

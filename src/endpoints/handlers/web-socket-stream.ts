@@ -1,0 +1,118 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { WebSocket } from 'ws';
+import type { ConnectionThrottle } from '../negotiation/throttle.js';
+import type { UnreadAnswers } from '../unread-answers.js';
+import { openWebSocket } from '../web-sockets.js';
+import type { WatchStream } from './event-stream.js';
+
+const normalClosure = 1000;
+/** A client that sends pings and does not read what comes back is cut. */
+const maxUnreadPongs = 1024 * 1024;
+
+/** The events of a watch over WebSocket: a frame for each, of text for JSON, binary for protobuf. */
+export class WebSocketStream implements WatchStream {
+  private readonly raw: FastifyReply['raw'];
+  private readonly socket: Duplex;
+  private readonly webSocket: WebSocket;
+  private readonly unread: UnreadAnswers | undefined;
+  private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
+  private pending: Buffer[] = [];
+  private bytes = 0;
+  private writes = 0;
+
+  constructor(
+    reply: FastifyReply,
+    private readonly isBinary: boolean,
+    throttle: ConnectionThrottle,
+  ) {
+    const context = reply.request.plinthContext;
+    this.unread = context?.unread;
+    this.raw = reply.raw;
+    this.throttle = throttle.writerOf(reply.raw);
+    reply.hijack();
+    const { socket, webSocket } = openWebSocket(reply.raw as unknown as ServerResponse);
+    if (context !== undefined) context.isUpgraded = true;
+    this.socket = socket;
+    this.webSocket = webSocket;
+    // Frames that are none end the connection; that is all there is to do about them.
+    webSocket.on('error', () => undefined);
+    webSocket.on('ping', () => {
+      if (socket.writableLength > maxUnreadPongs) webSocket.terminate();
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.webSocket.readyState !== WebSocket.OPEN;
+  }
+
+  get pendingBytes(): number {
+    return this.bytes;
+  }
+
+  onClose(listener: () => void): void {
+    if (this.isClosed) listener();
+    else this.webSocket.once('close', listener);
+  }
+
+  push(bytes: Buffer): void {
+    this.pending.push(bytes);
+    this.bytes += bytes.length;
+  }
+
+  async flush(): Promise<void> {
+    const pieces = this.pending;
+    this.pending = [];
+    this.bytes = 0;
+    for (const piece of pieces) await this.write(piece);
+  }
+
+  /** Resolves when the client can take more, or is gone. `bytes` are whole events. */
+  async write(bytes: Buffer): Promise<void> {
+    if (this.throttle !== undefined) await this.throttle(bytes.length);
+    const frames = this.isBinary ? lengthPrefixed(bytes) : lines(bytes);
+    this.writes++;
+    this.unread?.add(this.raw, bytes.length);
+    await Promise.all(frames.map((frame) => this.send(frame)));
+    this.writes--;
+    if (this.writes === 0) this.unread?.remove(this.raw);
+  }
+
+  cutIfBlocked(): void {
+    if (this.writes > 0) this.webSocket.terminate();
+  }
+
+  end(): void {
+    if (!this.isClosed) this.webSocket.close(normalClosure);
+  }
+
+  /** Resolves also when the connection broke. */
+  private send(frame: Buffer): Promise<void> {
+    if (this.isClosed || this.socket.destroyed) return Promise.resolve();
+    return new Promise((resolve) => this.webSocket.send(frame, { binary: this.isBinary }, () => resolve()));
+  }
+}
+
+/** Events in JSON end with a line end, and have none inside. */
+function lines(bytes: Buffer): Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, at);
+    const next = end < 0 ? bytes.length : end + 1;
+    found.push(bytes.subarray(at, next));
+    at = next;
+  }
+  return found;
+}
+
+/** Events in protobuf have their length in front, which frames have themselves. */
+function lengthPrefixed(bytes: Buffer): Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = 0; at + 4 <= bytes.length; ) {
+    const end = at + 4 + bytes.readUInt32BE(at);
+    found.push(bytes.subarray(at + 4, end));
+    at = end;
+  }
+  return found;
+}

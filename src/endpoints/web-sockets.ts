@@ -1,0 +1,111 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2SecureServer } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { badRequestError, StatusError } from '../machinery/status-error.js';
+
+/** A connection whose client asked to speak WebSocket on it. */
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** The client sent a token of its own, which no page of another origin can make it do. */
+  readonly hasToken: boolean;
+}
+
+/** Browsers can set no header: a token comes among the protocols they ask for, as base64url. */
+const tokenProtocol = 'base64url.bearer.authorization.k8s.io.';
+const knownProtocols = ['base64.binary.k8s.io', 'binary.k8s.io'];
+/** Nothing is expected from clients of a watch but control frames. */
+const maxPayload = 4096;
+
+const upgrades = new WeakMap<object, Upgrade>();
+const acceptor = new WebSocketServer({
+  noServer: true,
+  maxPayload,
+  perMessageDeflate: false,
+  clientTracking: false,
+  handleProtocols: (offered) => {
+    const protocols = [...offered].filter((name) => !name.startsWith(tokenProtocol));
+    return knownProtocols.find((name) => protocols.includes(name)) ?? protocols[0] ?? false;
+  },
+});
+
+/**
+ * Lets watches be asked for over WebSocket (RFC 6455). Such a request takes the way of every other one, so that it is
+ * refused by an ordinary answer; only the handler that answers it upgrades the connection. All other wishes to upgrade
+ * are not heard, as HTTP allows: the request is answered as if they were not there.
+ */
+export function acceptWebSockets(
+  server: Http2SecureServer,
+  route: (request: IncomingMessage, response: ServerResponse) => void,
+): void {
+  const wanted = (request: IncomingMessage) =>
+    request.method === 'GET' &&
+    request.headers.upgrade?.toLowerCase() === 'websocket' &&
+    /[?&]watch=|\/watch\//.test(request.url ?? '');
+  // It holds for HTTP/1.1 connections of such a server too, which its type doesn't say.
+  (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
+    response.once('finish', () => socket.end());
+    response.destroy = () => {
+      socket.destroy();
+      return response;
+    };
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => response.emit('close'));
+    useTokenProtocol(request);
+    upgrades.set(response, { request, socket, head, hasToken: request.headers.authorization !== undefined });
+    route(request, response);
+  });
+}
+
+function useTokenProtocol({ headers }: IncomingMessage): void {
+  if (headers.authorization !== undefined) return;
+  const protocols = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  const encoded = protocols.find((name) => name.startsWith(tokenProtocol))?.slice(tokenProtocol.length);
+  if (encoded !== undefined) headers.authorization = `Bearer ${Buffer.from(encoded, 'base64url').toString('utf8')}`;
+}
+
+/**
+ * Whether the request of a response asks for a WebSocket.
+ *
+ * @throws a 400 for a handshake that is not valid, a 403 for a page of another origin that relies on the certificate of
+ * its reader.
+ */
+export function wantsWebSocket(response: object): boolean {
+  const upgrade = upgrades.get(response);
+  if (upgrade === undefined) return false;
+  const { headers } = upgrade.request;
+  const key = headers['sec-websocket-key'] ?? '';
+  if (headers['sec-websocket-version'] !== '13' || !/^[+/0-9A-Za-z]{22}==$/.test(key)) {
+    throw badRequestError('the WebSocket handshake is not valid: version 13 and a key of 16 bytes are needed');
+  }
+  if (headers.origin !== undefined && !upgrade.hasToken && hostOf(headers.origin) !== headers.host) {
+    throw new StatusError('Forbidden', 'pages of another origin need a token');
+  }
+  return true;
+}
+
+function hostOf(origin: string): string | undefined {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Answers with 101. The response is of no use from here on. */
+export function openWebSocket(response: ServerResponse): { readonly socket: Duplex; readonly webSocket: WebSocket } {
+  const { request, socket, head } = upgrades.get(response) as Upgrade;
+  response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+  let opened: WebSocket | undefined;
+  acceptor.handleUpgrade(request, socket, head, (webSocket) => {
+    opened = webSocket;
+  });
+  if (opened === undefined) throw badRequestError('the WebSocket handshake is not valid');
+  return { socket, webSocket: opened };
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { type ClientOptions, WebSocket } from 'ws';
+import { send } from './support/raw-http.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+let cluster: TestCluster;
+let server: TestServer;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1, flags: ['--anonymous-auth=false', '--unread-answer-timeout=1s'] });
+  server = cluster.first;
+  assert.equal((await server.client.post(configMaps, { metadata: { name: 'one' } })).status, 201);
+});
+
+after(() => cluster.stop());
+
+function open(path: string, protocols: string[] = [], options: ClientOptions = {}): WebSocket {
+  const headers = options.headers ?? { authorization: `Bearer ${tokens.admin}` };
+  const socket = new WebSocket(`${server.url.replace('https', 'wss')}${path}`, protocols, {
+    ca: cluster.pki.authority,
+    ...options,
+    headers,
+  });
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+/** Frames as they come. */
+function framesOf(socket: WebSocket): { data: Buffer; isBinary: boolean }[] {
+  const frames: { data: Buffer; isBinary: boolean }[] = [];
+  socket.on('message', (data: Buffer, isBinary: boolean) => frames.push({ data, isBinary }));
+  return frames;
+}
+
+async function refusal(socket: WebSocket): Promise<{ status: number; body: { kind?: string; code?: number } }> {
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  return { status: response.statusCode ?? 0, body: JSON.parse(text) };
+}
+
+describe('watches over WebSocket', () => {
+  it('send a text frame for each event, answer pings, and end with a close frame', async () => {
+    const socket = open(`${configMaps}?watch=true&fieldSelector=metadata.name!=kube-root-ca.crt&timeoutSeconds=4`);
+    const frames = framesOf(socket);
+    const closed = once(socket, 'close');
+    await once(socket, 'open');
+    socket.ping('x');
+    assert.equal(String((await once(socket, 'pong'))[0]), 'x');
+    assert.equal((await server.client.post(configMaps, { metadata: { name: 'two' } })).status, 201);
+    const [code] = await closed;
+    assert.equal(code, 1000);
+    assert.ok(frames.every(({ isBinary }) => !isBinary));
+    const events = frames.map(({ data }) => JSON.parse(data.toString()));
+    assert.deepEqual(
+      events.map(({ type, object }) => [type, object.metadata.name]),
+      [
+        ['ADDED', 'one'],
+        ['ADDED', 'two'],
+      ],
+    );
+  });
+
+  it('send binary frames for protobuf', async () => {
+    const accept = 'application/vnd.kubernetes.protobuf';
+    const socket = open(`${configMaps}?watch=true&fieldSelector=metadata.name=one`, [], {
+      headers: { accept, authorization: `Bearer ${tokens.admin}` },
+    });
+    const frames = framesOf(socket);
+    await eventually(() => frames.length === 1, 'the first event');
+    assert.equal(frames[0]?.isBinary, true);
+    // Field 1 of an event is its type.
+    assert.equal(frames[0]?.data.subarray(0, 7).toString('latin1'), '\n\u0005ADDED');
+    socket.close();
+    await once(socket, 'close');
+  });
+
+  it('take a token among the protocols, and answer with one of the others', async () => {
+    const token = Buffer.from(tokens.alice).toString('base64url');
+    const protocols = [`base64url.bearer.authorization.k8s.io.${token}`, 'base64.binary.k8s.io'];
+    const socket = open(`${configMaps}?watch=1`, protocols, { headers: {} });
+    await once(socket, 'open');
+    assert.equal(socket.protocol, 'base64.binary.k8s.io');
+    socket.terminate();
+  });
+
+  it('are refused by ordinary answers', async () => {
+    const none = { headers: { authorization: 'Bearer wrong' } };
+    assert.deepEqual(statusOf(await refusal(open(`${configMaps}?watch=1`, [], none))), [401, 'Status', 401]);
+    assert.deepEqual(statusOf(await refusal(open(`${configMaps}?watch=1&fieldSelector=x`))), [400, 'Status', 400]);
+    assert.deepEqual(statusOf(await refusal(open('/api/v1/made-up?watch=1'))), [404, 'Status', 404]);
+    const page = {
+      origin: 'https://elsewhere.example.com',
+      cert: cluster.adminCertificate.cert,
+      key: cluster.adminCertificate.key,
+    };
+    const foreign = open(`${configMaps}?watch=1`, [], { ...page, headers: {} });
+    assert.deepEqual(statusOf(await refusal(foreign)), [403, 'Status', 403]);
+    const head = `GET ${configMaps}?watch=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n`;
+    const old = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 8\r\nSec-WebSocket-Key: x\r\n\r\n';
+    assert.equal((await send(server.url, cluster.pki.authority, [head + old])).status, 400);
+  });
+
+  it('are not what other upgrades get: those are answered to their end', async () => {
+    for (const [path, upgrade, status] of [
+      [configMaps, 'websocket', 200],
+      ['/api/v1/namespaces/default/pods/a/exec?command=x', 'websocket', 404],
+      ['/api/v1/namespaces/default/pods/a/exec?command=x', 'SPDY/3.1', 404],
+      [configMaps, 'h2c', 200],
+    ] as const) {
+      const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
+      assert.equal((await send(server.url, cluster.pki.authority, [request])).status, status, `${path} ${upgrade}`);
+    }
+  });
+
+  it('end with the connection, whatever a client sends', async () => {
+    for (let i = 0; i < 3; i++) {
+      const socket = open(`${configMaps}?watch=1`);
+      await once(socket, 'open');
+      if (i === 0) socket.terminate();
+      else if (i === 1) socket.send('x'.repeat(100_000));
+      else socket.close(1001);
+      if (i > 0) await once(socket, 'close');
+    }
+    await eventually(async () => {
+      const { text } = await server.client.get('/metrics');
+      return /apiserver_registered_watchers\{group="",kind="ConfigMap"\} 0\n/.test(text);
+    }, 'all watches to end');
+    assert.equal(server.process.exitCode, null, server.log);
+    assert.doesNotMatch(server.log, /nobody|request failed/);
+  });
+});
+
+function statusOf({ status, body }: { status: number; body: { kind?: string; code?: number } }): unknown[] {
+  return [status, body.kind, body.code];
+}
