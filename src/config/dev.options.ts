@@ -1,4 +1,5 @@
 import { Flag } from './flag.js';
+import { Check } from './validators.js';
 
 /** The single-machine set-up of `plinth dev`. */
 export class DevOptions {
@@ -9,4 +10,15 @@ export class DevOptions {
     usage: 'Folder of the embedded database, the generated certificates and the admin kubeconfig.',
   })
   readonly dataDir: string = '.plinth';
+
+  @Flag({
+    name: 'postgres-port',
+    type: 'int',
+    unit: 'port',
+    usage:
+      'Port of 127.0.0.1 on which roles of your own log in to the embedded database; 0: none. ' +
+      'Unset: any, the same at every start; postgres.json in --data-dir says which.',
+  })
+  @Check<number>('port', (value) => (value >= 0 && value <= 65535 ? undefined : 'must be between 0 and 65535'))
+  readonly postgresPort: number | undefined = undefined;
 }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from '../../test/support/ports.js';
 import { Logger } from '../observability/logger.js';
 import { EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
 import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
@@ -56,23 +58,67 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     while (!(await condition())) await delay(10);
   }
 
+  async function whoAmI(url: string): Promise<unknown> {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query({ text: 'select current_user', rowMode: 'array' })).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function notedPort(): Promise<number> {
+    const note = await readFile(join(options.directory, 'postgres.json'), 'utf8');
+    return (JSON.parse(note) as { port: number }).port;
+  }
+
   it('lets other roles log in with their password only', { timeout: 60_000 }, async () => {
     const postgres = await start();
-    await query(postgres, `create role alice login password 'right'; create role nameless login`);
-    const whoAmI = async (user: string): Promise<unknown> => {
-      const client = new pg.Client({ connectionString: postgres.databaseUrl.replace('//plinth@', `//${user}@`) });
-      client.on('error', () => undefined);
-      await client.connect();
-      try {
-        return (await client.query({ text: 'select current_user', rowMode: 'array' })).rows;
-      } finally {
-        await client.end();
-      }
-    };
-    assert.deepEqual(await whoAmI('plinth'), [['plinth']]);
-    assert.deepEqual(await whoAmI('alice:right'), [['alice']]);
-    await assert.rejects(whoAmI('alice:wrong'), { code: '28P01' });
-    await assert.rejects(whoAmI('nameless:guess'), { code: '28P01' });
+    await query(
+      postgres,
+      `create role alice login password 'right'; create role nameless login; alter role plinth password 'known'`,
+    );
+    const port = await notedPort();
+    const loopback = (user: string) => `postgresql://${user}@127.0.0.1:${port}/plinth`;
+    const socket = (user: string) => postgres.databaseUrl.replace('//plinth@', `//${user}@`);
+    for (const on of [loopback, socket]) {
+      assert.deepEqual(await whoAmI(on('alice:right')), [['alice']]);
+      await assert.rejects(whoAmI(on('alice:wrong')), { code: '28P01' });
+      await assert.rejects(whoAmI(on('nameless:guess')), { code: '28P01' });
+    }
+    assert.deepEqual(await whoAmI(socket('plinth')), [['plinth']]);
+    await assert.rejects(whoAmI(loopback('plinth:known')), { code: '28000' });
+    const rules = await query(postgres, 'select auth_method from pg_hba_file_rules where error is null');
+    assert.deepEqual(rules.flat(), ['peer', 'scram-sha-256', 'reject', 'scram-sha-256']);
+  });
+
+  it('keeps its port on loopback, unless somebody else has it', { timeout: 120_000 }, async () => {
+    const first = await start();
+    const port = await notedPort();
+    await first.stop();
+    const second = await start();
+    assert.deepEqual(await query(second, 'show port'), [[String(port)]]);
+    await second.stop();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    try {
+      await assert.rejects(start({ port }), /already listens on 127\.0\.0\.1:\d+: .*--postgres-port/);
+      const third = await start();
+      assert.notEqual(await notedPort(), port);
+      assert.deepEqual(await query(third, 'show port'), [[String(await notedPort())]]);
+      assert.ok(lines.some((line) => line.includes('it gets another one')));
+      await third.stop();
+    } finally {
+      other.close();
+    }
+    const asked = await freePort();
+    const fourth = await start({ port: asked });
+    assert.deepEqual(await query(fourth, 'show port'), [[String(asked)]]);
+    await fourth.stop();
+    const quiet = await start({ port: 0 });
+    assert.deepEqual(await query(quiet, 'show listen_addresses'), [['']]);
   });
 
   it('stops in time when Postgres does not react', { timeout: 60_000 }, async () => {
@@ -91,7 +137,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     const first = await start();
     assert.deepEqual(await query(first, 'show fsync'), [['on']]);
     assert.deepEqual(await query(first, 'show synchronous_commit'), [['on']]);
-    assert.deepEqual(await query(first, 'show listen_addresses'), [['']]);
+    assert.deepEqual(await query(first, 'show listen_addresses'), [['127.0.0.1']]);
     assert.deepEqual(await query(first, 'show server_encoding'), [['UTF8']]);
     assert.deepEqual(await query(first, "select datcollate from pg_database where datname = 'plinth'"), [['C']]);
     await query(first, 'create table kept as select 7 as n');

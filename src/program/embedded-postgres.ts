@@ -6,6 +6,7 @@ import type { Logger } from '../observability/logger.js';
 import { locateBinaries, type PostgresBinaries } from './postgres/binaries.js';
 import { initialiseCluster, postgresEnvironment, roleName, writeAccessRules } from './postgres/cluster.js';
 import { type PostgresHome, preparePostgresHome } from './postgres/home.js';
+import { chooseLoopbackPort, isPortFree } from './postgres/loopback-port.js';
 import { endLeftPostmaster, readPostmasterPid } from './postgres/postmaster.js';
 import { chooseServiceUser, type ServiceUser } from './postgres/service-user.js';
 import { serverSettings } from './postgres/settings.js';
@@ -16,6 +17,8 @@ export interface EmbeddedPostgresOptions {
   /** Absolute folder of the data; the caller holds its lock. */
   readonly directory: string;
   readonly logger: Logger;
+  /** Of loopback, for roles with a password; 0: none. Unset: any, and the same at every start. */
+  readonly port?: number | undefined;
   /** Where data and programs go when the user Postgres runs as cannot reach `directory`. */
   readonly fallbackRoot?: string;
   readonly binaries?: PostgresBinaries;
@@ -25,7 +28,8 @@ export interface EmbeddedPostgresOptions {
 }
 
 const databaseName = 'plinth';
-const socketPort = 5432;
+/** In the name of the socket when there is no TCP port. */
+const socketOnlyPort = 5432;
 const readyPollMs = 15;
 const shortestPauseMs = 100;
 const longestPauseMs = 10_000;
@@ -38,8 +42,8 @@ const abortPatienceMs = 5_000;
 const largestLogBytes = 10 * 1024 * 1024;
 
 /**
- * A real Postgres of our own on this machine, reachable only through a unix socket and only by the user of this process
- * (peer authentication: there is no password to keep).
+ * A real Postgres of our own on this machine. The user of this process reaches it through a unix socket (peer
+ * authentication: there is no password to keep), other roles with their passwords there or on a port of loopback.
  *
  * It lives exactly as long as this process: `starting` until it answers, then `running`. When it ends by itself it is
  * started again, after a pause that doubles with each failure; `stop` ends that and shuts it down in order.
@@ -52,6 +56,9 @@ export class EmbeddedPostgres {
   private constructor(
     private readonly home: PostgresHome,
     private readonly user: ServiceUser,
+    /** Stays the same as long as this object: it is in the URL. */
+    private readonly port: number,
+    private readonly listens: boolean,
     private readonly logger: Logger,
     private readonly clock: Clock,
     private current: SupervisedProcess | undefined,
@@ -83,9 +90,12 @@ export class EmbeddedPostgres {
     await endLeftPostmaster(home.dataDirectory, logger);
     await initialiseCluster(home, user);
     await writeAccessRules(home, user);
+    const listens = options.port !== 0;
     const postgres = new EmbeddedPostgres(
       home,
       user,
+      listens ? await chooseLoopbackPort({ directory, wanted: options.port, logger }) : socketOnlyPort,
+      listens,
       logger,
       clock,
       undefined,
@@ -99,7 +109,7 @@ export class EmbeddedPostgres {
 
   /** For pg and for libpq programs such as psql. It holds no secret. */
   get databaseUrl(): string {
-    return connectionUrl(this.home, databaseName);
+    return this.connectionUrl(databaseName);
   }
 
   /**
@@ -162,7 +172,8 @@ export class EmbeddedPostgres {
         await this.launch();
         return;
       } catch (error) {
-        const passing = error instanceof StartupError && error.message.includes('shared memory block');
+        // Or somebody took its port since it was looked at.
+        const passing = error instanceof StartupError && /shared memory block|TCP\/IP socket/.test(error.message);
         if (!passing || attempt === startAttempts) throw error;
         await delay(shortestPauseMs * 5);
       }
@@ -173,7 +184,17 @@ export class EmbeddedPostgres {
     const { home, user } = this;
     await limitLog(home.logFile);
     const logStart = await sizeOf(home.logFile);
-    const settings = serverSettings(home.socketDirectory).flatMap((setting) => ['-c', setting]);
+    // A Postgres that can't have its port does not start at all, and nothing but other roles needs it.
+    const listens = this.listens && (await isPortFree(this.port));
+    if (listens !== this.listens) {
+      this.logger.error('the port of the embedded database is taken: roles can log in through the socket only', {
+        port: this.port,
+      });
+    }
+    const settings = serverSettings(home.socketDirectory, { port: this.port, listens }).flatMap((setting) => [
+      '-c',
+      setting,
+    ]);
     const started = await startSupervised(home.binaries.postgres, ['-D', home.dataDirectory, ...settings], {
       user,
       logFile: home.logFile,
@@ -185,7 +206,7 @@ export class EmbeddedPostgres {
     void started.ended.then((reason) => {
       end = reason;
     });
-    while (!(await answers(home))) {
+    while (!(await answers(this.connectionUrl('postgres')))) {
       if (end === undefined && this.stopping) started.stop();
       if (end === undefined) {
         await delay(readyPollMs);
@@ -197,10 +218,15 @@ export class EmbeddedPostgres {
   }
 
   private async ensureDatabase(): Promise<void> {
-    await withClient(connectionUrl(this.home, 'postgres'), async (client) => {
+    await withClient(this.connectionUrl('postgres'), async (client) => {
       const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
       if (rowCount === 0) await client.query(`create database ${databaseName}`);
     });
+  }
+
+  private connectionUrl(database: string): string {
+    const host = encodeURIComponent(this.home.socketDirectory);
+    return `postgresql://${roleName}@localhost:${this.port}/${database}?host=${host}`;
   }
 }
 
@@ -236,18 +262,13 @@ async function withClient<T>(url: string, use: (client: Client) => Promise<T>): 
   }
 }
 
-async function answers(home: PostgresHome): Promise<boolean> {
+async function answers(url: string): Promise<boolean> {
   try {
-    await withClient(connectionUrl(home, 'postgres'), (client) => client.query('select 1'));
+    await withClient(url, (client) => client.query('select 1'));
     return true;
   } catch {
     return false;
   }
-}
-
-function connectionUrl(home: PostgresHome, database: string): string {
-  const host = encodeURIComponent(home.socketDirectory);
-  return `postgresql://${roleName}@localhost:${socketPort}/${database}?host=${host}`;
 }
 
 async function limitLog(path: string): Promise<void> {

@@ -5,9 +5,10 @@ import { errorCode, errorText, StartupError } from './startup-error.js';
 /**
  * Makes sure that a port can be listened on before anything else is started.
  *
+ * @param flag what chooses another port
  * @throws StartupError that says why not, with the pid of the process in the way where the system tells.
  */
-export async function checkPortFree(address: string, port: number): Promise<void> {
+export async function checkPortFree(address: string, port: number, flag = '--secure-port'): Promise<void> {
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -15,18 +16,18 @@ export async function checkPortFree(address: string, port: number): Promise<void
       server.listen({ host: address, port, exclusive: true }, resolve);
     });
   } catch (error) {
-    throw await describeListenError(error, address, port);
+    throw await describeListenError(error, address, port, flag);
   }
   await new Promise((resolve) => server.close(resolve));
 }
 
-async function describeListenError(error: unknown, address: string, port: number): Promise<StartupError> {
+async function describeListenError(error: unknown, address: string, port: number, flag: string): Promise<StartupError> {
   const shown = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
   switch (errorCode(error)) {
     case 'EADDRINUSE': {
       const pid = await findListener(port);
       const who = pid === undefined ? 'another process' : `process ${pid}`;
-      return new StartupError(`${who} already listens on ${shown}: stop it, or choose another --secure-port`);
+      return new StartupError(`${who} already listens on ${shown}: stop it, or choose another ${flag}`);
     }
     case 'EACCES':
       return new StartupError(

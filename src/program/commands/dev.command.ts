@@ -82,7 +82,7 @@ async function start(
   });
   let { databaseUrl } = parsed.storage;
   if (databaseUrl === undefined) {
-    const postgres = await EmbeddedPostgres.start({ directory, logger });
+    const postgres = await EmbeddedPostgres.start({ directory, logger, port: parsed.dev.postgresPort });
     started.push(postgres);
     databaseUrl = postgres.databaseUrl;
     await keepFile(new OwnFiles(directory), 'database-url', `${databaseUrl}\n`, logger);

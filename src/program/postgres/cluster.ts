@@ -4,6 +4,7 @@ import { environment } from '../../config/environment.js';
 import { readFileIfPresent, writeFileAtomically } from '../files.js';
 import { StartupError } from '../startup-error.js';
 import type { PostgresHome } from './home.js';
+import { loopback } from './loopback-port.js';
 import { ourUserName, runAs, type ServiceUser } from './service-user.js';
 
 /** The superuser of the embedded Postgres. */
@@ -42,12 +43,18 @@ export async function initialiseCluster(home: PostgresHome, user: ServiceUser): 
 }
 
 /**
- * Lets roles connect through the socket only: the superuser as the user of this process without a password, every other
- * role with its password.
+ * Who may connect. The superuser: through the socket only, as the user of this process, without a password. Every other
+ * role: with its password, through the socket or on loopback.
  */
 export async function writeAccessRules(home: PostgresHome, user: ServiceUser): Promise<void> {
   const files = {
-    'pg_hba.conf': `local all ${roleName} peer map=plinth\nlocal all all scram-sha-256\n`,
+    'pg_hba.conf': [
+      `local all ${roleName} peer map=plinth`,
+      'local all all scram-sha-256',
+      `host all ${roleName} all reject`,
+      `host all all ${loopback}/32 scram-sha-256`,
+      '',
+    ].join('\n'),
     'pg_ident.conf': `plinth ${JSON.stringify(ourUserName())} ${roleName}\n`,
   };
   for (const [name, content] of Object.entries(files)) {

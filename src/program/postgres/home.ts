@@ -3,9 +3,10 @@ import { chmod, chown, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../machinery/clock.js';
-import { readFileIfPresent, writeFileAtomically } from '../files.js';
+import { readFileIfPresent } from '../files.js';
 import { errorCode, StartupError } from '../startup-error.js';
 import { copyBinaries, ensureLibraryLinks, type PostgresBinaries } from './binaries.js';
+import { changeNote, notePath, readNote } from './note.js';
 import { runAs, type ServiceUser } from './service-user.js';
 
 /** Where one embedded Postgres keeps its things. */
@@ -26,7 +27,7 @@ export interface PostgresHomeOptions {
   readonly clock: Clock;
 }
 
-/** A path of a unix socket has at most 107 bytes (103 on macOS); the file name takes 14 of them. */
+/** A path of a unix socket has at most 107 bytes (103 on macOS); the file name takes up to 15 of them. */
 const longestSocketDirectory = 88;
 
 /**
@@ -48,14 +49,11 @@ export async function preparePostgresHome(options: PostgresHomeOptions): Promise
 }
 
 async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeOptions): Promise<string> {
-  const note = join(directory, 'postgres.json');
-  const recorded = await readFileIfPresent(note);
+  const { directory: recorded } = await readNote(directory);
   if (recorded !== undefined) {
-    const place = parseNote(recorded);
-    if (place === undefined) throw new StartupError(`${note} is damaged: it must name a "directory"`);
-    if (await exists(join(place, 'postgres'))) return place;
+    if (await exists(join(recorded, 'postgres'))) return recorded;
     throw new StartupError(
-      `${note} says that the database is in ${place}, where it is not: remove the note to start empty`,
+      `${notePath(directory)} says that the database is in ${recorded}, where it is not: remove the note to start empty`,
     );
   }
   const here = join(directory, 'postgres');
@@ -72,17 +70,8 @@ async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeO
   // A database without a note belongs to a folder that was deleted: keep it, but do not take it over.
   if (await exists(left)) await rename(left, `${left}.left-${clock.now()}`);
   await mkdir(left, { mode: 0o700 });
-  await writeFileAtomically(note, `${JSON.stringify({ directory: place })}\n`, 0o644);
+  await changeNote(directory, { directory: place });
   return place;
-}
-
-function parseNote(text: string): string | undefined {
-  try {
-    const { directory } = JSON.parse(text) as { directory?: unknown };
-    return typeof directory === 'string' && directory.startsWith('/') ? directory : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function prepareSocketDirectory(place: string, directory: string, user: ServiceUser): Promise<string> {

@@ -1,0 +1,59 @@
+import { randomInt } from 'node:crypto';
+import type { Logger } from '../../observability/logger.js';
+import { checkPortFree } from '../port-check.js';
+import { StartupError } from '../startup-error.js';
+import { changeNote, readNote } from './note.js';
+
+/** The address that other roles log in on. */
+export const loopback = '127.0.0.1';
+
+/** Below what systems hand out to outgoing connections, so that the port is still free at the next start. */
+const choices = { from: 20_000, to: 32_768 } as const;
+const mostTries = 50;
+
+export interface LoopbackPortOptions {
+  /** The data folder, which remembers the port. */
+  readonly directory: string;
+  /** What the user asked for; undefined: the one from before, or any. */
+  readonly wanted: number | undefined;
+  readonly logger: Logger;
+}
+
+/**
+ * The TCP port of an embedded Postgres: the same at every start, so that addresses which people have noted stay right.
+ *
+ * @throws StartupError when the port that the user asked for can't be had.
+ */
+export async function chooseLoopbackPort({ directory, wanted, logger }: LoopbackPortOptions): Promise<number> {
+  if (wanted !== undefined) {
+    await checkPortFree(loopback, wanted, '--postgres-port');
+    return wanted;
+  }
+  const { port: remembered } = await readNote(directory);
+  if (remembered !== undefined && (await isPortFree(remembered))) return remembered;
+  const port = await anyFreePort();
+  if (remembered !== undefined) {
+    logger.warn('the port of the embedded database is taken: it gets another one', { taken: remembered, port });
+  }
+  await changeNote(directory, { port });
+  return port;
+}
+
+/** Whether Postgres could listen on a port of loopback just now. */
+export async function isPortFree(port: number): Promise<boolean> {
+  try {
+    await checkPortFree(loopback, port);
+    return true;
+  } catch (error) {
+    if (error instanceof StartupError) return false;
+    throw error;
+  }
+}
+
+async function anyFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < mostTries; attempt++) {
+    const port = randomInt(choices.from, choices.to);
+    if (await isPortFree(port)) return port;
+  }
+  throw new StartupError(`no port of ${loopback} is free for the embedded database: choose one with --postgres-port`);
+}
