@@ -217,6 +217,18 @@ describe('DELETE of one object', () => {
     await client.patch(`${core}/secrets/held`, 'merge', { metadata: { finalizers: null } });
   });
 
+  it('answers a Service with what is gone, as generated clients expect', async () => {
+    const service = { metadata: { name: 'gone' }, spec: { ports: [{ port: 80 }] } };
+    const { body } = await made(`${core}/services`, service);
+    for (const query of ['dryRun=All', '']) {
+      const answer = await client.delete(`${core}/services/gone?${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.body.kind, 'Service');
+      assert.equal(answer.body.spec.clusterIP, body.spec.clusterIP);
+    }
+    assert.equal((await client.get(`${core}/services/gone`)).status, 404);
+  });
+
   it('is a dry run when the query or the body asks for one', async () => {
     const path = await maps('a');
     for (const [query, body] of [

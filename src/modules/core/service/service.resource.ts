@@ -20,6 +20,7 @@ export function serviceResource(context: GroupContext): ResourceDefinition {
     categories: ['all'],
     versions: [{ version: 'v1', type: service }],
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+    facts: { returnsDeletedObject: true },
     strategy: serviceStrategy(allocator),
     selectableFieldNames: ['spec.clusterIP', 'spec.type'],
     selectableFields: ({ spec }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
