@@ -93,6 +93,9 @@ export function listenerOptions(options: ListenerOptions, filter: StatusFilter):
       // A user of many groups has a field for each of them.
       maxHeaderListPairs: maxHeaderFields,
       maxSessionMemory: sessionMegabytes,
+      // Fields with blanks around their values would be dropped, and the request would go on without them: as its sender,
+      // say, in place of the user that was to be impersonated. Whoever reads a value takes the blanks off.
+      strictFieldWhitespaceValidation: false,
       settings: {
         maxHeaderListSize: parsedHeaderBytes,
         maxConcurrentStreams: streams === 0 ? defaultStreams : streams,

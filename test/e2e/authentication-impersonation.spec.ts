@@ -77,6 +77,14 @@ for (const http of [1, 2] as const) {
       });
     });
 
+    it('is not left out for spaces and tabs around a name', async () => {
+      for (const name of ['carol ', ' carol', '\tcarol', 'carol\t', ' \t carol \t ']) {
+        const user = await become(['Impersonate-User', name], ['Impersonate-Group', name]);
+        assert.deepEqual([user.username, user.groups[0]], ['carol', 'carol'], JSON.stringify(name));
+        assert.match(await refusal(tokens.admin, ['Impersonate-User', name]), /User "carol" cannot get/);
+      }
+    });
+
     it('puts special users into their groups', async () => {
       const answer = await refusal(tokens.admin, ['Impersonate-User', 'system:serviceaccount:ns:robot']);
       assert.match(answer, /User "system:serviceaccount:ns:robot" cannot get/);
