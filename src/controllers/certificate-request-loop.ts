@@ -1,5 +1,6 @@
 import type { CertificateSigningRequest } from '../apis/certificates/v1/certificate-signing-request.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
+import { cloneJson } from '../machinery/json/exact-numbers.js';
 import { StatusError } from '../machinery/status-error.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
@@ -111,7 +112,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
         const request = live as CertificateSigningRequest | undefined;
         const isSeen = request !== undefined && request.metadata.uid === seen.metadata.uid;
         if (!isSeen || !this.concerns(request)) throw new Superseded();
-        const copy = structuredClone(request);
+        const copy = cloneJson(request);
         return { ...copy, status: change(copy.status) } as ApiObject;
       },
     });

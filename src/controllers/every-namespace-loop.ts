@@ -1,5 +1,6 @@
 import type { Namespace } from '../apis/core/v1/namespace.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
+import { cloneJson } from '../machinery/json/exact-numbers.js';
 import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
 import type { VendorNames } from '../machinery/vendor.js';
@@ -170,7 +171,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
     await this.store.update(this.context(signal), namespace, this.objectName, {
       dryRun: false,
       validate: noAdmission,
-      transform: (live) => this.repair(structuredClone(live) as ApiObject),
+      transform: (live) => this.repair(cloneJson(live) as ApiObject),
     });
   }
 

@@ -3,6 +3,7 @@ import type { ClusterRole } from '../../apis/rbac/v1/role.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { privilegedGroup } from '../../machinery/authorizer.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { SelectorError } from '../../machinery/label-selector.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
@@ -110,7 +111,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
         validate: async () => {},
         transform: (live) => {
           if (live === undefined) throw new RoleGone();
-          const current = structuredClone(live) as ApiObject as ClusterRole;
+          const current = cloneJson(live) as ApiObject as ClusterRole;
           // Whether it still collects, and what, is decided by the role as it is now.
           const rules = this.wantedRules(current);
           return (rules === undefined ? current : { ...current, rules }) as ApiObject;

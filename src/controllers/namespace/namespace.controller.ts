@@ -1,5 +1,6 @@
 import type { Namespace } from '../../apis/core/v1/namespace.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
@@ -190,7 +191,7 @@ export class NamespaceController implements ControlLoop {
       subresource: this.subresource(path),
       transform: (live) => {
         if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp === undefined) throw new NamespaceGone();
-        return change(structuredClone(live) as ApiObject as Namespace) as ApiObject;
+        return change(cloneJson(live) as ApiObject as Namespace) as ApiObject;
       },
     });
   }

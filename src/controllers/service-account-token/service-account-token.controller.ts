@@ -1,6 +1,7 @@
 import type { Secret } from '../../apis/core/v1/secret.types.js';
 import type { ServiceAccount } from '../../apis/core/v1/service-account.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
@@ -201,7 +202,7 @@ export class ServiceAccountTokenController implements ControlLoop {
         if (live?.metadata.uid !== uid || accountOf(live as ApiObject, names)?.name !== accountName) {
           throw new Superseded();
         }
-        const copy = structuredClone(live) as ApiObject;
+        const copy = cloneJson(live) as ApiObject;
         const { data = {} } = copy as ApiObject as Secret;
         // A token that came meanwhile is somebody's already.
         if (token !== undefined && !data[entries.token]) data[entries.token] = base64(token);
@@ -239,7 +240,7 @@ export class ServiceAccountTokenController implements ControlLoop {
         dryRun: false,
         validate: noAdmission,
         transform: (live) => {
-          const copy = structuredClone(live) as ApiObject as ServiceAccount;
+          const copy = cloneJson(live) as ApiObject as ServiceAccount;
           const kept = (copy.secrets ?? []).filter(({ name }) => name !== secret);
           const { secrets: _, ...rest } = copy;
           return (kept.length === 0 ? rest : { ...rest, secrets: kept }) as ApiObject;

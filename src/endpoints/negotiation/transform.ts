@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { defaultColumns } from '../../registry/default-columns.js';
@@ -48,7 +49,7 @@ export function tableOf(
   const now = services.clock.now();
   const rows = objects.map((object) => {
     // Columns are declared for the stored version: others have their fields elsewhere.
-    const shown = resource.isStored ? object : toStored(resource, structuredClone(object));
+    const shown = resource.isStored ? object : toStored(resource, cloneJson(object));
     return {
       cells: columns.map((column) => column.cell(shown, now)),
       object: rowObject(services.names, object, version, include),

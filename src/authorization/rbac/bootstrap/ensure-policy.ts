@@ -2,6 +2,7 @@ import type { ClusterRole, Role } from '../../../apis/rbac/v1/role.types.js';
 import type { ClusterRoleBinding, RoleBinding } from '../../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { serverContext } from '../../../machinery/internal-context.js';
+import { cloneJson } from '../../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { decode } from '../../../machinery/schema/index.js';
 import { StatusError } from '../../../machinery/status-error.js';
@@ -84,7 +85,7 @@ class PolicyWriter {
         validate: admitted,
         transform: (current) => {
           if (current === undefined) return decoded(store.resource, wanted);
-          const object = structuredClone(current) as ApiObject as PolicyObject;
+          const object = cloneJson(current) as ApiObject as PolicyObject;
           return (isOptedOut(object, this.annotation) ? object : this.change(object, wanted)) as ApiObject;
         },
       });
@@ -112,7 +113,7 @@ class PolicyWriter {
 }
 
 function decoded({ served, definition }: ServedResource, wanted: PolicyObject): ApiObject {
-  const object = decode(served.type, structuredClone(wanted)).value as ApiObject;
+  const object = decode(served.type, cloneJson(wanted)).value as ApiObject;
   definition.strategy.applyDefaults?.(object);
   return object;
 }
