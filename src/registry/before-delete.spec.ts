@@ -85,8 +85,22 @@ describe('decideDelete', () => {
     const shorter = decide(deleting, { gracePeriodSeconds: 5 }, graceful(30));
     assert.equal(shorter.deletionTimestamp, '2030-01-01T00:00:05Z');
     assert.equal(decide(deleting, { gracePeriodSeconds: 60 }, graceful(30)).kind, 'nothing');
-    assert.equal(decide(deleting, { gracePeriodSeconds: 0 }, graceful(30)).kind, 'remove');
-    assert.equal(decide({}, {}, graceful(0)).kind, 'remove');
+  });
+
+  it('marks what is given time before it removes it, once', async () => {
+    const deleting = { deletionTimestamp: '2030-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
+    const cut = decide(deleting, { gracePeriodSeconds: 0 }, graceful(30));
+    assert.deepEqual([cut.kind, cut.deletionTimestamp], ['mark-and-remove', '2030-01-01T00:00:00Z']);
+    assert.equal(cut.deletionGracePeriodSeconds, 0);
+    const atOnce = decide({}, {}, graceful(0));
+    assert.deepEqual([atOnce.kind, atOnce.deletionTimestamp], ['mark-and-remove', '2030-01-01T00:00:00Z']);
+    assert.equal(atOnce.deletionGracePeriodSeconds, 0);
+    const marked = { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+    for (const options of [{}, { gracePeriodSeconds: 0 }, { gracePeriodSeconds: 60 }]) {
+      assert.equal(decide(marked, options, graceful(30)).kind, 'remove', JSON.stringify(options));
+      assert.equal(decide({ ...marked, finalizers: ['a/b'] }, options, graceful(30)).kind, 'nothing');
+    }
+    assert.equal(decide({ finalizers: ['a/b'] }, {}, graceful(0)).kind, 'mark');
   });
 
   it('keeps an object whose kind blocks the deletion', () => {

@@ -10,11 +10,14 @@ const foregroundFinalizer = 'foregroundDeletion';
 const foregroundWarning =
   'propagationPolicy: dependents are not deleted by this server yet, so the object does not wait for their end';
 
-/** What a delete request means for the live object. `object` is a changed copy. */
-export type DeleteDecision =
-  | { readonly kind: 'remove'; readonly object: ApiObject }
-  | { readonly kind: 'mark'; readonly object: ApiObject }
-  | { readonly kind: 'nothing'; readonly object: ApiObject };
+/**
+ * What a delete request means for the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but
+ * watchers see it marked first, because its kind is given time to end and somebody may wait for the mark.
+ */
+export interface DeleteDecision {
+  readonly kind: 'remove' | 'mark' | 'mark-and-remove' | 'nothing';
+  readonly object: ApiObject;
+}
 
 /** The caller's conditions on the live object; 409 when one does not hold. */
 export function checkPreconditions(definition: ResourceDefinition, live: ApiObject, options: DeleteOptions): void {
@@ -65,18 +68,20 @@ export function decideDelete(
   }
 
   const granted = meta.deletionGracePeriodSeconds;
+  // Whatever marked it did not get any further: what nothing holds goes now, whatever period is asked for.
+  if (wasDeleting && granted === 0 && !blocked) return { kind: 'remove', object };
   if (!wasDeleting) markDeleting(meta, clock.now(), grace);
   else if (granted === undefined || grace < granted) {
     // A shorter period moves the end forward; a longer one never moves it back.
     const end = Date.parse(meta.deletionTimestamp as string) - ((granted ?? 0) - grace) * 1000;
     meta.deletionTimestamp = formatTime(end);
     meta.deletionGracePeriodSeconds = grace;
-  } else if (grace > 0 || granted > 0) {
+  } else {
     return { kind: finalizersChanged ? 'mark' : 'nothing', object };
   }
-  if (meta.deletionGracePeriodSeconds === 0 && !blocked) return { kind: 'remove', object };
   strategy.prepareForDelete?.(context, object);
-  return { kind: 'mark', object };
+  const isOver = meta.deletionGracePeriodSeconds === 0 && !blocked;
+  return { kind: isOver ? 'mark-and-remove' : 'mark', object };
 }
 
 /** Whether an update that took the last finalizer away ends the object. */

@@ -7,6 +7,7 @@ import { systemClock } from '../machinery/clock.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { always, kind, optional, string, struct } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
+import { StorageError } from '../storage/storage.errors.js';
 import type { Storage, StorageKey } from '../storage/storage.interface.js';
 import { defineResource } from './resource-definition.js';
 import { ResourceRegistry, type ServedResource } from './resource-registry.js';
@@ -116,5 +117,99 @@ describe('Store.create with generateName', () => {
     assert.deepEqual(seen, [undefined, undefined, undefined]);
     assert.deepEqual([...held], [object.metadata.name]);
     assert.equal(object.number, 3);
+  });
+});
+
+describe('Store.delete of what is given time to end', () => {
+  const graceful: Strategy = { gracePeriodSeconds: (_object, { gracePeriodSeconds }) => gracePeriodSeconds ?? 30 };
+  const now = { dryRun: false, gracePeriodSeconds: 0 };
+  const key = (name: string): StorageKey => ({ resource: 'notes.test', namespace: 'n', name });
+
+  /** Storage that calls back before the second update, which is the one that removes. */
+  function interrupted(before: () => Promise<void>): Storage {
+    let updates = 0;
+    const guaranteedUpdate: Storage['guaranteedUpdate'] = async (...args) => {
+      if (++updates === 2) await before();
+      return storage.guaranteedUpdate(...args);
+    };
+    return new Proxy<Storage>(storage, {
+      get(target, name) {
+        const member: unknown = name === 'guaranteedUpdate' ? guaranteedUpdate : Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
+  async function changesOf(name: string, from: bigint, count: number) {
+    const stream = await storage.watch({ resource: 'notes.test', namespace: 'n', name }, from);
+    const seen: [string, number | undefined][] = [];
+    while (seen.length < count) {
+      for (const { type, json } of (await stream.next())?.changes ?? []) {
+        seen.push([type, JSON.parse(json).metadata.deletionGracePeriodSeconds]);
+      }
+    }
+    stream.close();
+    return seen;
+  }
+
+  it('marks it, then removes it, and answers with the mark', async () => {
+    const store = storeOver(storage, graceful);
+    const made = await store.create(request, note({ name: 'twice' }), options);
+    const { removed, text } = await store.delete(request, 'n', 'twice', now, options.validate);
+    assert.equal(removed, true);
+    const from = made.resourceVersion as bigint;
+    assert.deepEqual(await changesOf('twice', from, 2), [
+      ['update', 0],
+      ['delete', 0],
+    ]);
+    assert.deepEqual(await changesOf('twice', text.resourceVersion as bigint, 1), [['delete', 0]]);
+  });
+
+  it('leaves a mark behind when it is cut off, which any later delete or update ends', async () => {
+    const fail = () => Promise.reject(new StorageError('Unavailable', 'gone'));
+    const ends = {
+      delete: (name: string) =>
+        storeOver(storage, graceful).delete(request, 'n', name, { dryRun: false }, options.validate),
+      update: (name: string) =>
+        storeOver(storage, graceful).update(request, 'n', name, {
+          ...options,
+          transform: (live) => ({ ...(live as ApiObject), text: 'changed' }),
+        }),
+    };
+    for (const [name, end] of Object.entries(ends)) {
+      const store = storeOver(interrupted(fail), graceful);
+      await store.create(request, note({ name }), options);
+      await assert.rejects(store.delete(request, 'n', name, now, options.validate), StatusError);
+      const marked = JSON.parse((await store.get('n', name)).json);
+      assert.equal(marked.metadata.deletionGracePeriodSeconds, 0);
+      await end(name);
+      assert.equal(await storage.get(key(name)), undefined, name);
+    }
+  });
+
+  it('is content when somebody else removed it meanwhile, and spares what took its place', async () => {
+    const store = storeOver(storage, graceful);
+    const gone = async () => void (await store.delete(request, 'n', 'raced', now, options.validate));
+    const replaced = async () => {
+      await gone();
+      await store.create(request, note({ name: 'raced' }), options);
+    };
+    for (const [meanwhile, left] of [
+      [gone, false],
+      [replaced, true],
+    ] as const) {
+      await store.create(request, note({ name: 'raced' }), options);
+      const outcome = await storeOver(interrupted(meanwhile), graceful).delete(
+        request,
+        'n',
+        'raced',
+        now,
+        options.validate,
+      );
+      assert.equal(outcome.removed, true);
+      const found = await storage.get(key('raced'));
+      assert.equal(found !== undefined, left);
+      assert.notEqual(found?.uid, outcome.object.metadata.uid);
+    }
   });
 });

@@ -340,6 +340,7 @@ export class Store {
   ): Promise<DeleteOutcome> {
     let outcome: Omit<DeleteOutcome, 'text'> | undefined;
     let dryText: VersionedText | undefined;
+    let endsNext = false;
 
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
       if (current === undefined || (uid !== undefined && current.uid !== uid)) {
@@ -351,7 +352,8 @@ export class Store {
       this.definition.strategy.checkDelete?.(live);
       await validate(undefined, live);
       const decision = decideDelete(context, this.definition, live, options, this.clock);
-      outcome = { removed: decision.kind === 'remove', object: decision.object };
+      endsNext = decision.kind === 'mark-and-remove';
+      outcome = { removed: endsNext || decision.kind === 'remove', object: decision.object };
       const json = encodeForStorage(this.resource, decision.object);
       if (options.dryRun) {
         dryText = { json, resourceVersion: current.resourceVersion };
@@ -365,12 +367,30 @@ export class Store {
     try {
       const result = await this.storage.guaranteedUpdate(this.keyOf(namespace, name), { ignoreNotFound: true }, decide);
       const done = outcome as Omit<DeleteOutcome, 'text'>;
-      if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(done.object);
+      const isGone = result.outcome === 'deleted' || (endsNext && (await this.removeMarked(result.object)));
+      if (isGone) await this.definition.strategy.afterDelete?.(done.object);
       return { ...done, text: result.object };
     } catch (error) {
       if (error instanceof DryRunDone)
         return { ...(outcome as Omit<DeleteOutcome, 'text'>), text: dryText as VersionedText };
       throw toStatusError(error, this.groupResource, name);
+    }
+  }
+
+  /**
+   * Removes an object that was marked a moment ago. When this fails or the process ends before it, the mark stays, and
+   * the next delete or update of the object ends it. False when somebody else was faster.
+   */
+  private async removeMarked(marked: StoredObject): Promise<boolean> {
+    const options = { hint: marked };
+    try {
+      const { outcome } = await this.storage.guaranteedUpdate(marked.key, options, (current) =>
+        current?.uid === marked.uid ? { kind: 'delete', json: current.json } : { kind: 'unchanged' },
+      );
+      return outcome === 'deleted';
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'KeyNotFound') return false;
+      throw error;
     }
   }
 

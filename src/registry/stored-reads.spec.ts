@@ -17,16 +17,20 @@ const parsers: Readonly<Record<string, string>> = {
   'endpoints/negotiation/parse-yaml.ts': 'bodies',
   'machinery/field-set/path-element.ts': 'values in names of fields',
   'machinery/json/exact-numbers.ts': 'the parser itself',
+  'machinery/json/parse-in-turns.ts': 'parts of what the codec parses',
+  'machinery/json/skim.ts': 'keys and short texts of what is only looked at',
   'machinery/managed-fields/last-applied.ts': 'an annotation',
   'machinery/schema/duplicate-keys.ts': 'keys of a body',
   'machinery/schema/protobuf/decode.ts': 'JSON inside of protobuf',
   'modules/autoscaling/horizontal-pod-autoscaler/hpa-annotations.ts': 'annotations',
   'modules/core/secret/secret.validation.ts': 'values of a Secret',
   'outgoing/webhook-client.ts': 'answers of webhooks',
+  'program/own-files.ts': 'files',
   'program/postgres/binaries.ts': 'files',
   'program/postgres/home.ts': 'files',
   'program/version.ts': 'files',
   'registry/object-codec.ts': 'text of the store: the one place',
+  'storage/postgres/schema-texts.ts': 'schemas that the database knows',
 };
 
 const parsing = /\b(?:JSON\.parse|parseJson|parseExactJson)\(/;

@@ -333,16 +333,57 @@ describe('apply of something that is empty', () => {
   });
 });
 
-describe('the deletion of a bound pod', () => {
-  it('is one event when nothing is to be waited for', async () => {
-    await made(pods, { metadata: { name: 'bound' }, spec: { ...podSpec, nodeName: 'n' } });
-    const { body: list } = await client.get(pods);
-    const watch = await client.watch(
-      `${pods}?watch=1&fieldSelector=metadata.name%3Dbound&resourceVersion=${list.metadata.resourceVersion}`,
-    );
-    answered(await client.delete(`${pods}/bound?gracePeriodSeconds=0`), 200);
-    const event = await watch.next();
+describe('the deletion of a pod that is not waited for', () => {
+  it('is a mark, then the end, for everybody who watches', async () => {
+    const bound = { ...podSpec, nodeName: 'n' };
+    const zero = { gracePeriodSeconds: 0 };
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions: zero };
+    const ways: readonly (readonly [spec: object, end: () => Promise<ApiResponse>])[] = [
+      [bound, () => client.delete(`${pods}/p?gracePeriodSeconds=0`)],
+      [podSpec, () => client.delete(`${pods}/p`)],
+      [{ ...bound, terminationGracePeriodSeconds: 0 }, () => client.delete(`${pods}/p`)],
+      [bound, () => client.delete(`${pods}?fieldSelector=metadata.name%3Dp`, zero)],
+      [bound, () => client.post(`${pods}/p/eviction`, eviction)],
+    ];
+    for (const [i, [spec, end]] of ways.entries()) {
+      const { metadata } = await made(pods, { metadata: { name: 'p' }, spec });
+      const query = `fieldSelector=metadata.name%3Dp&resourceVersion=${metadata.resourceVersion}`;
+      const watch = await client.watch(`${pods}?watch=1&${query}`);
+      const answer = await end();
+      assert.ok(answer.status < 300, answer.text);
+      const events = await watch.take(2);
+      watch.close();
+      const seen = events.map(({ type, object }) => [type, object.metadata.deletionGracePeriodSeconds]);
+      assert.deepEqual(
+        seen,
+        [
+          ['MODIFIED', 0],
+          ['DELETED', 0],
+        ],
+        String(i),
+      );
+      assert.ok(events.every(({ object }) => object.metadata.deletionTimestamp !== undefined));
+      if (answer.body.kind !== 'Pod') continue;
+      // Whoever watches from what was answered sees the end.
+      assert.equal(answer.body.metadata.resourceVersion, events[0]?.object.metadata.resourceVersion, String(i));
+    }
+  });
+
+  it('is a mark alone while something holds it', async () => {
+    const hold = ['example.com/hold'];
+    const { metadata } = await made(pods, {
+      metadata: { name: 'held', finalizers: hold },
+      spec: { ...podSpec, nodeName: 'n' },
+    });
+    const query = `fieldSelector=metadata.name%3Dheld&resourceVersion=${metadata.resourceVersion}`;
+    const watch = await client.watch(`${pods}?watch=1&${query}`);
+    for (let i = 0; i < 2; i++) {
+      const shown = answered(await client.delete(`${pods}/held?gracePeriodSeconds=0`), 200);
+      assert.equal(shown.body.metadata.deletionGracePeriodSeconds, 0);
+    }
+    answered(await client.patch(`${pods}/held`, 'merge', { metadata: { finalizers: null } }), 200);
+    const types = (await watch.take(2)).map(({ type }) => type);
     watch.close();
-    assert.equal(event?.type, 'DELETED');
+    assert.deepEqual(types, ['MODIFIED', 'DELETED']);
   });
 });
