@@ -154,6 +154,16 @@ export function invalidError(gk: GroupKind, name: string, errors: readonly Field
   });
 }
 
+/**
+ * An update that has to name the version it is made from does not. Clients know this text: it names the resource, and
+ * a version of no object in the way of other servers.
+ */
+export function missingVersionError({ group, resource }: GroupResource, name: string): StatusError {
+  const message = 'Invalid value: 0x0: must be specified for an update';
+  const fault = { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', message } as const;
+  return invalidError({ group, kind: resource }, name, [fault]);
+}
+
 export function badRequestError(message: string, cause?: unknown): StatusError {
   return new StatusError('BadRequest', message, { cause });
 }

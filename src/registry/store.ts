@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { leaveLarge } from '../large/large-work.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Clock } from '../machinery/clock.js';
-import { FieldPath, invalid } from '../machinery/field-error.js';
 import type { GroupResource } from '../machinery/group-version.js';
 import { cloneJson } from '../machinery/json/exact-numbers.js';
 import { withoutTimeChanges } from '../machinery/managed-fields/index.js';
@@ -12,7 +11,7 @@ import {
   alreadyExistsError,
   conflictError,
   generateNameConflictError,
-  invalidError,
+  missingVersionError,
   modifiedMessage,
   notFoundError,
   StatusError,
@@ -317,8 +316,7 @@ export class Store {
     const asked = object.metadata.resourceVersion;
     if (!namesVersion(asked)) {
       if (this.definition.facts?.allowUnconditionalUpdate === false) {
-        const path = FieldPath.of('metadata', 'resourceVersion');
-        throw invalidError(this.definition, name, [invalid(path, 0, 'must be specified for an update')]);
+        throw missingVersionError(this.groupResource, name);
       }
     } else if (isOtherVersion(asked, live.metadata.resourceVersion)) {
       throw conflictError(this.groupResource, name, modifiedMessage);

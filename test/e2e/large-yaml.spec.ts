@@ -65,6 +65,29 @@ describe('YAML bodies', () => {
     }
   });
 
+  it('with keys that stand twice are told so, of any size', async () => {
+    const { client } = cluster.first;
+    for (const entries of [3, 30_000]) {
+      const raw = `${revision('doubled', entries)}revision: 2\n`;
+      const send = (type: string, query: string) =>
+        type === yaml
+          ? client.post(`${revisions}?dryRun=All&${query}`, undefined, { raw, contentType: type })
+          : client.send('PATCH', `${revisions}/doubled?dryRun=All&fieldManager=a&${query}`, { raw, contentType: type });
+      for (const [type, refusal] of [
+        [yaml, 400],
+        [apply, 422],
+      ] as const) {
+        const strict = await send(type, 'fieldValidation=Strict');
+        assert.equal(strict.status, refusal, strict.text.slice(0, 300));
+        assert.match(strict.body.message, /duplicate field "revision"/);
+        const warned = await send(type, 'fieldValidation=Warn');
+        assert.equal(warned.status, 201, warned.text.slice(0, 300));
+        assert.match(String(warned.headers.warning), /duplicate field \\"revision\\"/);
+        assert.equal((await send(type, 'fieldValidation=Ignore')).headers.warning, undefined);
+      }
+    }
+  });
+
   it('that are large leave other requests their time', async () => {
     const { client } = cluster.first;
     const raw = revision('large', 300_000);

@@ -27,6 +27,13 @@ export function faultOfBody(body: Buffer): SyntaxError | undefined {
   return faults.get(body);
 }
 
+const duplicateKeys = new WeakMap<Buffer, readonly string[]>();
+
+/** Paths of keys that stood twice in one object of a body before it was turned into JSON. */
+export function duplicateKeysOf(body: Buffer): readonly string[] {
+  return duplicateKeys.get(body) ?? [];
+}
+
 /**
  * A body as handlers parse it: large YAML is turned into JSON, which is valid YAML and takes next to no time. What is
  * wrong with it is kept for the one who parses it, who knows how to answer. Rejects with a 429 when the server has too
@@ -35,7 +42,10 @@ export function faultOfBody(body: Buffer): SyntaxError | undefined {
 export async function prepareBody(body: Buffer, contentType: string | undefined): Promise<Buffer> {
   if (body.length < largeYamlBytes || !isYaml(contentType) || startsAsJson(body)) return body;
   try {
-    return Buffer.from(await largeYaml.toJson(decodeUtf8(body)));
+    const duplicates: string[] = [];
+    const json = Buffer.from(await largeYaml.toJson(decodeUtf8(body), duplicates));
+    if (duplicates.length > 0) duplicateKeys.set(json, duplicates);
+    return json;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     faults.set(body, error);

@@ -10,7 +10,7 @@ import type { BodyKind } from '../../registry/resource-definition.js';
 import { oversizedMetadata } from '../../registry/validate-metadata.js';
 import { acceptedMediaTypes } from './accept.js';
 import { checkIdentity, OtherVersionError, unfitBodyError, unrecognizedError } from './body-errors.js';
-import { decodeUtf8, faultOfBody } from './body-text.js';
+import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
 
@@ -42,6 +42,7 @@ export function parseBody(body: Buffer, format: TextFormat, duplicates?: string[
   const fault = faultOfBody(body);
   if (fault !== undefined) throw fault;
   const text = decodeUtf8(body);
+  duplicates?.push(...duplicateKeysOf(body));
   if (format === 'yaml') return parseYaml(text, duplicates);
   try {
     const value = parseJson(text);

@@ -26,6 +26,14 @@ describe('LargeYamlParser', () => {
       assert.deepEqual(answers, ['{"a":1.0}', '[123456789012345678901]', '{"a":"é\u2028"}', 'null']);
     }));
 
+  it('tells which keys stood twice', () =>
+    withParser({}, async (parser) => {
+      const duplicates: string[] = [];
+      const json = await parser.toJson('a: 1\nb:\n- c: 1\n  c: 2\na: 2\n', duplicates);
+      assert.equal(json, '{"a":2,"b":[{"c":2}]}');
+      assert.deepEqual(duplicates, ['b[0].c', 'a']);
+    }));
+
   it('leaves the event loop free', () =>
     withParser({}, async (parser) => {
       await parser.toJson('a: b');

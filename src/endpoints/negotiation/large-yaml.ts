@@ -13,6 +13,7 @@ export interface LargeYamlOptions {
 
 interface Job {
   readonly text: string;
+  readonly duplicates: string[] | undefined;
   readonly resolve: (json: string) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -36,11 +37,15 @@ export class LargeYamlParser {
     return this.worker !== undefined;
   }
 
-  /** JSON of the document. Rejects with a SyntaxError that suits a client, or a 429 when too many are waiting. */
-  toJson(text: string): Promise<string> {
+  /**
+   * JSON of the document. Rejects with a SyntaxError that suits a client, or a 429 when too many are waiting.
+   *
+   * @param duplicates gets the paths of keys that stand more than once in one object, which the JSON does not show
+   */
+  toJson(text: string, duplicates?: string[]): Promise<string> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyRequestsError(1));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ text, resolve, reject });
+      this.waiting.push({ text, duplicates, resolve, reject });
       this.next();
     });
   }
@@ -89,7 +94,10 @@ export class LargeYamlParser {
     if ('fault' in answer) job.reject(new SyntaxError(answer.fault));
     else if (answer.json.length > this.options.maxJsonLength) {
       job.reject(new SyntaxError('yaml: the document is too large'));
-    } else job.resolve(answer.json);
+    } else {
+      job.duplicates?.push(...answer.duplicates);
+      job.resolve(answer.json);
+    }
   }
 
   /** Gives the thread up together with the document that it is at. */

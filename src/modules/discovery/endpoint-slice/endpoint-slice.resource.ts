@@ -5,7 +5,7 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { servedV1beta1 } from './endpoint-slice.conversion.js';
-import { validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice.validation.js';
+import { type PlaceField, validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice.validation.js';
 
 const maxShown = 3;
 
@@ -51,8 +51,8 @@ export function endpointSliceResource(names: VendorNames): ResourceDefinition {
       prepareForUpdate: (context, slice, old) => {
         if (!knowsTopology(context) && !deepEqual(topologyOf(slice), topologyOf(old))) dropTopology(slice);
       },
-      validate: (_context, slice) => validateEndpointSlice(slice),
-      validateUpdate: (_context, slice, old) => validateEndpointSliceUpdate(slice, old),
+      validate: (context, slice) => validateEndpointSlice(slice, placeField(context)),
+      validateUpdate: (context, slice, old) => validateEndpointSliceUpdate(slice, old, placeField(context)),
     },
     columns,
   });
@@ -61,6 +61,10 @@ export function endpointSliceResource(names: VendorNames): ResourceDefinition {
 /** Labels about a node's place are set through the older version only; the newer one can leave them as they are. */
 function knowsTopology({ requestInfo }: RequestContext): boolean {
   return requestInfo.apiVersion === 'v1beta1';
+}
+
+function placeField(context: RequestContext): PlaceField {
+  return knowsTopology(context) ? 'topology' : 'deprecatedTopology';
 }
 
 function topologyOf({ endpoints }: EndpointSlice): unknown[] {

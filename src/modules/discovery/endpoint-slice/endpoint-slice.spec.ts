@@ -88,6 +88,24 @@ describe('EndpointSlice', () => {
     it(`judges ${name}`, () => assert.deepEqual(tester.create(body).causes, expected));
   }
 
+  it('names the place of an endpoint as its version does', () => {
+    const older = new DefinitionTester(endpointSliceResource(testNames), 'v1beta1');
+    const zone = `topology.${testNames.labelPrefix}/zone`;
+    const slice = (topology: object) => ({ addressType: 'IPv4', endpoints: [{ ...endpoint, topology }] });
+    const fieldsOf = (topology: object) => older.create(slice(topology)).causes.map((cause) => cause.split(' | ')[1]);
+    assert.deepEqual(fieldsOf({ 'a b': 'c' }), ['endpoints[0].topology']);
+    assert.deepEqual(fieldsOf({ [zone]: 'not valid!' }), ['endpoints[0].topology']);
+    const labels = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`k${i}`, 'v']));
+    assert.deepEqual(fieldsOf({ ...labels, [zone]: 'z' }), []);
+    assert.deepEqual(older.create(slice({ ...labels, [zone]: 'z', more: 'v' })).causes, [
+      'FieldValueTooMany | endpoints[0].topology | Too many: 17: must have at most 16 items',
+    ]);
+    assert.deepEqual(
+      tester.create({ addressType: 'IPv4', endpoints: [{ ...endpoint, zone: 'not valid!' }] }).causes.length,
+      1,
+    );
+  });
+
   it('keeps its type and counts changes of its content', () => {
     const { object } = tester.create({ addressType: 'IPv4', endpoints: [endpoint] });
     assert.deepEqual(tester.patch(object, { addressType: 'FQDN', endpoints: null }).causes, [

@@ -23,33 +23,38 @@ const maxPorts = 100;
 const maxTopology = 16;
 const maxHints = 8;
 
+/**
+ * Where the labels about an endpoint's place were written: the older version has all of them in `topology`, the zone too.
+ */
+export type PlaceField = 'topology' | 'deprecatedTopology';
+
 /** Broken rules of a new EndpointSlice. */
-export function validateEndpointSlice(slice: EndpointSlice): FieldError[] {
+export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
   if (slice.addressType === '') errors.push(required(addressTypePath));
   else if (!addressTypes.includes(slice.addressType)) {
     errors.push(notSupported(addressTypePath, slice.addressType, addressTypes));
   }
-  validateContent(slice, errors);
+  validateContent(slice, place, errors);
   return errors;
 }
 
 /** Broken rules of a changed EndpointSlice: it keeps its address type. */
-export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice): FieldError[] {
+export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
-  validateContent(slice, errors);
+  validateContent(slice, place, errors);
   if (slice.addressType !== old.addressType) {
     errors.push(invalid(addressTypePath, slice.addressType, 'field is immutable'));
   }
   return errors;
 }
 
-function validateContent(slice: EndpointSlice, errors: FieldError[]): void {
+function validateContent(slice: EndpointSlice, place: PlaceField, errors: FieldError[]): void {
   const endpoints = slice.endpoints ?? [];
   if (endpoints.length > maxEndpoints) errors.push(tooMany(endpointsPath, endpoints.length, maxEndpoints));
   else {
     for (const [i, endpoint] of endpoints.entries()) {
-      validateEndpoint(endpoint, slice.addressType, endpointsPath.index(i), errors);
+      validateEndpoint(endpoint, slice.addressType, place, endpointsPath.index(i), errors);
     }
   }
   const ports = slice.ports ?? [];
@@ -61,7 +66,13 @@ function validateContent(slice: EndpointSlice, errors: FieldError[]): void {
   for (const [i, port] of ports.entries()) validatePort(port, seen, portsPath.index(i), errors);
 }
 
-function validateEndpoint(endpoint: Endpoint, addressType: string, path: FieldPath, errors: FieldError[]): void {
+function validateEndpoint(
+  endpoint: Endpoint,
+  addressType: string,
+  place: PlaceField,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
   const addresses = endpoint.addresses ?? [];
   const addressesPath = path.child('addresses');
   if (addresses.length === 0) errors.push(required(addressesPath, 'must contain at least 1 address'));
@@ -75,14 +86,15 @@ function validateEndpoint(endpoint: Endpoint, addressType: string, path: FieldPa
   if (nodeName !== undefined) {
     for (const m of isDns1123Subdomain(nodeName)) errors.push(invalid(path.child('nodeName'), nodeName, m));
   }
-  const topologyPath = path.child('deprecatedTopology');
-  const topologySize = Object.keys(deprecatedTopology).length;
+  const topologyPath = path.child(place);
+  const zonePath = place === 'topology' ? topologyPath : path.child('zone');
+  const topologySize = Object.keys(deprecatedTopology).length + (zone !== undefined && place === 'topology' ? 1 : 0);
   if (topologySize > maxTopology) errors.push(tooMany(topologyPath, topologySize, maxTopology));
   errors.push(...validateLabels(deprecatedTopology, topologyPath));
   if (hostname !== undefined) {
     for (const m of isDns1123Label(hostname)) errors.push(invalid(path.child('hostname'), hostname, m));
   }
-  if (zone !== undefined) for (const m of isValidLabelValue(zone)) errors.push(invalid(path.child('zone'), zone, m));
+  if (zone !== undefined) for (const m of isValidLabelValue(zone)) errors.push(invalid(zonePath, zone, m));
   if (hints !== undefined) {
     validateHints(hints.forZones ?? [], isValidLabelValue, path.child('hints').child('forZones'), errors);
     validateHints(hints.forNodes ?? [], isDns1123Subdomain, path.child('hints').child('forNodes'), errors);
