@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { badRequestError, StatusError } from '../machinery/status-error.js';
 
@@ -9,8 +10,11 @@ interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** The client sent a token of its own, which no page of another origin can make it do. */
-  readonly hasToken: boolean;
+  /**
+   * Who asks is known by a token alone. Beside a certificate, which browsers send for any page, what looks like
+   * a token may be made up: the request would still be its reader's.
+   */
+  readonly reliesOnToken: boolean;
 }
 
 /** Browsers can set no header: a token comes among the protocols they ask for, as base64url. */
@@ -58,7 +62,9 @@ export function acceptWebSockets(
     socket.on('error', () => socket.destroy());
     socket.once('close', () => response.emit('close'));
     useTokenProtocol(request);
-    upgrades.set(response, { request, socket, head, hasToken: request.headers.authorization !== undefined });
+    const hasCertificate = (socket as TLSSocket).getPeerX509Certificate() !== undefined;
+    const reliesOnToken = !hasCertificate && request.headers.authorization !== undefined;
+    upgrades.set(response, { request, socket, head, reliesOnToken });
     route(request, response);
   });
 }
@@ -73,8 +79,8 @@ function useTokenProtocol({ headers }: IncomingMessage): void {
 /**
  * Whether the request of a response asks for a WebSocket.
  *
- * @throws a 400 for a handshake that is not valid, a 403 for a page of another origin that relies on the certificate of
- * its reader.
+ * @throws a 400 for a handshake that is not valid, a 403 for a page of another origin whose reader has a certificate, or
+ * that has no token.
  */
 export function wantsWebSocket(response: object): boolean {
   const upgrade = upgrades.get(response);
@@ -84,8 +90,8 @@ export function wantsWebSocket(response: object): boolean {
   if (headers['sec-websocket-version'] !== '13' || !/^[+/0-9A-Za-z]{22}==$/.test(key)) {
     throw badRequestError('the WebSocket handshake is not valid: version 13 and a key of 16 bytes are needed');
   }
-  if (headers.origin !== undefined && !upgrade.hasToken && hostOf(headers.origin) !== headers.host) {
-    throw new StatusError('Forbidden', 'pages of another origin need a token');
+  if (headers.origin !== undefined && !upgrade.reliesOnToken && hostOf(headers.origin) !== headers.host) {
+    throw new StatusError('Forbidden', 'pages of another origin need a token, and no client certificate');
   }
   return true;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
 import { send } from './support/raw-http.js';
@@ -37,6 +38,7 @@ function framesOf(socket: WebSocket): { data: Buffer; isBinary: boolean }[] {
 }
 
 async function refusal(socket: WebSocket): Promise<{ status: number; body: { kind?: string; code?: number } }> {
+  socket.once('open', () => socket.emit('unexpected-response', undefined, Readable.from(['{}'])));
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
   let text = '';
   for await (const chunk of response) text += String(chunk);
@@ -100,6 +102,12 @@ describe('watches over WebSocket', () => {
     };
     const foreign = open(`${configMaps}?watch=1`, [], { ...page, headers: {} });
     assert.deepEqual(statusOf(await refusal(foreign)), [403, 'Status', 403]);
+    // What a page makes up counts for nothing beside the certificate of its reader.
+    const madeUp = [`base64url.bearer.authorization.k8s.io.${Buffer.from('made-up').toString('base64url')}`, 'x'];
+    const pretending = open(`${configMaps}?watch=1`, madeUp, { ...page, headers: {} });
+    assert.deepEqual(statusOf(await refusal(pretending)), [403, 'Status', 403]);
+    const basic = open(`${configMaps}?watch=1`, [], { ...page, headers: { authorization: 'Basic YTpi' } });
+    assert.deepEqual(statusOf(await refusal(basic)), [403, 'Status', 403]);
     const head = `GET ${configMaps}?watch=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n`;
     const old = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 8\r\nSec-WebSocket-Key: x\r\n\r\n';
     assert.equal((await send(server.url, cluster.pki.authority, [head + old])).status, 400);
