@@ -61,12 +61,15 @@ export class StopSignals {
   }
 }
 
-/** How long everything besides the requests may take to stop. */
+/** How long everything besides requests may take to stop. */
 const stopLimitMs = 90_000;
 
-/** Most time from a signal to the end of a process, in milliseconds, with the given delay and time limit of requests. */
-export function stopLimit(api: { readonly shutdownDelayMs: number; readonly requestTimeoutMs: number }): number {
-  return api.shutdownDelayMs + api.requestTimeoutMs + stopLimitMs;
+/**
+ * Most time from a signal to the end of a process, in milliseconds, with the delay and the time limit of requests where
+ * it serves any.
+ */
+export function stopLimit(api?: { readonly shutdownDelayMs: number; readonly requestTimeoutMs: number }): number {
+  return (api === undefined ? 0 : api.shutdownDelayMs + api.requestTimeoutMs) + stopLimitMs;
 }
 
 /** Stops in the reverse order of starting; all are stopped even when one fails, then the first failure is thrown. */

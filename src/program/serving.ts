@@ -24,7 +24,7 @@ export interface Serving extends Running {
  */
 export async function startServing(options: ServerOptions, signal?: AbortSignal): Promise<Serving> {
   const count = workerCount(options.secureServing.workers);
-  if (count > 1) return startWorkers(options, count);
+  if (count > 1) return startWorkers(options, count, signal);
   const server = await serveAlone(options, { syncsViews: true, signal });
   return {
     url: server.url,
@@ -41,10 +41,10 @@ function workerCount(workers: number): number {
   return workers === 0 ? availableParallelism() : workers;
 }
 
-async function startWorkers(options: ServerOptions, count: number): Promise<Serving> {
+async function startWorkers(options: ServerOptions, count: number, signal?: AbortSignal): Promise<Serving> {
   const { WorkerPool } = await import('./workers/worker-pool.js');
   const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
-  const { pool, url } = await WorkerPool.start(options, count, logger, systemTimers);
+  const { pool, url } = await WorkerPool.start(options, count, logger, systemTimers, signal);
   return {
     url,
     stop: () => pool.stop(),

@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { endWithUs } from '../support/child-guard.js';
 import { Http2Client } from './support/http2-client.js';
 import { childrenOf, isRunning, openFiles } from './support/processes.js';
-import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+import { eventually, freePort, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 const count = 3;
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -189,6 +190,40 @@ describe('the parent of workers', () => {
     await server.stop('SIGKILL');
     cluster.servers.splice(cluster.servers.indexOf(server), 1);
     await eventually(() => workers.every((pid) => !isRunning(pid)), 'the workers to end');
+  });
+
+  it('ends when it is told to while the first one waits for the database', { timeout: 120_000 }, async () => {
+    const flags = ['--workers=2', '--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
+    const child = spawn(
+      process.execPath,
+      [
+        fileURLToPath(new URL('../../src/main.js', import.meta.url)),
+        'serve',
+        ...flags,
+        `--tls-cert-file=${cluster.pki.serving.certificateFile}`,
+        `--tls-private-key-file=${cluster.pki.serving.privateKeyFile}`,
+      ],
+      {
+        env: { ...process.env, PLINTH_DATABASE_URL: 'postgresql://127.0.0.1:1/plinth' },
+        stdio: ['ignore', 'inherit', 'pipe'],
+      },
+    );
+    endWithUs(child);
+    try {
+      let output = '';
+      const waits = new Promise<void>((resolve) => {
+        child.stderr?.on('data', (chunk: Buffer) => {
+          output += chunk.toString();
+          if (output.includes('the start waits for the database')) resolve();
+        });
+      });
+      await waits;
+      child.kill('SIGTERM');
+      const [code] = await once(child, 'close');
+      assert.equal(code, 0, output);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 
   it('tells once why it cannot start', async () => {

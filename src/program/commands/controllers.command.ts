@@ -8,6 +8,7 @@ import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
+import { stopLimit } from '../lifecycle.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const groups = {
@@ -42,6 +43,7 @@ export const controllersCommand: Command = {
     });
     if (controllers === undefined) return;
     await context.signals.wait();
+    context.signals.endWithin(stopLimit());
     await controllers.stop();
   },
 };

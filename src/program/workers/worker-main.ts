@@ -1,7 +1,7 @@
 import { OptionsError } from '../../config/parse-options.js';
 import { Logger } from '../../observability/logger.js';
 import { LastResort } from '../last-resort.js';
-import type { Running } from '../lifecycle.js';
+import { type Running, stopLimit } from '../lifecycle.js';
 import { errorText } from '../startup-error.js';
 import { ParentLink } from './parent-link.js';
 import type { ParentMessage } from './worker-messages.js';
@@ -18,11 +18,14 @@ const lingerMs = 5_000;
 const link = new ParentLink(process);
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
+/** One that does not come to its end is replaced all the same. */
+let limitMs = stopLimit();
 const stopping = new AbortController();
 const lastResort = new LastResort({ stop: () => void stopFaulty(), exit: (code) => process.exit(code) });
 
 async function start(message: Extract<ParentMessage, { type: 'start' }>): Promise<Running | undefined> {
   const { logLevel, logFormat } = message.options.logging;
+  limitMs = stopLimit(message.options.api);
   lastResort.logTo(new Logger(logLevel, logFormat, undefined, { worker: message.index }));
   try {
     const { serveAlone } = await import('../serving.js');
@@ -46,6 +49,7 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
 async function stop(): Promise<void> {
   if (isStopping) return;
   isStopping = true;
+  setTimeout(() => process.exit(1), limitMs).unref();
   stopping.abort();
   try {
     await (await starting)?.stop();

@@ -59,6 +59,7 @@ export class WorkerPool implements Running {
   /**
    * Resolves when the first worker serves; the others follow by themselves.
    *
+   * @param signal ends waiting for the first one: it may wait for the database.
    * @throws StartupError or OptionsError with the reason when the first one can't start; nothing runs then.
    */
   static async start(
@@ -66,14 +67,18 @@ export class WorkerPool implements Running {
     count: number,
     logger: Logger,
     timers: Timers,
+    signal?: AbortSignal,
   ): Promise<{ pool: WorkerPool; url: string }> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ exec: workerFile, args: [] });
     const pool = new WorkerPool(options, logger, timers);
     // One at first: what keeps it from starting keeps the others too, and is told once.
+    const giveUp = (): void => void pool.stop();
+    signal?.addEventListener('abort', giveUp, { once: true });
     const url = await new Promise<string>((resolve, reject) => {
       pool.open(true, { ready: resolve, failed: reject });
-    });
+      if (signal?.aborted === true) giveUp();
+    }).finally(() => signal?.removeEventListener('abort', giveUp));
     for (let index = 2; index <= count; index++) pool.open(false);
     logger.info('workers share the port', { url, workers: count });
     return { pool, url };
