@@ -6,6 +6,7 @@ import { testGroupContext } from '../support/definition-tester.js';
 import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
 import { Random } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';
+import { enlarge } from './large-object.js';
 
 /** What a client does wrong on purpose, besides what it asks. */
 export type Fate =
@@ -134,6 +135,8 @@ const plainPaths = [
   '/%',
   '/swagger.json',
 ];
+/** How many bodies are so large that the server handles them in another way. */
+const largeChance = 0.025;
 const patchTypes = ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json', 'apply-patch+yaml'];
 
 /** Makes the request with a number. */
@@ -231,7 +234,8 @@ function bodyOf(
   name: string,
   method: string,
 ): { body: Buffer; type: string } {
-  const object = objectOf(random, { definition, version }, name, method);
+  const made = objectOf(random, { definition, version }, name, method);
+  const object = random.chance(largeChance) ? enlarge(random, made) : made;
   const json = 'application/json';
   if (method === 'PATCH') {
     const type = `application/${random.chance(0.95) ? random.pick(patchTypes) : 'nonsense'}`;
@@ -267,14 +271,12 @@ function bodyOf(
     return { type: json, body: maybeBroken(random, Buffer.from(JSON.stringify(options))) };
   }
   switch (random.below(8)) {
-    case 0:
-      return {
-        type: 'application/yaml',
-        body: maybeBroken(
-          random,
-          Buffer.from(random.chance(0.5) ? mutateYamlText(random, stringify(object)) : stringify(object)),
-        ),
-      };
+    case 0: {
+      // JSON is YAML too, and made in no time when it is long.
+      const text = object === made ? stringify(object) : JSON.stringify(object);
+      const sent = random.chance(0.5) && object === made ? mutateYamlText(random, text) : text;
+      return { type: 'application/yaml', body: maybeBroken(random, Buffer.from(sent)) };
+    }
     case 1:
       return { type: vendor, body: maybeBroken(random, protobufOf(version.type, object)) };
     case 2:

@@ -19,14 +19,20 @@ export async function memoryReporting<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Collecting takes long on a busy machine. */
+const reportMs = 120_000;
 const reportLine = /^memory (\{.*\})$/gm;
 
 /** Lets the server collect its garbage and says what is left. */
 export async function memoryOf(server: TestServer): Promise<MemoryReport> {
   const seen = server.log.length;
   server.process.kill('SIGUSR2');
-  return eventually(() => {
-    const [found] = server.log.slice(seen).matchAll(reportLine);
-    return found === undefined ? undefined : (JSON.parse(found[1] as string) as MemoryReport);
-  }, 'the memory report of the server');
+  return eventually(
+    () => {
+      const [found] = server.log.slice(seen).matchAll(reportLine);
+      return found === undefined ? undefined : (JSON.parse(found[1] as string) as MemoryReport);
+    },
+    'the memory report of the server',
+    reportMs,
+  );
 }
