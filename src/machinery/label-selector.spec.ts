@@ -80,6 +80,11 @@ describe('labelSelectorFromObject', () => {
     assert.equal(selector.matches({ app: 'y', tier: 'b' }), false);
   });
 
+  it('takes no operator that every object inherits', () => {
+    const matchExpressions = [{ key: 'a', operator: 'constructor', values: ['b'] }];
+    assert.throws(() => labelSelectorFromObject({ matchExpressions }), SelectorError);
+  });
+
   it('prints the text form sorted by key', () => {
     const text = formatLabelSelector({
       matchLabels: { b: '1', a: '2' },

@@ -1,4 +1,5 @@
 import { isQualifiedName, isValidLabelValue } from './names.js';
+import { ownValue } from './own-value.js';
 
 export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<';
 
@@ -250,7 +251,7 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | undefine
     requirements.push(newRequirement(key, '=', [value]));
   }
   for (const expression of selector.matchExpressions ?? []) {
-    const operator = objectOperators[expression.operator];
+    const operator = ownValue(objectOperators, expression.operator);
     if (operator === undefined) {
       throw new SelectorError(`"${expression.operator}" is not a valid label selector operator`);
     }

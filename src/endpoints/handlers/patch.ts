@@ -3,6 +3,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
 import type { GroupVersionKind } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
+import { ownValue } from '../../machinery/own-value.js';
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
@@ -48,7 +49,7 @@ export function patchMediaType(contentType: string | undefined): string {
 /** Which kind of patch a Content-Type names; 415 for any other. */
 export function patchTypeOf(contentType: string | undefined): PatchType {
   const mediaType = patchMediaType(contentType);
-  const type = patchTypes[mediaType];
+  const type = ownValue(patchTypes, mediaType);
   if (type === undefined) throw unsupportedMediaTypeError();
   return type;
 }

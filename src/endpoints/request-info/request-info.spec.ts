@@ -9,6 +9,7 @@ const cases: [string, string, string][] = [
   ['PUT', '/api/v1/namespaces/x/finalize', 'update /v1 x namespaces/finalize x'],
   ['GET', '/api/v1/namespaces/x/status', 'get /v1 x namespaces/status x'],
   ['GET', '/api/v1/namespaces/x/pods', 'list /v1 x pods/ '],
+  ['constructor', '/api/v1/namespaces/x/pods', ' /v1 x pods/ '],
   ['POST', '/api/v1/namespaces/x/pods', 'create /v1 x pods/ '],
   ['HEAD', '/api/v1/namespaces/x/pods/p', 'get /v1 x pods/ p'],
   ['HEAD', '/api/v1/namespaces/x/pods', 'list /v1 x pods/ '],

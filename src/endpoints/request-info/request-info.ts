@@ -1,5 +1,6 @@
 import { parseFieldSelector } from '../../machinery/field-selector.js';
 import { isPathSegmentName } from '../../machinery/names.js';
+import { ownValue } from '../../machinery/own-value.js';
 import type { RequestInfo, Verb } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
 
@@ -38,7 +39,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const apiVersion = segments[isCore ? 1 : 2] as string;
   let parts = segments.slice(isCore ? 2 : 3);
 
-  let verb: Verb = methodVerbs[method] ?? '';
+  let verb: Verb = ownValue(methodVerbs, method) ?? '';
   if (parts.length > 1 && verbSegments.has(parts[0] as string)) {
     verb = parts[0] as string;
     parts = parts.slice(1);

@@ -65,6 +65,14 @@ describe('limit ranges', () => {
       ],
     ],
     [
+      'a resource with the name of something that every map inherits',
+      limits({ type: 'Pod', min: { constructor: '1' }, max: { cpu: '2' } }),
+      [
+        `Invalid | ${at}.min[constructor] | Invalid value: "constructor": must be a standard resource type or fully qualified`,
+        `Invalid | ${at}.min[constructor] | Invalid value: "constructor": must be a standard resource for containers`,
+      ],
+    ],
+    [
       'a minimum above everything',
       container({ min: { cpu: '4' }, max: { cpu: '3' }, default: { cpu: '2' }, defaultRequest: { cpu: '1' } }),
       [

@@ -7,6 +7,7 @@ import {
 } from '../../../apis/core/v1/validation/resources.validation.js';
 import { duplicate, type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
 import { isQualifiedName } from '../../../machinery/names.js';
+import { ownValue } from '../../../machinery/own-value.js';
 import { compareQuantities, quantityMilliValue } from '../../../machinery/values/quantity.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 
@@ -71,12 +72,12 @@ function validateOrder(
   names: VendorNames,
   errors: FieldError[],
 ): void {
-  const min = item.min?.[name];
-  const max = item.max?.[name];
+  const min = ownValue(item.min, name);
+  const max = ownValue(item.max, name);
   // Pods have none: that was reported already.
-  const limit = item.type === 'Pod' ? undefined : item.default?.[name];
-  const request = item.type === 'Pod' ? undefined : item.defaultRequest?.[name];
-  const ratio = item.maxLimitRequestRatio?.[name];
+  const limit = item.type === 'Pod' ? undefined : ownValue(item.default, name);
+  const request = item.type === 'Pod' ? undefined : ownValue(item.defaultRequest, name);
+  const ratio = ownValue(item.maxLimitRequestRatio, name);
   /** Reports `a` above `b` at `field`. */
   const check = (
     field: (typeof amountFields)[number],

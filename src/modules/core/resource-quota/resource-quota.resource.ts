@@ -1,4 +1,5 @@
 import { type ResourceQuota, resourceQuota } from '../../../apis/core/v1/resource-quota.types.js';
+import { ownValue } from '../../../machinery/own-value.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
 import { statusSubresource } from '../../../registry/parent-subresources.js';
@@ -51,6 +52,6 @@ function usageText(object: ResourceQuota, ofLimits: boolean): string {
   return Object.keys(hard)
     .filter((name) => name.includes('limits') === ofLimits)
     .sort()
-    .map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
+    .map((name) => `${name}: ${ownValue(used, name) ?? '0'}/${hard[name]}`)
     .join(', ');
 }

@@ -5,6 +5,7 @@ import type { RoleBinding, RoleRef } from '../../../apis/rbac/v1/role-binding.ty
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { privilegedGroup } from '../../../machinery/authorizer.js';
 import { formatGroupResource } from '../../../machinery/group-version.js';
+import { ownValue } from '../../../machinery/own-value.js';
 import { deepEqual } from '../../../machinery/patch/json-value.js';
 import type { RequestContext, UserInfo } from '../../../machinery/request-context.js';
 import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
@@ -70,7 +71,7 @@ export class EscalationGuard {
     if (isPrivileged(user) || changesOnlyOwnership(binding, old)) return;
     const { roleRef, metadata } = binding;
     const { name = '', namespace = '' } = metadata;
-    const roleResource = roleResources[roleRef.kind];
+    const roleResource = ownValue(roleResources, roleRef.kind);
     // What refers to no role is refused by the rules of the kind.
     if (roleResource === undefined || roleRef.apiGroup !== this.group || roleRef.name === '') return;
     const asked = { user, verb: 'bind', namespace, resource: roleResource, name: roleRef.name };

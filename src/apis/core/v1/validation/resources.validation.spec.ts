@@ -17,6 +17,16 @@ const cases: readonly PodCase[] = [
     ],
   ],
   [
+    'a name of something that every map inherits',
+    {
+      containers: [{ name: 'c', image: 'img:1', resources: { requests: { constructor: '1' }, limits: { cpu: '1' } } }],
+    },
+    [
+      'FieldValueInvalid | spec.containers[0].resources.requests[constructor] | Invalid value: "constructor": must be a standard resource type or fully qualified',
+      'FieldValueInvalid | spec.containers[0].resources.requests[constructor] | Invalid value: "constructor": must be a standard resource for containers',
+    ],
+  ],
+  [
     'names',
     { containers: [{ name: 'c', image: 'img:1', resources: { limits: { 'a/b/c': '1', 'requests.x.com/y': '1' } } }] },
     [

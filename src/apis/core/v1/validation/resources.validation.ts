@@ -1,5 +1,6 @@
 import { type FieldError, type FieldPath, forbidden, invalid, required } from '../../../../machinery/field-error.js';
 import { isQualifiedName } from '../../../../machinery/names.js';
+import { ownValue } from '../../../../machinery/own-value.js';
 import { compareQuantities, quantityMilliValue, quantitySign } from '../../../../machinery/values/quantity.js';
 import type { VendorNames } from '../../../../machinery/vendor.js';
 import type { ResourceList } from '../resources.types.js';
@@ -124,7 +125,7 @@ export function validateResourceRequirements(
     const at = requestPath.key(name);
     checkContainerResourceName(name, at, names, errors);
     checkQuantity(name, request, at, names, errors);
-    const limit = limits?.[name];
+    const limit = ownValue(limits, name);
     const mayOvercommit = isNativeResource(name, names) && !isHugePages(name);
     if (limit === undefined) {
       if (!mayOvercommit) errors.push(required(limitPath, 'Limit must be set for non overcommitable resources'));
