@@ -6,6 +6,7 @@ import { testGroupContext } from '../support/definition-tester.js';
 import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
 import { Random } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';
+import { validObject } from '../support/valid-objects.js';
 import { enlarge } from './large-object.js';
 
 /** What a client does wrong on purpose, besides what it asks. */
@@ -137,6 +138,8 @@ const plainPaths = [
 ];
 /** How many bodies are so large that the server handles them in another way. */
 const largeChance = 0.025;
+/** How many bodies are such as the rules of their kind allow, before something in them is changed. */
+const validChance = 0.5;
 const patchTypes = ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json', 'apply-patch+yaml'];
 
 /** Makes the request with a number. */
@@ -299,17 +302,27 @@ function objectOf(
   name: string,
   method: string,
 ): Record<string, unknown> {
-  const object = new RandomValues(random).valueOf(version.type) as Record<string, unknown>;
-  if (random.chance(0.2)) return object;
+  // What is valid is stored, and then there for others to read, change and delete.
+  const valid = random.chance(validChance) ? validBody(definition) : undefined;
+  const object = valid ?? (new RandomValues(random).valueOf(version.type) as Record<string, unknown>);
+  if (valid === undefined && random.chance(0.2)) return object;
   // With metadata that is in order, more of the rest is looked at.
-  const spec = random.chance(0.3) ? {} : { spec: object.spec };
   const named =
     method === 'POST' && random.chance(0.3)
       ? { generateName: 'g-' }
       : { name: name === '' ? random.pick(['a', 'b', 'c']) : name };
   const metadata = { ...named, labels: { a: 'b' }, ...(random.chance(0.1) ? { finalizers: ['example.com/x'] } : {}) };
   const apiVersion = definition.group === '' ? version.version : `${definition.group}/${version.version}`;
-  return { ...object, ...spec, kind: definition.kind, apiVersion, metadata };
+  return { ...object, kind: definition.kind, apiVersion, metadata };
+}
+
+/** Undefined for kinds that are not stored. */
+function validBody(definition: ResourceDefinition): Record<string, unknown> | undefined {
+  try {
+    return { ...validObject(definition, {}) };
+  } catch {
+    return undefined;
+  }
 }
 
 function protobufOf(type: Target['version']['type'], object: Record<string, unknown>): Buffer {
