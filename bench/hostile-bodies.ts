@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
+import { eventually, TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 import type { HostileCase } from './hostile/cases.js';
 import { metadataCases } from './hostile/metadata-cases.js';
 import { answerCases, queryCases } from './hostile/query-cases.js';
@@ -15,16 +15,21 @@ import { specCases } from './hostile/spec-cases.js';
 
 /*
  * What one hostile request does to everybody else: a serving process gets one after the other, each close to the limit
- * of its size, while a prober asks for its liveness, gets an object and renews a lease. Prints per request how long the
- * process could not turn to anything else, by its own measure, and the longest time of the probes.
- *   --only text       requests whose name has the text
+ * of its size, while a prober asks for its liveness, gets an object and renews a lease. Prints per request how much time
+ * of the processor the serving thread spent at most before it turned to anything else, how long the same took by the
+ * clock, and the longest time of the probes.
+ *   --only a,b,c      requests whose name has one of the texts
+ *   --part 2/5        of those, the second fifth
  *   --no-answers      leaves out those that are about large answers, which need many objects
- *   --write           also writes the table into docs/benchmarks.md
+ *   --rows file       adds the rows to a file, for a table from several runs
+ *   --write           also writes the table into docs/benchmarks.md, of the rows in that file when one is given
  */
 
 const { values: flags } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
+    part: { type: 'string', default: '1/1' },
+    rows: { type: 'string' },
     'no-answers': { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
@@ -40,11 +45,15 @@ interface Row {
   readonly name: string;
   readonly status: number;
   readonly ms: number;
+  /** Time of the processor between two turns of the event loop. */
+  readonly heldMs: number;
+  /** Time by the clock. */
   readonly lagMs: number;
   readonly probes: Readonly<Record<string, number>>;
 }
 
 const docs = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
+process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('./hostile/report-held.js', import.meta.url)}`;
 const cluster = await TestCluster.start({ servers: 1, flags: [allow] });
 const { url } = cluster.first;
 const agent = new Agent({ keepAlive: true, ca: cluster.pki.authority });
@@ -69,7 +78,22 @@ async function send(entry: Omit<HostileCase, 'name'>, user: string): Promise<{ s
   return { status: message.statusCode ?? 0, text };
 }
 
-/** Longest hold of the event loop since the last call, in milliseconds. */
+/** Most time of the processor that the serving thread spent in one turn since the last call, in milliseconds. */
+async function held(): Promise<number> {
+  const server = cluster.first;
+  const seen = server.log.length;
+  server.process.kill('SIGUSR2');
+  return eventually(
+    () => {
+      const found = /^held (\{.*\})$/m.exec(server.log.slice(seen));
+      return found === null ? undefined : (JSON.parse(found[1] as string) as { ms: number }).ms;
+    },
+    'the report of the server',
+    120_000,
+  );
+}
+
+/** Longest hold of the event loop by the clock since the last call, in milliseconds. */
 async function lag(): Promise<number> {
   const request = httpsRequest(`${url}/metrics`, { agent, headers: { authorization: `Bearer ${tokens.admin}` } });
   request.end();
@@ -119,6 +143,7 @@ async function run(prober: Worker, entry: HostileCase): Promise<Row> {
   const ready: HostileCase = body === undefined ? entry : { ...entry, body: () => body };
   await probesOf(prober);
   await lag();
+  await held();
   const begun = performance.now();
   const { status, text } = await send(ready, tokens.alice).catch((error: unknown) => ({
     status: 0,
@@ -126,14 +151,15 @@ async function run(prober: Worker, entry: HostileCase): Promise<Row> {
   }));
   const ms = performance.now() - begun;
   await delay(settleMs);
+  const heldMs = await held();
   const lagMs = await lag();
   const probes = await probesOf(prober);
-  const row = { name: entry.name, status, ms, lagMs, probes };
+  const row = { name: entry.name, status, ms, heldMs, lagMs, probes };
   const shown = Object.entries(probes).map(([name, value]) => `${name} ${value.toFixed(0)}`);
-  const mark = lagMs > goalMs ? '  <<<' : '';
+  const mark = heldMs > goalMs ? '  <<<' : '';
   const detail = status >= 500 || status === 0 || status === 429 ? `  ${text.slice(0, 200)}` : '';
   console.log(
-    `${entry.name.padEnd(44)} ${String(status).padStart(3)} ${ms.toFixed(0).padStart(6)} ms, held ${lagMs.toFixed(0).padStart(5)} ms; ${shown.join(', ')}${mark}${detail}`,
+    `${entry.name.padEnd(44)} ${String(status).padStart(3)} ${ms.toFixed(0).padStart(6)} ms, held ${heldMs.toFixed(0).padStart(5)} ms (clock ${lagMs.toFixed(0)}); ${shown.join(', ')}${mark}${detail}`,
   );
   return row;
 }
@@ -141,13 +167,20 @@ async function run(prober: Worker, entry: HostileCase): Promise<Row> {
 function tableOf(rows: readonly Row[]): string {
   const cell = (value: number | undefined) => (value ?? 0).toFixed(0);
   return [
-    '| Request | Answer | Whole time | Event loop held | `/livez` | get | renewal |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
+    '| Request | Answer | Whole time | Held, processor | Held, clock | `/livez` | get | renewal |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- |',
     ...rows.map(
-      ({ name, status, ms, lagMs, probes }) =>
-        `| ${name} | ${status} | ${cell(ms)} | ${cell(lagMs)} | ${cell(probes.livez)} | ${cell(probes.get)} | ${cell(probes.lease)} |`,
+      ({ name, status, ms, heldMs, lagMs, probes }) =>
+        `| ${name} | ${status} | ${cell(ms)} | ${cell(heldMs)} | ${cell(lagMs)} | ${cell(probes.livez)} | ${cell(probes.get)} | ${cell(probes.lease)} |`,
     ),
   ].join('\n');
+}
+
+/** The newest row of every request in the file, in the order of the requests. */
+function readRows(file: string, entries: readonly HostileCase[]): Row[] {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  const newest = new Map(lines.map((line) => JSON.parse(line) as Row).map((row) => [row.name, row]));
+  return entries.flatMap(({ name }) => newest.get(name) ?? []);
 }
 
 const begin = '<!-- hostile: begin -->';
@@ -163,23 +196,32 @@ try {
   const made = { method: 'POST', path, contentType: 'application/json', body: () => JSON.stringify(binding) };
   const { status, text } = await send(made, tokens.admin);
   if (status !== 201) throw new Error(text);
-  const wanted = (entry: HostileCase) => entry.name.includes(flags.only);
-  const answers = flags['no-answers'] ? [] : answerCases.filter(wanted);
-  if (answers.some(({ path }) => path.includes('/large/'))) await fill('large', 150, 1_000_000);
-  if (answers.some(({ path }) => path.includes('/many/'))) await fill('many', 30_000, 1_000);
+  const texts = flags.only.split(',');
+  const [part, parts] = flags.part.split('/').map(Number) as [number, number];
+  const every = [...metadataCases, ...specCases, ...patchCases, ...formatCases, ...queryCases];
+  const all = [...every, ...(flags['no-answers'] ? [] : answerCases)];
+  const chosen = all
+    .filter(({ name }) => texts.some((text) => name.includes(text)))
+    .filter((_, i, { length }) => Math.floor((i * parts) / length) === part - 1);
+  if (chosen.some(({ path }) => path.includes('/large/'))) await fill('large', 150, 1_000_000);
+  if (chosen.some(({ path }) => path.includes('/many/'))) await fill('many', 30_000, 1_000);
   const prober = await startProber();
   await delay(2_000);
   const rows: Row[] = [];
-  const bodies = [...metadataCases, ...specCases, ...patchCases, ...formatCases, ...queryCases];
-  for (const entry of [...bodies.filter(wanted), ...answers]) rows.push(await run(prober, entry));
+  for (const entry of chosen) {
+    const row = await run(prober, entry);
+    rows.push(row);
+    if (flags.rows !== undefined) appendFileSync(flags.rows, `${JSON.stringify(row)}\n`);
+  }
   await prober.terminate();
-  const over = rows.filter(({ lagMs }) => lagMs > goalMs);
+  const over = rows.filter(({ heldMs }) => heldMs > goalMs);
   console.log(`${rows.length} requests, ${over.length} of them held the event loop for more than ${goalMs} ms`);
   if (flags.write) {
     const document = readFileSync(docs, 'utf8');
     const [before, rest] = document.split(begin) as [string, string];
     const after = rest.slice(rest.indexOf(end));
-    writeFileSync(docs, `${before}${begin}\n${tableOf(rows)}\n${after}`);
+    const shown = flags.rows === undefined ? rows : readRows(flags.rows, all);
+    writeFileSync(docs, `${before}${begin}\n${tableOf(shown)}\n${after}`);
   }
 } finally {
   agent.destroy();

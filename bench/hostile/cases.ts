@@ -10,8 +10,8 @@ export interface HostileCase {
   readonly before?: Omit<HostileCase, 'name' | 'before'>;
 }
 
-/** Just below the limit of 3 MiB. */
-export const most = 3_000_000;
+/** Just below the limit of 3 MiB; smaller ones meet other limits. */
+export const most = Number(process.env.HOSTILE_BYTES ?? 3_000_000);
 
 const namespace = '/api/v1/namespaces/default';
 
