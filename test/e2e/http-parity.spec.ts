@@ -291,13 +291,13 @@ describe('watches', { timeout: 90_000 }, () => {
 });
 
 /** A client that sends its requests and then reads nothing. */
-describe('a client that stops reading', { timeout: 120_000 }, () => {
+describe('a client that stops reading', { timeout: 300_000 }, () => {
   const count = 110;
   let patient: TestServer;
 
   before(async () => {
-    // With the usual time limit: it would cut the lists.
-    patient = await cluster.addServer();
+    // The time limit of the others would cut the lists.
+    patient = await cluster.addServer(undefined, ['--request-timeout=10m']);
     const value = 'y'.repeat(900_000);
     for (let i = 0; i < count; i++) {
       const body = { metadata: { name: `big-${i}` }, data: { value } };
