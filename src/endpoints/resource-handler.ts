@@ -38,6 +38,7 @@ export async function handleResource(
   const lane = services.largeLane;
   if (lane === undefined || scope.verb === 'watch') return handleScope(services, context, scope, request, reply);
   context.canLeave = true;
+  context.isCostly = /yaml/i.test(request.headers.accept ?? '');
   try {
     await handleScope(services, context, scope, request, reply);
   } catch (error) {

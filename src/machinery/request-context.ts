@@ -76,6 +76,8 @@ export interface RequestContext {
   admission: AdmissionFunctions | undefined;
   /** Set while the request may still be given up here and be done by another thread: see `large/large-work.ts`. */
   canLeave?: boolean;
+  /** Each character of the answer takes time to write, and not only each value: it is YAML. */
+  isCostly?: boolean;
   /** Texts for `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Annotations for the audit trail. */

@@ -174,7 +174,7 @@ export class Store {
   }
 
   private existsError(context: RequestContext, live: StoredObject, object: ApiObject): Error {
-    leaveLarge(context, live.json.length);
+    leaveLarge(context, live.json);
     const name = object.metadata.name as string;
     const isDeleting = parseStored(this.resource, live).metadata.deletionTimestamp !== undefined;
     if (isDeleting) return alreadyExistsError(this.groupResource, name, 'object is being deleted: ');
@@ -240,7 +240,7 @@ export class Store {
         return { kind: 'write', json: encodeForStorage(this.resource, object), uid: object.metadata.uid as string };
       }
       created = false;
-      leaveLarge(context, current.json.length);
+      leaveLarge(context, current.json);
       const live = parseStored(this.resource, current);
       const object = await options.transform(live);
       await this.definition.strategy.authorizeWrite?.(context, object, live);
@@ -344,7 +344,7 @@ export class Store {
       if (current === undefined || (uid !== undefined && current.uid !== uid)) {
         throw notFoundError(this.groupResource, name);
       }
-      leaveLarge(context, current.json.length);
+      leaveLarge(context, current.json);
       const live = parseStored(this.resource, current);
       checkPreconditions(this.definition, live, options);
       this.definition.strategy.checkDelete?.(live);

@@ -41,10 +41,12 @@ export async function handleDeleteCollection(
   for await (const { items } of readPages(services, context, scope, selection, list)) {
     for (const { key, uid, json } of items) {
       // Before the first one is deleted.
-      leaveLarge(context, json.length);
+      leaveLarge(context, json);
       targets.push({ namespace: key.namespace, name: key.name, uid });
     }
   }
+  // What is deleted here would not be among the objects that another thread finds.
+  context.canLeave = false;
   await forEachAtOnce(targets, collectionWorkers, context.signal, async ({ namespace, name, uid }) => {
     try {
       await deleteOne(services, context, scope, namespace, name, options, uid);

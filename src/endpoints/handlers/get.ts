@@ -31,7 +31,7 @@ export async function handleGet(
   const found = await store.get(scope.namespace, scope.name, notOlderThan);
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (subresource?.read !== undefined || !sendsStoredText(accepted, resource, pretty)) {
-    leaveLarge(context, found.json.length);
+    leaveLarge(context, found.json);
   }
   if (subresource?.read === undefined) sendObject(services, context, reply, 200, resource, found, accepted);
   else {

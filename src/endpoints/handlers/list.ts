@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { leaveLarge } from '../../large/large-work.js';
+import { leaveLarge, leaveLong } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { spliceListItem, storedForm } from '../../registry/object-codec.js';
@@ -111,9 +111,9 @@ async function sendTransformedList(
     let objects: ApiObject[] = [];
     let characters = 0;
     for (const item of items) {
-      if (item.json.length > largeItem) leaveLarge(context, item.json.length);
+      if (item.json.length > largeItem) leaveLarge(context, item.json);
       whole += item.json.length;
-      if (isWhole && whole > mostWhole) leaveLarge(context, whole);
+      if (isWhole && whole > mostWhole) leaveLong(context, whole);
       objects.push(servedObject(scope.resource, item));
       characters += item.json.length;
       if (characters < transformedAtOnce) continue;

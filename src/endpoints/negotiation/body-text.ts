@@ -53,6 +53,11 @@ export async function prepareBody(body: Buffer, contentType: string | undefined)
   }
 }
 
+/** Whether a body is JSON by its type, or at least by what is in it. */
+export function isJson(body: Buffer, contentType: string | undefined): boolean {
+  return isYaml(contentType) ? startsAsJson(body) : !/protobuf/i.test(contentType ?? '');
+}
+
 function isYaml(contentType = ''): boolean {
   return /^application\/(?:yaml|apply-patch\+yaml)\s*(?:;|$)/i.test(contentType.trim());
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { FastifyRequest } from 'fastify';
-import { leaveLarge } from '../../large/large-work.js';
+import { largeLimits, leaveLargeBody, leaveLong } from '../../large/large-work.js';
 import { badRequestError, requestTooLargeError } from '../../machinery/status-error.js';
-import { prepareBody } from './body-text.js';
+import { isJson, prepareBody } from './body-text.js';
 
 const empty = Buffer.alloc(0);
 
@@ -18,7 +18,9 @@ export async function readBody(request: FastifyRequest, limitBytes: number): Pro
   const body = await readBytes(request.raw, limitBytes);
   if (context !== undefined) {
     context.body = body;
-    leaveLarge(context, body.length);
+    leaveLargeBody(context, body);
+    // Only of JSON it is known what it is made of.
+    if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);
   }
   return prepareBody(body, context?.contentType);
 }

@@ -29,6 +29,7 @@ export class HttpRequestContext implements RequestContext {
   admission: AdmissionFunctions | undefined;
   timer: NodeJS.Timeout | undefined;
   canLeave: boolean;
+  isCostly: boolean;
   /** The body as it was sent, once it was read. */
   body: Buffer | undefined;
   /** Counts the request as one under way; it has none before it is known who sent it. */
@@ -60,6 +61,7 @@ export class HttpRequestContext implements RequestContext {
     this.admission = undefined;
     this.timer = undefined;
     this.canLeave = false;
+    this.isCostly = false;
     this.body = undefined;
     this.seat = undefined;
     this.isUpgraded = false;
