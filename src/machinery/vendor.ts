@@ -35,6 +35,8 @@ export interface VendorNames {
   readonly lastAppliedAnnotation: string;
   /** The finalizer every namespace starts with. */
   readonly namespaceFinalizer: string;
+  /** The agent of a node in messages, in one word and in prose. */
+  readonly nodeAgent: { readonly word: string; readonly prose: string };
   /** Node agent's name in signer names: `<signerPrefix>/<nodeClientSigner>`. */
   readonly apiserverClientSigner: string;
   readonly nodeClientSigner: string;
@@ -77,6 +79,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       labelPrefix: 'kubernetes.io',
       lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
       namespaceFinalizer: 'kubernetes',
+      nodeAgent: { word: 'kubelet', prose: 'kubelet' },
       apiserverClientSigner: 'kubernetes.io/kube-apiserver-client',
       nodeClientSigner: 'kubernetes.io/kube-apiserver-client-kubelet',
       nodeServingSigner: 'kubernetes.io/kubelet-serving',
@@ -110,6 +113,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
     labelPrefix: clientPrefix,
     lastAppliedAnnotation: `kubectl.${clientPrefix}/last-applied-configuration`,
     namespaceFinalizer: 'kubernetes',
+    nodeAgent: { word: 'nodeagent', prose: 'node agent' },
     apiserverClientSigner: `${vendor}/apiserver-client`,
     nodeClientSigner: `${vendor}/apiserver-client-nodeagent`,
     nodeServingSigner: `${vendor}/nodeagent-serving`,

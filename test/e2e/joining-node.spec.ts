@@ -169,7 +169,10 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
       });
       assert.notEqual(renewed.cert, own.cert);
       const { conditions } = (await admin.get(`${requests}/n1-again`)).body.status;
-      assert.match(conditions[0].message, /^Auto approving self nodeagent client certificate/);
+      assert.match(
+        conditions[0].message,
+        new RegExp(`^Auto approving self ${names.nodeAgent.word} client certificate`),
+      );
       // It came before the other one.
       assert.deepEqual((await admin.get(`${requests}/not-mine`)).body.status, {});
       await withClient(renewed, async (client) => assert.equal((await client.get('/api/v1/nodes/n1')).status, 200));

@@ -21,19 +21,20 @@ export interface CsrApprovingOptions extends CertificateRequestLoopOptions {
 /** A kind of request that is approved when its maker may create it on a path of its own. */
 interface Recognizer {
   readonly subresource: string;
-  readonly message: string;
+  /** What the condition says, of the node's agent by its name. */
+  readonly message: (agent: string) => string;
   readonly recognizes: (request: CertificateRequest, spec: CertificateSigningRequest['spec']) => boolean;
 }
 
 const recognizers: readonly Recognizer[] = [
   {
     subresource: 'selfnodeclient',
-    message: 'Auto approving self nodeagent client certificate after SubjectAccessReview.',
+    message: (agent) => `Auto approving self ${agent} client certificate after SubjectAccessReview.`,
     recognizes: ({ commonName }, { username }) => commonName === username,
   },
   {
     subresource: 'nodeclient',
-    message: 'Auto approving nodeagent client certificate after SubjectAccessReview.',
+    message: (agent) => `Auto approving ${agent} client certificate after SubjectAccessReview.`,
     recognizes: () => true,
   },
 ];
@@ -72,7 +73,7 @@ export class CsrApprovingController extends CertificateRequestLoop {
             type: 'Approved',
             status: 'True',
             reason: 'AutoApproved',
-            message,
+            message: message(this.options.names.nodeAgent.word),
             lastUpdateTime: null,
             lastTransitionTime: null,
           },

@@ -37,7 +37,7 @@ export function nodeColumns(names: VendorNames): readonly TableColumn<Node>[] {
     {
       name: 'Version',
       type: 'string',
-      description: 'Version of the node agent.',
+      description: `Version of the ${names.nodeAgent.prose}.`,
       cell: (object) => object.status.nodeInfo.kubeletVersion,
     },
     address('Internal-IP', 'InternalIP'),
