@@ -16,15 +16,26 @@ interface EpochReport {
   readonly missing: bigint;
 }
 
+/** How often the same reason for the same loss is told. */
+const repeatMs = 60_000;
+
 /** Turns what storage reports about itself into metrics and log lines. */
-export function storageObserver(metrics: Metrics, logger: Logger) {
+export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () => performance.now()) {
+  const told = new Map<string, { readonly reason: string; readonly at: number }>();
   return {
     batch: (size: number, _refused: number, durationMs: number) => metrics.storageBatch(size, durationMs / 1000),
     query: (name: string, durationMs: number, failed: boolean) => {
       metrics.storageCall(name, durationMs / 1000);
       if (failed) metrics.storageFailed(name);
     },
-    connectionLost: (role: string) => logger.warn('database connection lost', { role }),
+    connectionLost: (role: string, cause: unknown) => {
+      const reason = reasonOf(cause);
+      const last = told.get(role);
+      // Who tries again twice a second would say so twice a second.
+      if (last?.reason === reason && elapsed() - last.at < repeatMs) return;
+      told.set(role, { reason, at: elapsed() });
+      logger.warn('no connection to the database', { role, reason });
+    },
     resolved: (outcome: string) => logger.warn('fate of a write batch after a broken connection', { outcome }),
     logRead: (changes: number, source: string) => metrics.feedRead(source, changes),
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
@@ -46,4 +57,11 @@ export function storageObserver(metrics: Metrics, logger: Logger) {
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
   };
+}
+
+/** Connection attempts to several addresses carry their reasons inside. */
+function reasonOf(cause: unknown): string {
+  if (cause === undefined) return 'the connection ended';
+  if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(reasonOf).join('; ');
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
 }

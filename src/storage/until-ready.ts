@@ -1,4 +1,4 @@
-import { sqlState } from './postgres/postgres-errors.js';
+import { noPassword, sqlState } from './postgres/postgres-errors.js';
 import { StorageError, type StorageErrorCode } from './storage.errors.js';
 import { Backoff, untilAborted } from './wait.js';
 
@@ -27,17 +27,23 @@ const lastingTls: ReadonlySet<unknown> = new Set([
 
 function isLasting(cause: Error): boolean {
   if (lasting.some((state) => sqlState(cause)?.startsWith(state) === true)) return true;
-  return lastingTls.has((cause as { code?: unknown }).code) || cause.message === noTls;
+  return lastingTls.has((cause as { code?: unknown }).code) || cause.message === noTls || cause.message === noPassword;
 }
 
 /** What the driver says when the URL asks for TLS and the server has none. */
 const noTls = 'The server does not support SSL connections';
 
+/** Whether no waiting heals what a connection failed with. */
+export function isHopeless(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isLasting(cause)) return true;
+  }
+  return false;
+}
+
 /** Whether an error of storage means no more than that the database is not there yet, or busy, or behind. */
 export function isNotReadyYet(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (isLasting(cause)) return false;
-  }
+  if (isHopeless(error)) return false;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof StorageError) || !passing.has(cause.code)) continue;
     // Settings that can't be worked with have neither a cause nor a reason that passes.

@@ -9,6 +9,7 @@ import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
 import { stopLimit } from '../lifecycle.js';
+import { knock } from '../knock.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const groups = {
@@ -30,7 +31,9 @@ export const controllersCommand: Command = {
     const { storage, controllers: loops, events, ...options } = parsed;
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     await checkFiles(groups, parsed);
-    context.lastResort.logTo(new Logger(options.logging.logLevel, options.logging.logFormat));
+    const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
+    context.lastResort.logTo(logger);
+    await knock(databaseUrl, logger);
     const { runControllers } = await import('../controllers.js');
     const controllers = await runControllers(
       { ...options, storage: { ...storage, databaseUrl } },

@@ -5,6 +5,7 @@ import { systemClock } from '../../machinery/clock.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
+import { knock } from '../knock.js';
 import { stopLimit } from '../lifecycle.js';
 import { ensureSelfSignedServing } from '../pki/pki.js';
 import { startServing } from '../serving.js';
@@ -22,7 +23,9 @@ export const serveCommand: Command = {
     const parsed = parseOptions(parseRequest(serverOptionGroups, defaults, context));
     const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
     await checkFiles(serverOptionGroups, parsed);
-    context.lastResort.logTo(new Logger(parsed.logging.logLevel, parsed.logging.logFormat));
+    const logger = new Logger(parsed.logging.logLevel, parsed.logging.logFormat);
+    context.lastResort.logTo(logger);
+    await knock(databaseUrl, logger);
     const { signals } = context;
     const options = {
       ...parsed,

@@ -34,8 +34,8 @@ export interface StorageObserver {
   batch(size: number, refused: number, durationMs: number): void;
   /** One statement ended. `name` is a fixed word per statement. */
   query(name: string, durationMs: number, failed: boolean): void;
-  /** A connection was lost or could not be made. */
-  connectionLost(role: 'writer' | 'reader' | 'listener'): void;
+  /** A connection was lost or could not be made. There is no reason when the other side just ended it. */
+  connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
   /** The fate of a batch whose connection broke: learned, or not within the deadline. */
   resolved(outcome: 'written' | 'not-written' | 'unknown'): void;
   /** The change log was read: how many changes, and what started the read. */

@@ -19,6 +19,9 @@ export type FailureKind = 'lost' | 'retry' | 'reconnect' | 'data' | 'partition' 
 /** The address leads to a server that was demoted, or was not promoted yet. */
 export const standbyReason = 'the database is a standby and takes no writes';
 
+/** The server wants a password, and nobody gave us one. */
+export const noPassword = 'the database asks for a password, and the URL has none';
+
 const RETRY = new Set(['40001', '40P01', '55P03', '57014', '23505', 'PL001', '55000', '55006']);
 const RECONNECT = new Set(['25006', '26000', '0A000', '57P03', '25P02', '42P05']);
 

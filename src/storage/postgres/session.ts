@@ -3,6 +3,7 @@ import pg from 'pg';
 import { StorageError } from '../storage.errors.js';
 import { type ConnectionTarget, connectionTargets } from './connection-targets.js';
 import type { StorageObserver } from './options.js';
+import { noPassword } from './postgres-errors.js';
 
 /** A row as the wire has it: text of every column, null for NULL. */
 export type Row = readonly (string | null)[];
@@ -40,15 +41,16 @@ export class Session {
   #pooled = false;
   #broken = false;
   #closing = false;
+  /** Nobody hears of the end of a connection that is still being made: why it can't be made is told. */
+  #connecting = true;
   readonly #onBroken: (() => void)[] = [];
 
   private constructor(client: pg.Client, options: SessionOptions) {
     this.#client = client;
     this.#observer = options.observer;
     this.#role = options.role;
-    const lost = (): void => this.#markBroken();
-    client.on('error', lost);
-    client.on('end', lost);
+    client.on('error', (error) => this.#markBroken(error));
+    client.on('end', () => this.#markBroken());
   }
 
   /**
@@ -100,11 +102,14 @@ export class Session {
     try {
       if (signal?.aborted === true) throw new StorageError('Closed', 'storage is shutting down');
       await client.connect();
+      if (session.#broken) throw new Error('the connection ended while it was made');
     } catch (error) {
       session.destroy();
-      throw error;
+      const reason = connectionProblem(error);
+      options.observer.connectionLost(options.role, reason);
+      throw reason;
     }
-    if (session.#broken) throw new Error('the connection ended while it was made');
+    session.#connecting = false;
     return session;
   }
 
@@ -208,10 +213,20 @@ export class Session {
     }
   }
 
-  #markBroken(): void {
+  #markBroken(reason?: unknown): void {
     if (this.#broken) return;
     this.#broken = true;
-    if (!this.#closing) this.#observer.connectionLost(this.#role);
+    if (!this.#closing && !this.#connecting) this.#observer.connectionLost(this.#role, reason);
     for (const callback of this.#onBroken.splice(0)) callback();
   }
+}
+
+/** What the driver says without a word about passwords when it is asked for one and has none. */
+function connectionProblem(error: unknown): unknown {
+  if (
+    !(error instanceof Error) ||
+    !error.message.startsWith('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be')
+  )
+    return error;
+  return new Error(noPassword, { cause: error });
 }

@@ -1,0 +1,32 @@
+import type { Logger } from '../observability/logger.js';
+import { errorText, StartupError } from './startup-error.js';
+
+const patienceMs = 5_000;
+
+/**
+ * Tries whether the database can be reached, before the rest of the program is loaded: a wrong URL is told at once. Why a
+ * database is not ready is logged; waiting for it is the start's affair.
+ *
+ * @throws StartupError for what no waiting heals: a wrong password, a database that does not exist.
+ */
+export async function knock(databaseUrl: string, logger: Pick<Logger, 'warn'>): Promise<void> {
+  const [{ Session }, { silentObserver }, { isHopeless }] = await Promise.all([
+    import('../storage/postgres/session.js'),
+    import('../storage/postgres/options.js'),
+    import('../storage/until-ready.js'),
+  ]);
+  try {
+    const session = await Session.open({
+      url: databaseUrl,
+      applicationName: 'plinth start',
+      connectTimeoutMs: patienceMs,
+      role: 'reader',
+      observer: silentObserver,
+    });
+    await session.close();
+  } catch (error) {
+    const reason = errorText(error);
+    if (isHopeless(error)) throw new StartupError(`the database can't be used: ${reason}`, { cause: error });
+    logger.warn('the database is not ready', { reason });
+  }
+}
