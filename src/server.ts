@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { buildAdmission } from './admission/build-admission.js';
+import { buildAdvertiser } from './advertise/build-advertiser.js';
 import { metaKinds } from './apis/meta/v1/meta-kinds.js';
 import { AppModule } from './app.module.js';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
@@ -261,6 +262,8 @@ export async function startServer(
     tls.start(listener, shutdown.signal);
     await app.listen(securePort, bindAddress);
     const prepared = authorization.prepare(context, shutdown.signal);
+    const advertiser = await buildAdvertiser(context, options.secureServing, logger);
+    advertiser.start();
     // From now on the caller's stop() does it, in its order.
     signal.removeEventListener('abort', giveUp);
     state.isStarted = true;
@@ -271,6 +274,7 @@ export async function startServer(
     const stop = async () => {
       state.isStopping = true;
       logger.info('stopping', { delayMs: options.api.shutdownDelayMs });
+      await advertiser.withdraw();
       await new Promise((resolve) => setTimeout(resolve, options.api.shutdownDelayMs));
       shutdown.abort();
       await connections.drain(listener, {

@@ -8,6 +8,17 @@ export class SecureServingOptions {
   @Check<string>('ip', (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined))
   readonly bindAddress: string = '0.0.0.0';
 
+  @Flag({
+    name: 'advertise-address',
+    type: 'string',
+    unit: 'ip',
+    usage:
+      'Address under which others reach this process, told in Endpoints default/kubernetes. Default: --bind-address, or ' +
+      "the host's address when that is loopback or all addresses.",
+  })
+  @Check<string>('ip', (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined))
+  readonly advertiseAddress: string | undefined = undefined;
+
   @Flag({ name: 'secure-port', type: 'int', unit: 'port', usage: 'HTTPS port. It cannot be turned off with 0.' })
   @Check<number>('port', (value) =>
     value >= 1 && value <= 65535 ? undefined : 'must be between 1 and 65535; HTTPS cannot be turned off with 0',

@@ -1,0 +1,50 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
+import { validateNonSpecialIp } from '../apis/core/v1/validation/ip-address.validation.js';
+import { canonicalIp } from '../apis/networking/v1/validation/ip-network.js';
+import { FieldPath } from '../machinery/field-error.js';
+
+/** Addresses of documentation: routed by default, and nobody's. */
+const faraway = { udp4: '198.51.100.1', udp6: '2001:db8::1' } as const;
+
+/** What says where a process is reached. */
+export interface AddressOptions {
+  readonly bindAddress: string;
+  readonly advertiseAddress?: string | undefined;
+}
+
+/**
+ * The address under which others reach a process: the one it is told to advertise, else the one it listens on. For
+ * a process that listens on all addresses, or only on loopback, that is the host's address towards its default route.
+ * Undefined when there is none that Endpoints can hold: a loopback address means another host to each of its readers.
+ */
+export async function advertisedAddress({
+  bindAddress,
+  advertiseAddress,
+}: AddressOptions): Promise<string | undefined> {
+  if (advertiseAddress !== undefined) return usable(advertiseAddress);
+  const own = usable(bindAddress);
+  if (own !== undefined) return own;
+  const [first, second] = isIPv6(bindAddress) ? (['udp6', 'udp4'] as const) : (['udp4', 'udp6'] as const);
+  return usable(await sourceAddress(first)) ?? usable(await sourceAddress(second));
+}
+
+function usable(address: string | undefined): string | undefined {
+  if (address === undefined || validateNonSpecialIp(address, FieldPath.of('ip')).length > 0) return undefined;
+  return canonicalIp(address);
+}
+
+/** The address that packets to far hosts leave from. Asks the routing table; nothing is sent. */
+async function sourceAddress(type: keyof typeof faraway): Promise<string | undefined> {
+  const socket = createSocket(type);
+  try {
+    socket.connect(9, faraway[type]);
+    await once(socket, 'connect');
+    return socket.address().address;
+  } catch {
+    return undefined;
+  } finally {
+    socket.close();
+  }
+}
