@@ -20,6 +20,9 @@ export interface AdvertiserParts {
 /** Time between two rounds: two of them fit into a lease, so that one that fails does no harm. */
 export const roundMs = 10_000;
 
+/** How long the end of a process may wait for its address to go. */
+const withdrawLimitMs = 5_000;
+
 /**
  * Tells the cluster where the API is served: every serving process contributes its own address, and all of them see to it
  * that the address of one that died goes away.
@@ -41,14 +44,25 @@ export class Advertiser {
     this.running ??= this.run();
   }
 
-  /** Takes the address of this process away and ends. Never throws: the lease ends by itself as well. */
+  /**
+   * Takes the address of this process away and ends. Never throws, and does not wait long for a database that is away: the
+   * lease ends by itself as well.
+   */
   async withdraw(): Promise<void> {
     this.stop.abort();
-    await this.running;
-    if (this.running === undefined || this.parts.own === undefined) return;
+    if (this.running === undefined) return;
+    const done = new AbortController();
+    const work = this.takeAway(this.running).finally(() => done.abort());
+    await Promise.race([work, this.parts.timers.wait(withdrawLimitMs, done.signal)]);
+  }
+
+  private async takeAway(running: Promise<void>): Promise<void> {
+    const { leases, endpoints, own } = this.parts;
+    await running;
+    if (own === undefined) return;
     try {
-      await this.parts.leases.giveUp();
-      await this.parts.endpoints.publish((await this.parts.leases.survey()).addresses);
+      await leases.giveUp();
+      await endpoints.publish((await leases.survey()).addresses);
     } catch (error) {
       this.outage.failed({ error });
     }

@@ -73,7 +73,7 @@ describe('Endpoints of the API', () => {
     for (const server of [first, second, third]) assert.ok(shown.includes(`:${portOf(server)}`), shown);
 
     await second.stop();
-    assert.ok(await isTold([line(first, 0), line(third, 2)]), JSON.stringify(await told()));
+    await eventually(() => isTold([line(first, 0), line(third, 2)]), 'the address of the stopped process to go');
 
     await third.stop('SIGKILL');
     await eventually(() => isTold([line(first, 0)]), 'the address of the killed process to go', patienceMs);
