@@ -8,8 +8,8 @@ import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
-import { stopLimit } from '../lifecycle.js';
 import { knock } from '../knock.js';
+import { stopLimit } from '../lifecycle.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const groups = {
