@@ -5,6 +5,7 @@ import type { EndpointSlice } from '../apis/discovery/v1/endpoint-slice.types.js
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Clock } from '../machinery/clock.js';
 import { serverContext } from '../machinery/internal-context.js';
+import { cloneJson } from '../machinery/json/exact-numbers.js';
 import { deepEqual } from '../machinery/patch/json-value.js';
 import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
@@ -72,7 +73,7 @@ export class ApiEndpoints {
       dryRun: false,
       validate: admitted,
       transform: (live) => {
-        const object = structuredClone(live) as ApiObject & Service;
+        const object = cloneJson(live) as ApiObject & Service;
         for (const entry of object.spec.ports ?? []) if (entry.name === portName) entry.targetPort = port;
         return object;
       },
