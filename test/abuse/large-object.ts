@@ -78,6 +78,8 @@ function widened(random: Random, value: unknown, bytes: number): unknown {
     const size = JSON.stringify(list[0])?.length ?? 1;
     return { ...value, [key]: repeated(bytes / (size + 1), () => list[0]) };
   }
-  const [key, member] = random.pick(Object.entries(value)) ?? ['a', {}];
+  const members = Object.entries(value);
+  if (members.length === 0) return value;
+  const [key, member] = random.pick(members);
   return { ...value, [key]: widened(random, member, bytes) };
 }
