@@ -27,7 +27,7 @@ const parsers: Readonly<Record<string, string>> = {
   'outgoing/webhook-client.ts': 'answers of webhooks',
   'program/own-files.ts': 'files',
   'program/postgres/binaries.ts': 'files',
-  'program/postgres/home.ts': 'files',
+  'program/postgres/note.ts': 'files',
   'program/version.ts': 'files',
   'registry/object-codec.ts': 'text of the store: the one place',
   'storage/postgres/schema-texts.ts': 'schemas that the database knows',
