@@ -15,6 +15,7 @@ const parsers: Readonly<Record<string, string>> = {
   'endpoints/negotiation/continue-token.ts': 'tokens of our own',
   'endpoints/negotiation/decode-body.ts': 'bodies',
   'endpoints/negotiation/parse-yaml.ts': 'bodies',
+  'advertise/serving-leases.ts': 'leases that are no objects of the API',
   'machinery/field-set/path-element.ts': 'values in names of fields',
   'machinery/json/exact-numbers.ts': 'the parser itself',
   'machinery/json/parse-in-turns.ts': 'parts of what the codec parses',
