@@ -218,15 +218,17 @@ describe('access reviews of others', () => {
     assert.equal(answer.body.status.allowed, true);
     assert.equal(answer.body.metadata.namespace, 'default');
     assert.equal((await local('other', { user: 'bob', resourceAttributes })).status, 403);
-    const mismatch = await local('default', {
-      user: 'bob',
-      resourceAttributes: { ...resourceAttributes, namespace: '' },
-    });
+    const about = (namespace: string) =>
+      local('default', { user: 'bob', resourceAttributes: { ...resourceAttributes, namespace } });
+    const mismatch = await about('other');
     assert.equal(mismatch.status, 422);
     assert.match(
       mismatch.body.message,
-      /resourceAttributes\.namespace: Invalid value: "": must match metadata\.namespace$/,
+      /resourceAttributes\.namespace: Invalid value: "other": must match metadata\.namespace$/,
     );
+    const nowhere = await about('');
+    assert.equal(nowhere.status, 400);
+    assert.match(nowhere.body.message, /must match namespace: default$/);
     const path = await local('default', { user: 'bob', nonResourceAttributes: { path: '/x', verb: 'get' } });
     assert.match(path.body.message, /spec\.nonResourceAttributes: .* disallowed on this kind of request$/);
     // A question about a namespace that is not there is a question all the same.
