@@ -130,8 +130,8 @@ test('a deployment in canonical form', () => {
   assert.deepEqual(unknownFields, []);
   assert.equal(
     JSON.stringify(value),
-    '{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d","creationTimestamp":null},' +
-      '"spec":{"replicas":0,"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"creationTimestamp":null,' +
+    '{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d"},' +
+      '"spec":{"replicas":0,"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{' +
       '"labels":{"app":"a"}},"spec":{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"c","image":"i",' +
       '"ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1"}}}]}},"strategy":{}},"status":{}}',
   );

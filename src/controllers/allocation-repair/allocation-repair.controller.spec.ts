@@ -32,6 +32,11 @@ function repairOf(process: ServiceProcess): AllocationRepairController {
 async function withProcess(use: (process: ServiceProcess, repair: AllocationRepairController) => Promise<void>) {
   const process = await ServiceProcess.start(await postgres.createTestDatabase());
   try {
+    // Where the services are, and where events about them go.
+    const metadata = { name: 'n', uid: randomUUID() };
+    const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata, status: { phase: 'Active' } };
+    const key = { resource: 'namespaces', namespace: '', name: metadata.name };
+    await process.storage.create(key, metadata.uid, JSON.stringify(namespace));
     await use(process, repairOf(process));
   } finally {
     await process.stop();
