@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Pod } from '../src/apis/core/v1/pod.types.js';
 import { NodeAuthorizer } from '../src/authorization/node/node.authorizer.js';
 import { NodeGraph } from '../src/authorization/node/node-graph.js';
-import { nodeRules } from '../src/authorization/node/node-module.js';
+import { nodeRules } from '../src/authorization/node/node-mode.js';
 import { podReferences, referenceKey } from '../src/authorization/node/pod-references.js';
 import { parseRequestInfo } from '../src/endpoints/request-info/request-info.js';
 import type { ApiObject } from '../src/machinery/api-object.js';

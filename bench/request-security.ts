@@ -162,7 +162,7 @@ try {
     { kind: 'ServiceAccount', name: 'robot', namespace: 'ns-100' },
   ]);
   const guards = [
-    new AuthenticationGuard(authentication.authenticator, true, authentication.metrics, logger),
+    new AuthenticationGuard(authentication.authenticator, { anonymousAuth: true }, authentication.metrics, logger),
     new ImpersonationGuard(authorizer, names),
     new AuthorizationGuard(authorizer),
   ];

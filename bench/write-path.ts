@@ -14,36 +14,25 @@ import type { ApiObject } from '../src/machinery/api-object.js';
 import { formatTime, systemClock } from '../src/machinery/clock.js';
 import { applyPatch } from '../src/machinery/managed-fields/index.js';
 import type { RequestContext } from '../src/machinery/request-context.js';
-import { closedSecurity } from '../src/machinery/security.js';
 import { vendorNames } from '../src/machinery/vendor.js';
 import { podResource } from '../src/modules/core/pod/pod.resource.js';
 import { Metrics } from '../src/observability/metrics.js';
 import { beforeCreate } from '../src/registry/before-create.js';
 import { beforeUpdate } from '../src/registry/before-update.js';
-import type { GroupContext } from '../src/registry/group-context.js';
 import { encodeForStorage, parseStored, toStored } from '../src/registry/object-codec.js';
 import { ResourceRegistry, type ServedResource } from '../src/registry/resource-registry.js';
+import { ResourceStores } from '../src/registry/resource-stores.js';
 import type { Storage } from '../src/storage/storage.interface.js';
 
 const rounds = Number(process.argv[2] ?? 20_000);
 const names = vendorNames('k8s.io');
 const registry = new ResourceRegistry();
 const storage = undefined as unknown as Storage;
-const group: GroupContext = {
-  registry,
-  storage,
-  clock: systemClock,
-  names,
-  security: closedSecurity,
-  serviceClusterIpRange: '10.0.0.0/16',
-  serviceNodePortRange: '30000-32767',
-};
-registry.register(podResource(group));
+const stores = new ResourceStores(registry, storage, systemClock);
+registry.register(podResource(names, stores));
 const pods = registry.find('', 'v1', 'pods') as ServedResource;
 const services = new EndpointServices(
-  registry,
-  storage,
-  systemClock,
+  stores,
   names,
   new Metrics(),
   {
@@ -52,7 +41,6 @@ const services = new EndpointServices(
     maxConnectionBytesPerSecond: 0,
     listPageSize: 500,
     shutdown: new AbortController().signal,
-    continueKey: Buffer.alloc(32),
   },
   metaKinds,
 );

@@ -5,10 +5,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nestConfig } from './nest-config.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceFolders = ['src', 'test', 'bench'];
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const config = nestConfig(root);
 /** Written after each build without errors; the compiler's own record also exists after one with errors. */
 const record = join(root, 'dist', '.complete');
 
@@ -22,7 +24,7 @@ function filesBelow(folder) {
 function isStale() {
   if (!existsSync(record)) return true;
   const built = statSync(record).mtimeMs;
-  const inputs = ['package.json', 'tsconfig.json'].map((name) => join(root, name));
+  const inputs = ['package.json', 'nest-cli.json', config.project].map((name) => join(root, name));
   for (const folder of sourceFolders) inputs.push(...filesBelow(join(root, folder)));
   return inputs.some((path) => statSync(path).mtimeMs > built) || orphans().length > 0;
 }
@@ -44,11 +46,15 @@ function build() {
     console.error('The compiler is not installed: run npm ci (without --omit=dev).');
     return 1;
   }
+  if (config.deleteOutDir) rmSync(join(root, 'dist'), { recursive: true, force: true });
   for (const path of orphans()) rmSync(path);
   rmSync(record, { force: true });
   // Sources saved while the compiler runs are newer than this.
   const begun = new Date();
-  const { status } = spawnSync(process.execPath, [compiler, '-p', root], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, config.project)], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   if (status !== 0) return status ?? 1;
   writeFileSync(record, `${begun.toISOString()}\n`);
   utimesSync(record, begun, begun);

@@ -1,83 +1,83 @@
-import { type CanActivate, type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { AdmissionChain } from './admission/chain.js';
-import type { Authentication } from './authentication/build-authentication.js';
-import { DiscoveryController, VERSION_INFO, type VersionInfo } from './endpoints/discovery/discovery.controller.js';
-import { HEALTH_CHECKS, HealthController } from './endpoints/health/health.controller.js';
-import type { HealthCheck } from './endpoints/health/health-checks.js';
-import { OpenApiController } from './endpoints/openapi/openapi.controller.js';
-import { CatchAllController, groupController } from './endpoints/resource.controller.js';
-import {
-  ISSUER_DOCUMENTS,
-  ServiceAccountIssuerController,
-} from './endpoints/service-account-issuer/service-account-issuer.controller.js';
-import { EndpointServices } from './endpoints/services.js';
+import { AdmissionModule } from './admission/admission.module.js';
+import { AdvertiseModule } from './advertise/advertise.module.js';
+import { AuthenticationGuard } from './authentication/authentication.guard.js';
+import { AuthenticationModule } from './authentication/authentication.module.js';
+import { ImpersonationGuard } from './authentication/impersonation/impersonation.guard.js';
+import { TlsModule } from './authentication/x509/tls.module.js';
+import type { TlsFiles } from './authentication/x509/tls-files.js';
+import { AuthorizationGuard } from './authorization/authorization.guard.js';
+import { AuthorizationModule } from './authorization/authorization.module.js';
+import { ClusterBootstrap } from './cluster-bootstrap.js';
+import { type ControllersSettings, type ServerOptions, serverOptionGroups } from './config/options.js';
+import { OptionsModule } from './config/options.module.js';
+import { ControllersModule } from './controllers/controllers.module.js';
+import { EndpointsModule } from './endpoints/endpoints.module.js';
+import { InFlightGuard } from './endpoints/request-info/in-flight.guard.js';
+import { groupController } from './endpoints/resource.controller.js';
 import { StatusFilter } from './endpoints/status.filter.js';
-import { groupName } from './machinery/vendor.js';
-import { groupModules } from './modules/index.js';
-import { Logger } from './observability/logger.js';
-import { GROUP_CONTEXT, type GroupContext } from './registry/group-context.js';
-import { ResourceRegistry } from './registry/resource-registry.js';
+import { vendorNames } from './machinery/vendor.js';
+import { apiGroupModules } from './modules/index.js';
+import type { Logger } from './observability/logger.js';
+import type { MetricsWorker } from './observability/metrics.js';
+import { ObservabilityModule } from './observability/observability.module.js';
+import { RegistryModule } from './registry/registry.module.js';
+import { StartModule } from './storage/start.module.js';
+import { StorageModule } from './storage/storage.module.js';
 
-/** What the application is made of; built by the server before Nest starts. */
+/** What a serving process is made from besides its options. */
 export interface AppParts {
-  readonly services: EndpointServices;
-  readonly groupContext: GroupContext;
-  readonly issuerDocuments: () => Authentication['issuerDocuments'];
-  /** Asked in this order before a handler. */
-  readonly guards: readonly CanActivate[];
-  readonly admission: AdmissionChain;
-  readonly healthChecks: readonly HealthCheck[];
-  readonly version: VersionInfo;
-  readonly filter: StatusFilter;
   readonly logger: Logger;
-}
-
-/** Hands shared values to every module. */
-@Module({})
-class SharedModule {
-  static of(parts: AppParts): DynamicModule {
-    const { services, groupContext, logger } = parts;
-    const providers = [
-      { provide: EndpointServices, useValue: services },
-      { provide: GROUP_CONTEXT, useValue: groupContext },
-      { provide: Logger, useValue: logger },
-      { provide: HEALTH_CHECKS, useValue: parts.healthChecks },
-      { provide: ISSUER_DOCUMENTS, useValue: { documents: parts.issuerDocuments } },
-      { provide: VERSION_INFO, useValue: parts.version },
-      { provide: AdmissionChain, useValue: parts.admission },
-      { provide: ResourceRegistry, useValue: services.registry },
-    ];
-    return { module: SharedModule, global: true, providers, exports: providers.map((p) => p.provide) };
-  }
+  readonly tls: TlsFiles;
+  /** What the process is among several behind the same port. */
+  readonly worker?: MetricsWorker | undefined;
+  /** Runs the control loops in this process as well. */
+  readonly controllers?: ControllersSettings | undefined;
+  /** Ends waiting for a database that is not ready. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The way of a request: the hooks of `endpoints/request-info` (registered on Fastify before routing), then the
- * guards in their order, then for writes the admission interceptor of the controllers, then the handler of the verb; any
- * error ends in the filter.
+ * A process that serves the API. The way of a request: the hooks of `endpoints/request-info` (registered on Fastify
+ * before routing), then the four guards in this order, then for writes the admission interceptor of the controllers,
+ * then the handler of the verb; any error ends in the filter.
  */
-@Module({})
+@Module({
+  imports: [StorageModule, RegistryModule, AuthenticationModule, AuthorizationModule, AdmissionModule, EndpointsModule],
+  providers: [
+    { provide: APP_GUARD, useClass: AuthenticationGuard },
+    { provide: APP_GUARD, useClass: ImpersonationGuard },
+    { provide: APP_GUARD, useClass: InFlightGuard },
+    { provide: APP_GUARD, useClass: AuthorizationGuard },
+    { provide: APP_FILTER, useExisting: StatusFilter },
+    ClusterBootstrap,
+  ],
+})
 export class AppModule {
-  static of(parts: AppParts): DynamicModule {
-    const names = parts.services.names;
-    const groupControllers = groupModules.map(({ group }) =>
-      groupController(group === 'core' ? 'api' : `apis/${groupName(group, names)}`),
-    );
+  static of(options: ServerOptions, { logger, tls, worker, controllers, signal }: AppParts): DynamicModule {
+    const host = {
+      names: vendorNames(options.cluster.vendor, options.cluster.compat),
+      imports: [
+        StorageModule,
+        RegistryModule,
+        AuthenticationModule,
+        AuthorizationModule,
+        AdmissionModule,
+        EndpointsModule,
+      ],
+      controllerAt: groupController,
+    };
     return {
       module: AppModule,
-      imports: [SharedModule.of(parts), ...groupModules.map((m) => m.module)],
-      controllers: [
-        HealthController,
-        DiscoveryController,
-        OpenApiController,
-        ServiceAccountIssuerController,
-        ...groupControllers,
-        CatchAllController,
-      ],
-      providers: [
-        ...parts.guards.map((guard) => ({ provide: APP_GUARD, useValue: guard })),
-        { provide: APP_FILTER, useValue: parts.filter },
+      imports: [
+        OptionsModule.of(serverOptionGroups, options),
+        ObservabilityModule.of(logger, worker),
+        StartModule.of(signal),
+        TlsModule.of(tls),
+        ...apiGroupModules(host),
+        AdvertiseModule,
+        ...(controllers === undefined ? [] : [ControllersModule.of(controllers)]),
       ],
     };
   }

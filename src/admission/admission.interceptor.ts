@@ -1,10 +1,9 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
-import { attributesOf } from '../machinery/authorizer.js';
+import { AUTHORIZER, type Authorizer, attributesOf } from '../machinery/authorizer.js';
 import { deniedError } from '../machinery/denied-error.js';
 import type { AdmissionFunctions, AdmissionSubject, RequestContext, UserInfo } from '../machinery/request-context.js';
-import { GROUP_CONTEXT, type GroupContext } from '../registry/group-context.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import type { AdmissionAttributes } from './attributes.js';
 import { AdmissionChain } from './chain.js';
@@ -18,7 +17,7 @@ export class AdmissionInterceptor implements NestInterceptor {
   constructor(
     @Inject(AdmissionChain) private readonly chain: AdmissionChain,
     @Inject(ResourceRegistry) private readonly registry: ResourceRegistry,
-    @Inject(GROUP_CONTEXT) private readonly group: Pick<GroupContext, 'security'>,
+    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
   ) {}
 
   intercept(host: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -59,7 +58,7 @@ export class AdmissionInterceptor implements NestInterceptor {
   private async mayRead(context: RequestContext): Promise<boolean> {
     const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb: 'get' };
     try {
-      return (await this.group.security.authorizer.authorize(asked)).decision === 'allow';
+      return (await this.authorizer.authorize(asked)).decision === 'allow';
     } catch {
       // The object is gone by now: what can't be found out must not make a failure of that.
       return false;
@@ -72,7 +71,7 @@ export class AdmissionInterceptor implements NestInterceptor {
    */
   private async authorizeCreation(context: RequestContext): Promise<void> {
     const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb: 'create' };
-    const { decision, reason } = await this.group.security.authorizer.authorize(asked);
+    const { decision, reason } = await this.authorizer.authorize(asked);
     if (decision !== 'allow') throw deniedError(asked, reason);
   }
 }

@@ -5,19 +5,18 @@ import type { Endpoints } from '../apis/core/v1/endpoints.types.js';
 import type { Service } from '../apis/core/v1/service.types.js';
 import type { EndpointSlice } from '../apis/discovery/v1/endpoint-slice.types.js';
 import { ManualTimers } from '../controllers/testing/manual-timers.js';
-import { closedSecurity } from '../machinery/security.js';
 import { vendorNames } from '../machinery/vendor.js';
-import { ensureSystemObjects } from '../modules/core/bootstrap.js';
-import { coreResources } from '../modules/core/core.module.js';
+import { ensureSystemObjects, type SystemParts } from '../modules/core/bootstrap.js';
+import { coreResources } from '../modules/core/core-api.module.js';
 import { endpointSliceResource } from '../modules/discovery/endpoint-slice/endpoint-slice.resource.js';
-import type { GroupContext } from '../registry/group-context.js';
+import { ResourceStores } from '../registry/resource-stores.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import { silentObserver } from '../storage/postgres/options.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { StorageError } from '../storage/storage.errors.js';
 import { advertisedAddress } from './advertised-address.js';
 import type { Advertiser } from './advertiser.js';
-import { advertiserOf } from './build-advertiser.js';
+import { type AdvertiserContext, advertiserOf } from './build-advertiser.js';
 import { leaseMs, leaseResource, type ServingAddress } from './serving-leases.js';
 
 const sliceResource = 'endpointslices.discovery.k8s.io';
@@ -25,7 +24,7 @@ const sliceResource = 'endpointslices.discovery.k8s.io';
 describe('what the cluster is told about where the API is served', () => {
   let server: TestPostgres;
   let storage: PostgresStorage;
-  let context: GroupContext;
+  let context: SystemParts;
   let timers: ManualTimers;
   let told: string[];
   const logger = {
@@ -43,22 +42,16 @@ describe('what the cluster is told about where the API is served', () => {
     timers = new ManualTimers();
     told = [];
     const names = vendorNames('k8s.io');
-    context = {
-      registry: new ResourceRegistry(),
-      storage,
-      clock: timers,
-      names,
-      security: closedSecurity,
-      serviceClusterIpRange: '10.0.0.0/24',
-      serviceNodePortRange: '30000-30099',
-    };
-    for (const definition of coreResources(context)) context.registry.register(definition);
-    context.registry.register(endpointSliceResource(names));
+    const stores = new ResourceStores(new ResourceRegistry(), storage, timers);
+    const ranges = { serviceClusterIpRange: '10.0.0.0/24', serviceNodePortRange: '30000-30099' };
+    context = { names, stores, ranges };
+    for (const definition of coreResources(names, stores, ranges, undefined)) stores.registry.register(definition);
+    stores.registry.register(endpointSliceResource(names));
     await ensureSystemObjects(context, 6443);
   });
   afterEach(() => storage.stop());
 
-  const processAt = (own: ServingAddress | undefined, over: GroupContext = context) =>
+  const processAt = (own: ServingAddress | undefined, over: AdvertiserContext = context) =>
     advertiserOf(over, own, logger, timers);
   const read = async <T>(resource: string, name = 'kubernetes'): Promise<T | undefined> => {
     const stored = await storage.get({ resource, namespace: 'default', name });

@@ -1,23 +1,34 @@
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuthenticationOptions } from '../config/authentication.options.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { unauthorizedError } from '../machinery/status-error.js';
-import type { Logger } from '../observability/logger.js';
+import { Logger } from '../observability/logger.js';
 import { anonymousUser } from './anonymous/anonymous.authenticator.js';
-import type { AuthenticationMetrics } from './authentication-metrics.js';
-import type { AuthenticationRequest, AuthenticationResult, Authenticator } from './authenticator.js';
+import { AuthenticationMetrics } from './authentication-metrics.js';
+import {
+  AUTHENTICATOR,
+  type AuthenticationRequest,
+  type AuthenticationResult,
+  type Authenticator,
+} from './authenticator.js';
 import type { RequestHead } from './header-fields.js';
 
 /** First guard: binds every request to a user or refuses it with a 401 (specification 5.1). */
+@Injectable()
 export class AuthenticationGuard implements CanActivate {
+  private readonly allowAnonymous: boolean;
+
   constructor(
-    private readonly authenticator: Authenticator,
-    private readonly allowAnonymous: boolean,
-    private readonly metrics: Pick<AuthenticationMetrics, 'attempt'>,
-    private readonly logger: Pick<Logger, 'debug'>,
-  ) {}
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(AuthenticationOptions) { anonymousAuth }: Pick<AuthenticationOptions, 'anonymousAuth'>,
+    @Inject(AuthenticationMetrics) private readonly metrics: Pick<AuthenticationMetrics, 'attempt'>,
+    @Inject(Logger) private readonly logger: Pick<Logger, 'debug'>,
+  ) {
+    this.allowAnonymous = anonymousAuth;
+  }
 
   async canActivate(host: ExecutionContext): Promise<boolean> {
     const http = host.switchToHttp();

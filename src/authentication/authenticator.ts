@@ -36,6 +36,9 @@ export type AuthenticationResult =
 
 export const noCredentials: AuthenticationResult = Object.freeze({ kind: 'none' });
 
+/** Injection token of the {@link Authenticator} made of all configured methods. */
+export const AUTHENTICATOR = Symbol('Authenticator');
+
 /** One authentication method (specification 5.2). Never throws for bad credentials. */
 export interface Authenticator {
   authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> | AuthenticationResult;

@@ -1,9 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { AuthenticationOptions } from '../config/authentication.options.js';
-import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/security.js';
+import type { Clock } from '../machinery/clock.js';
+import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
+import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { ChangeFollower } from '../registry/change-follower.js';
-import type { GroupContext } from '../registry/group-context.js';
+import type { StoredResources } from '../registry/object-codec.js';
+import type { Storage } from '../storage/storage.interface.js';
 import { AuthenticationMetrics } from './authentication-metrics.js';
 import type { Authenticator } from './authenticator.js';
 import { BearerTokenAuthenticator } from './bearer-token/bearer-token.authenticator.js';
@@ -27,9 +30,12 @@ import type { TlsFiles } from './x509/tls-files.js';
 const tokenCacheLimits = { ttlMs: 10_000, maxEntries: 20_000 } as const;
 
 /** What methods work with. */
-export interface AuthenticationParts extends Pick<GroupContext, 'names' | 'registry' | 'clock'> {
+export interface AuthenticationParts {
+  readonly names: VendorNames;
+  readonly registry: StoredResources;
+  readonly clock: Clock;
   /** Read for what tokens depend on: the database itself, since a token dies with the objects it is bound to. */
-  readonly storage: GroupContext['storage'];
+  readonly storage: Storage;
   readonly logger: Logger;
   readonly metrics: Registry;
   /** Its pool `client` has the authorities of client certificates. */
@@ -39,6 +45,9 @@ export interface AuthenticationParts extends Pick<GroupContext, 'names' | 'regis
   /** Where other parties reach this server's key set. */
   readonly keySetUrl: string;
 }
+
+/** Injection token of the {@link Authentication}. */
+export const AUTHENTICATION = Symbol('Authentication');
 
 /** The configured methods, ready for requests. */
 export interface Authentication {

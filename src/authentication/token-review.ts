@@ -1,4 +1,4 @@
-import type { TokenReviewer, TokenReviewResult } from '../machinery/security.js';
+import type { TokenReviewer, TokenReviewResult } from '../machinery/tokens.js';
 import { maxTokenLength } from './bearer-token/bearer-token.authenticator.js';
 import type { TokenAuthenticator } from './token-authenticator.js';
 

@@ -1,6 +1,7 @@
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import {
+  AUTHORIZER,
   type AuthorizationDecision,
   type Authorizer,
   type AuthorizerAttributes,
@@ -10,9 +11,10 @@ import { deniedError } from '../machinery/denied-error.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { unauthorizedError } from '../machinery/status-error.js';
 
-/** Second guard: a request goes on only when a module allows it; everything else is a 403. */
+/** Fourth guard: a request goes on only when a module allows it; everything else is a 403. */
+@Injectable()
 export class AuthorizationGuard implements CanActivate {
-  constructor(private readonly authorizer: Authorizer) {}
+  constructor(@Inject(AUTHORIZER) private readonly authorizer: Authorizer) {}
 
   /** Answers at once while the modules do. A module that fails and isn't made up for ends the request with its error. */
   canActivate(host: ExecutionContext): Promise<boolean> | boolean {

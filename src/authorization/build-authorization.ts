@@ -1,40 +1,51 @@
 import type { AuthorizationMode, AuthorizationOptions } from '../config/authorization.options.js';
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
+import type { Clock } from '../machinery/clock.js';
+import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
-import type { GroupContext } from '../registry/group-context.js';
-import { abacModule } from './abac/abac-module.js';
+import type { StoredResources } from '../registry/object-codec.js';
+import type { ResourceStores } from '../registry/resource-stores.js';
+import type { Storage } from '../storage/storage.interface.js';
+import { abacMode } from './abac/abac-mode.js';
 import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
-import type { AuthorizationModule, ModuleHealthCheck } from './authorization-module.js';
-import { nodeModule } from './node/node-module.js';
+import type { ConfiguredMode, ModeHealthCheck } from './configured-mode.js';
+import { nodeMode } from './node/node-mode.js';
 import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
-import { rbacModule } from './rbac/rbac-module.js';
+import { rbacMode } from './rbac/rbac-mode.js';
 import { UnionAuthorizer, UnionRuleResolver } from './union.js';
-import { webhookModule } from './webhook/webhook-module.js';
+import { webhookMode } from './webhook/webhook-mode.js';
 
 /** What modules decide with. */
-export interface AuthorizationParts extends Pick<GroupContext, 'storage' | 'registry' | 'names' | 'clock'> {
+export interface AuthorizationParts {
+  readonly storage: Storage;
+  readonly registry: StoredResources;
+  readonly names: VendorNames;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** The configured modules, in order. */
+/** Injection token of the {@link Authorization}. */
+export const AUTHORIZATION = Symbol('Authorization');
+
+/** The configured modes, in order. */
 export interface Authorization {
   readonly authorizer: Authorizer;
   readonly rules: RuleResolver;
   /** Fills what modules keep in memory; once all resources are registered. They follow the store until the abort. */
   start(signal: AbortSignal): Promise<void>;
   /** Writes what a new cluster needs for the modules; once the system's namespaces are there. Ends with the abort. */
-  prepare(context: GroupContext, signal: AbortSignal): Promise<void>;
+  prepare(stores: ResourceStores, signal: AbortSignal): Promise<void>;
   /** Resolves when nothing runs any more after the abort. */
   stopped(): Promise<void>;
-  readonly healthChecks: readonly ModuleHealthCheck[];
+  readonly healthChecks: readonly ModeHealthCheck[];
 }
 
-type ModuleFactory = (options: AuthorizationOptions, parts: AuthorizationParts) => AuthorizationModule;
+type ModuleFactory = (options: AuthorizationOptions, parts: AuthorizationParts) => ConfiguredMode;
 
 const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
   AlwaysAllow: () => fixed(new AlwaysAllowAuthorizer()),
   AlwaysDeny: () => fixed(new AlwaysDenyAuthorizer()),
-  ABAC: (options, parts) => abacModule(settled(options.authorizationPolicyFile), parts),
+  ABAC: (options, parts) => abacMode(settled(options.authorizationPolicyFile), parts),
   Webhook: (options, parts) => {
     const settings = {
       configFile: settled(options.authorizationWebhookConfigFile),
@@ -42,10 +53,10 @@ const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
       authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
       unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
     };
-    return webhookModule(settings, parts);
+    return webhookMode(settings, parts);
   },
-  RBAC: (_options, parts) => rbacModule(parts),
-  Node: (_options, parts) => nodeModule(parts),
+  RBAC: (_options, parts) => rbacMode(parts),
+  Node: (_options, parts) => nodeMode(parts),
 };
 
 /** The options were checked: a mode has what it needs. */
@@ -54,7 +65,7 @@ function settled(value: string | undefined): string {
   return value;
 }
 
-function fixed(module: Authorizer & RuleResolver): AuthorizationModule {
+function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
   return { authorizer: module, rules: module };
 }
 
@@ -75,8 +86,8 @@ export function buildAuthorization(options: AuthorizationOptions, parts: Authori
     start: async (signal) => {
       await Promise.all(modules.map((module) => module.start?.(signal)));
     },
-    prepare: async (context, signal) => {
-      await Promise.all(modules.map((module) => module.prepare?.(context, signal)));
+    prepare: async (stores, signal) => {
+      await Promise.all(modules.map((module) => module.prepare?.(stores, signal)));
     },
     stopped: async () => {
       await Promise.all(modules.map((module) => module.stopped?.()));

@@ -3,6 +3,8 @@ import { ApiOptions } from './api.options.js';
 import { AuthenticationOptions } from './authentication.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
 import { ClusterOptions } from './cluster.options.js';
+import { ControlLoopOptions } from './controllers.options.js';
+import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';
 import type { ParsedOptions } from './parse-options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
@@ -19,6 +21,12 @@ export const serverOptionGroups = {
   cluster: ClusterOptions,
   logging: LoggingOptions,
 } as const;
+
+/** Concerns of a process that runs the control loops. */
+export const controllerOptionGroups = { controllers: ControlLoopOptions, events: EventOptions } as const;
+
+/** What the control loops are told, wherever they run. */
+export type ControllersSettings = ParsedOptions<typeof controllerOptionGroups>;
 
 type Parsed = ParsedOptions<typeof serverOptionGroups>;
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { makeAuthority, makeRequest, toBase64 } from '../../test/support/certificate-requests.js';
-import { testGroupContext } from '../../test/support/definition-tester.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../test/support/test-storage.js';
 import type { CertificateSigningRequest } from '../apis/certificates/v1/certificate-signing-request.types.js';
@@ -42,7 +41,7 @@ class Fixture {
   private readonly store: Store;
 
   private constructor(readonly storage: TestStorage) {
-    this.registry.register(certificateSigningRequestResource({ ...testGroupContext(names), clock: this.timers }));
+    this.registry.register(certificateSigningRequestResource(names, this.timers));
     const served = this.registry.find('certificates.k8s.io', 'v1', 'certificatesigningrequests');
     assert.ok(served);
     this.store = new Store(served, storage, this.timers);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
-import { closedSecurity, type Security } from '../machinery/security.js';
+import { type Authorizer, closedAuthorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
@@ -35,7 +35,7 @@ export interface ControllersOptions {
   readonly names: VendorNames;
   readonly logger: Logger;
   /** Judges the rights of those whom loops act for. Default: nobody has any. */
-  readonly security?: Security | undefined;
+  readonly authorizer?: Authorizer | undefined;
   /** The loops to run. Default: those that run unless switched off. */
   readonly enabled?: ReadonlySet<ControllerName> | undefined;
   /** What certificates are signed with; without it none are. */
@@ -107,7 +107,7 @@ export function startControllers(options: ControllersOptions): RunningController
 
 /** The enabled loops, in no order. */
 function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
-  const { signing, signToken, rootAuthority, security = closedSecurity, settleMs } = options;
+  const { signing, signToken, rootAuthority, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs } = options;
   const without = (text: string): undefined => {
     parts.logger.info(text);
@@ -118,7 +118,7 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
     namespace: () => new NamespaceController({ ...parts, settleMs }),
     'allocation-repair': () => new AllocationRepairController(parts),
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
-    csrapproving: () => new CsrApprovingController({ ...parts, authorizer: security.authorizer }),
+    csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined
         ? without('certificates are not signed: there is no --cluster-signing-cert-file')

@@ -1,6 +1,6 @@
 import type { Http2SecureServer } from 'node:http2';
 import type { SecureContextOptions } from 'node:tls';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerClientError } from './client-errors.js';
 import type { StatusFilter } from './status.filter.js';
 
@@ -55,7 +55,7 @@ export function keepAllFields(server: Http2SecureServer): void {
 }
 
 /** Options of a Fastify instance that say how requests find their routes. */
-export function routingOptions(maxBodyBytes: number, filter: StatusFilter): object {
+export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 'answer'>): object {
   return {
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: true,
@@ -68,8 +68,14 @@ export function routingOptions(maxBodyBytes: number, filter: StatusFilter): obje
   };
 }
 
+/** Bodies stay unread until the handler asks for them, after authorization. */
+export function leaveBodies(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) => done(null));
+}
+
 /** Options of the Fastify instance: one TLS listener for HTTP/1.1 and HTTP/2. */
-export function listenerOptions(options: ListenerOptions, filter: StatusFilter): object {
+export function listenerOptions(options: ListenerOptions, filter: Pick<StatusFilter, 'answer'>): object {
   const { http2MaxStreamsPerConnection: streams } = options;
   return {
     http2: true,

@@ -3,6 +3,7 @@ import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
+import type { ResourceStores } from '../registry/resource-stores.js';
 import { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { MetaKinds } from './meta-kinds.js';
@@ -22,8 +23,6 @@ export interface EndpointOptions {
   readonly shutdown: AbortSignal;
   /** Objects read per round trip while a long list is streamed. */
   readonly listPageSize: number;
-  /** Signs continue tokens; the same in every process. */
-  readonly continueKey: Uint8Array;
   /** Paths of documents that are no resources and that only some servers have. Default: none. */
   readonly documentPaths?: () => readonly string[];
   /** From 0 to below 1; spreads what would else happen to all clients at once. Default: random. */
@@ -34,33 +33,36 @@ export interface EndpointOptions {
 export class EndpointServices {
   readonly accept: AcceptNegotiator;
   readonly throttle: ConnectionThrottle;
-  readonly continueTokens: ContinueTokens;
+  readonly continueTokens = new ContinueTokens();
   readonly random: () => number;
+  readonly registry: ResourceRegistry;
+  readonly storage: Storage;
+  readonly clock: Clock;
+  private readonly ownStores = new WeakMap<ServedResource, Store>();
   /** Does what would hold up everything else; without it, everything is done here. */
   largeLane: LargeLane | undefined;
-  private readonly stores = new WeakMap<ServedResource, Store>();
 
   constructor(
-    readonly registry: ResourceRegistry,
-    readonly storage: Storage,
-    readonly clock: Clock,
+    stores: ResourceStores,
     readonly names: VendorNames,
     readonly metrics: Metrics,
     readonly options: EndpointOptions,
     readonly kinds: MetaKinds,
   ) {
+    this.registry = stores.registry;
+    this.storage = stores.storage;
+    this.clock = stores.clock;
     this.accept = new AcceptNegotiator(names);
     this.throttle = new ConnectionThrottle(options.maxConnectionBytesPerSecond);
     this.random = options.random ?? Math.random;
-    this.continueTokens = new ContinueTokens(options.continueKey);
   }
 
-  /** The store of a served resource, made on first use. */
+  /** The store of a served resource for its clients, made on first use: objects are made in namespaces that live only. */
   storeOf(resource: ServedResource): Store {
-    let store = this.stores.get(resource);
+    let store = this.ownStores.get(resource);
     if (store === undefined) {
       store = new Store(resource, this.storage, this.clock, undefined, { inLiveNamespaces: true });
-      this.stores.set(resource, store);
+      this.ownStores.set(resource, store);
     }
     return store;
   }

@@ -1,4 +1,4 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   badRequestError,
@@ -10,10 +10,10 @@ import {
   unknownPathError,
   unsupportedMediaTypeError,
 } from '../machinery/status-error.js';
-import type { Logger } from '../observability/logger.js';
+import { Logger } from '../observability/logger.js';
 import { type AcceptedType, plainJson } from './negotiation/accept.js';
 import { encodeValue, formatWarning } from './negotiation/respond.js';
-import type { EndpointServices } from './services.js';
+import { EndpointServices } from './services.js';
 
 /** Whatever was thrown, as the error that is answered. Faults of our own become a 500 that names no internals. */
 export function toAnswer(error: unknown): StatusError {
@@ -38,11 +38,12 @@ export function toAnswer(error: unknown): StatusError {
 }
 
 /** The one place where errors become answers: every failure is a `Status` (specification 7). */
+@Injectable()
 @Catch()
 export class StatusFilter implements ExceptionFilter {
   constructor(
-    private readonly logger: Logger,
-    private readonly services: Pick<EndpointServices, 'accept' | 'kinds'>,
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(EndpointServices) private readonly services: Pick<EndpointServices, 'accept' | 'kinds'>,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {

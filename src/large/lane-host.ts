@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import type { Security } from '../machinery/security.js';
+import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
+import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
 import type { NamespaceIndex } from '../registry/namespace-index.js';
 import type {
   ListPage,
@@ -19,7 +20,11 @@ const mostPageCharacters = 4 * 2 ** 20;
 /** What the thread may ask for. */
 export interface LaneParts {
   readonly storage: Storage;
-  readonly security: Security;
+  readonly authorizer: Authorizer;
+  readonly rules: RuleResolver;
+  readonly tokens: TokenReviewer;
+  /** Undefined when this process has no key to sign with. */
+  readonly issuer: ServiceAccountTokenIssuer | undefined;
   readonly namespaces: Pick<NamespaceIndex, 'state'>;
 }
 
@@ -60,14 +65,13 @@ export class LaneHost {
 
   private call(target: LaneTarget, method: string, args: readonly unknown[]): unknown {
     if (!laneTargets.includes(target)) throw new Error(`no target ${target}`);
-    const { storage, security, namespaces } = this.parts;
+    const { storage } = this.parts;
     if (target === 'storage' && method === 'guaranteedUpdate') {
       const [key, options, id] = args as [StorageKey, UpdateOptions, number];
       return storage.guaranteedUpdate(key, options, (current) => this.decide(id, current));
     }
     if (target === 'storage' && method === 'list') return this.list(args[0] as ListQuery);
-    const objects = { storage, namespaces, ...security };
-    const object = objects[target] as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+    const object = this.parts[target] as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
     // Nothing that is asked here is ended early: the request ends it.
     const given = target === 'tokens' ? [...args, new AbortController().signal] : args;
     return object[method]?.(...given);

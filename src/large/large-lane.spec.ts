@@ -3,8 +3,9 @@ import { it } from 'node:test';
 import { AdmissionOptions } from '../config/admission.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
 import { LoggingOptions } from '../config/logging.options.js';
-import { closedSecurity } from '../machinery/security.js';
+import { closedAuthorizer, closedRules } from '../machinery/authorizer.js';
 import { StatusError } from '../machinery/status-error.js';
+import { closedTokens } from '../machinery/tokens.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { LaneRequest, LaneSettings } from './lane-messages.js';
 import { type LaneOptions, LargeLane, laneDefaults } from './large-lane.js';
@@ -36,7 +37,10 @@ function request(user: string, body = '{"metadata":{"name":"-"}}'): LaneRequest 
 async function withLane(options: Partial<LaneOptions>, use: (lane: LargeLane) => Promise<void>): Promise<void> {
   const parts = {
     storage: {} as Storage,
-    security: closedSecurity,
+    authorizer: closedAuthorizer,
+    rules: closedRules,
+    tokens: closedTokens,
+    issuer: undefined,
     namespaces: { state: () => 'active' as const },
   };
   const lane = new LargeLane(settings, parts, { warn: () => undefined }, { ...laneDefaults, ...options });

@@ -28,6 +28,14 @@ export interface Authorizer {
   authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision;
 }
 
+/** Injection token of the {@link Authorizer} that has the last word: all configured modes together. */
+export const AUTHORIZER = Symbol('Authorizer');
+
+/** For processes that answer no requests: allows nothing. */
+export const closedAuthorizer: Authorizer = Object.freeze({
+  authorize: () => ({ decision: 'deny', reason: 'this process answers no requests' }) as const,
+});
+
 /** The attributes of an ordinary request. */
 export function attributesOf(user: UserInfo, info: RequestInfo): AuthorizerAttributes {
   return {
@@ -74,3 +82,11 @@ export interface RuleResolver {
   /** Rules in force for `user` in `namespace`, cluster-wide ones included. */
   rulesFor(user: UserInfo, namespace: string): Promise<RuleList> | RuleList;
 }
+
+/** Injection token of the {@link RuleResolver} of all configured modes. */
+export const RULE_RESOLVER = Symbol('RuleResolver');
+
+/** For processes that answer no requests: knows no rules. */
+export const closedRules: RuleResolver = Object.freeze({
+  rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: true, evaluationError: 'not available' }),
+});

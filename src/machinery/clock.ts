@@ -4,6 +4,9 @@ export interface Clock {
   now(): number;
 }
 
+/** Injection token of the {@link Clock}. */
+export const CLOCK = Symbol('Clock');
+
 export const systemClock: Clock = { now: () => Date.now() };
 
 let cachedSecond = -1;

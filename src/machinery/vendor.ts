@@ -44,6 +44,9 @@ export interface VendorNames {
   readonly legacyUnknownSigner: string;
 }
 
+/** Injection token of the {@link VendorNames}. */
+export const VENDOR_NAMES = Symbol('VendorNames');
+
 export type Compatibility = '' | 'kubernetes';
 
 /** The name of the API's own Service inside a cluster, which is the same for every vendor. */

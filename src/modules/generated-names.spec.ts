@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { testClock, testGroupContext, testNames } from '../../test/support/definition-tester.js';
+import { testClock, testNames } from '../../test/support/definition-tester.js';
+import { registeredGroups } from '../../test/support/registered-groups.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../test/support/test-storage.js';
 import { validObject } from '../../test/support/valid-objects.js';
@@ -8,12 +9,11 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { decode } from '../machinery/schema/index.js';
 import { generateName, type RandomBytes } from '../registry/generate-name.js';
-import type { GroupContext } from '../registry/group-context.js';
 import { toStored } from '../registry/object-codec.js';
 import { isStoredKind, type ResourceDefinition } from '../registry/resource-definition.js';
-import { ResourceRegistry, type ServedResource } from '../registry/resource-registry.js';
+import type { ServedResource } from '../registry/resource-registry.js';
+import type { ResourceStores } from '../registry/resource-stores.js';
 import { Store } from '../registry/store.js';
-import { groupModules } from './index.js';
 
 /** Draws the same letter five times; which ones, in this order. */
 function letters(...order: number[]): RandomBytes {
@@ -22,7 +22,7 @@ function letters(...order: number[]): RandomBytes {
 
 let postgres: TestPostgres;
 let storage: TestStorage;
-let context: GroupContext;
+let stores: ResourceStores;
 
 /** Uids that were offered to storage. */
 const offered: string[] = [];
@@ -43,8 +43,7 @@ function recording(target: TestStorage): TestStorage {
 before(async () => {
   postgres = await startTestPostgres();
   storage = await openTestStorage(await postgres.createTestDatabase());
-  context = { ...testGroupContext(), registry: new ResourceRegistry(), storage };
-  for (const { module } of groupModules) new module(context);
+  stores = await registeredGroups(storage);
 });
 after(async () => {
   await storage.stop();
@@ -82,14 +81,13 @@ function comparable(object: ApiObject): unknown {
   return JSON.parse(text.replaceAll(/"10\.0\.\d+\.\d+"/g, '"ADDRESS"').replaceAll(/"nodePort":\d+/g, '"nodePort":1'));
 }
 
-const registry = testGroupContext().registry;
-for (const { module } of groupModules) new module({ ...testGroupContext(), registry });
+const { registry } = await registeredGroups();
 /** Addresses are names themselves: none can be drawn. */
 const named = new Set(['ipaddresses']);
 const definitions = registry.definitions().filter((d) => isStoredKind(d) && !named.has(d.resource));
 
 function resourceOf({ group, resource, versions }: ResourceDefinition): ServedResource {
-  return context.registry.find(group, versions[0].version, resource) as ServedResource;
+  return stores.registry.find(group, versions[0].version, resource) as ServedResource;
 }
 
 describe('another name for a new object', () => {
@@ -112,7 +110,7 @@ describe('another name for a new object', () => {
   }
 
   it('gives back the address and the port of the first attempt', async () => {
-    const services = context.registry.find('', 'v1', 'services') as ServedResource;
+    const services = stores.registry.find('', 'v1', 'services') as ServedResource;
     const claims = async () =>
       (await storage.list({ resource: `ipaddresses.networking.${testNames.suffix}` })).items.length;
     const spec = { type: 'NodePort', ports: [{ port: 80 }] };

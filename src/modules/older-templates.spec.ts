@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { testGroupContext } from '../../test/support/definition-tester.js';
+import { registeredGroups } from '../../test/support/registered-groups.js';
 import { validObject } from '../../test/support/valid-objects.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { decode } from '../machinery/schema/index.js';
 import { encodeForStorage, parseText, storedForm, toStored } from '../registry/object-codec.js';
 import { isStoredKind } from '../registry/resource-definition.js';
 import type { ServedResource } from '../registry/resource-registry.js';
-import { groupModules } from './index.js';
 
-const context = testGroupContext();
-for (const { module } of groupModules) new module(context);
+const { registry } = await registeredGroups();
 
-const texts = context.registry
+const texts = registry
   .definitions()
   .filter(isStoredKind)
   .map((definition) => {
     const { group, resource, versions } = definition;
-    const served = context.registry.find(group, versions[0].version, resource) as ServedResource;
+    const served = registry.find(group, versions[0].version, resource) as ServedResource;
     const object = decode(served.served.type, validObject(definition, { name: 'a' })).value as ApiObject;
     definition.strategy.applyDefaults?.(object);
     return { served, text: encodeForStorage(served, toStored(served, object)) };

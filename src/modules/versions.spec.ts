@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { testGroupContext } from '../../test/support/definition-tester.js';
+import { registeredGroups } from '../../test/support/registered-groups.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { decode } from '../machinery/schema/index.js';
 import { toServed, toStored } from '../registry/object-codec.js';
 import type { ServedResource } from '../registry/resource-registry.js';
-import { groupModules } from './index.js';
 
 type Sample = Readonly<Record<string, unknown>>;
 
@@ -175,9 +174,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, readonly Sample[]
   },
 };
 
-const context = testGroupContext();
-for (const { module } of groupModules) new module(context);
-const { registry } = context;
+const { registry } = await registeredGroups();
 const views = new Map<string, ServedResource[]>();
 for (const { group, resource, versions } of registry.definitions()) {
   for (const { version } of versions) {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { flagsOf } from '../config/flag.js';
 import type { OptionGroups } from '../config/parse-options.js';
-import { errorCode, errorText, StartupError } from './startup-error.js';
+import { errorCode, errorText, StartupError } from '../machinery/startup-error.js';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',

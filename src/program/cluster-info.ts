@@ -1,15 +1,15 @@
 import type { ConfigMap } from '../apis/core/v1/config-map.types.js';
+import { openApplicationContext } from '../application-context.js';
 import type { ServerOptions } from '../config/options.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { clusterInfoKubeconfigKey, clusterInfoName } from '../machinery/cluster-info.js';
 import { serverContext } from '../machinery/internal-context.js';
 import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
-import { groupName } from '../machinery/vendor.js';
+import { groupName, VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
-import type { GroupContext } from '../registry/group-context.js';
-import { Store } from '../registry/store.js';
-import { openServedResources } from './served-resources.js';
+import { ResourceStores } from '../registry/resource-stores.js';
+import { ResourcesAppModule } from '../resources-app.module.js';
 
 /** What a node has to know before it knows anything. */
 export interface ClusterInfo {
@@ -35,25 +35,24 @@ export async function publishClusterInfo(
   info: ClusterInfo,
   logger: Logger,
 ): Promise<void> {
-  const resources = await openServedResources(options, logger);
+  const resources = await openApplicationContext(ResourcesAppModule.of(options, logger), logger);
   try {
-    await ensureClusterInfo(resources.context, info);
+    await ensureClusterInfo(resources.get<VendorNames>(VENDOR_NAMES), resources.get(ResourceStores), info);
   } finally {
-    await resources.stop();
+    await resources.close();
   }
 }
 
 /** The same with resources that are open already. */
-export async function ensureClusterInfo(context: GroupContext, info: ClusterInfo): Promise<void> {
-  const { names } = context;
+export async function ensureClusterInfo(names: VendorNames, stores: ResourceStores, info: ClusterInfo): Promise<void> {
   const rbac = groupName('rbac', names);
   const metadata = { name: clusterInfoRole, namespace: names.publicNamespace };
-  await ensureMap(context, formatClusterInfo(info));
-  await create(context, rbac, 'roles', {
+  await ensureMap(names, stores, formatClusterInfo(info));
+  await create(stores, rbac, 'roles', {
     metadata,
     rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [clusterInfoName], verbs: ['get'] }],
   });
-  await create(context, rbac, 'rolebindings', {
+  await create(stores, rbac, 'rolebindings', {
     metadata,
     roleRef: { apiGroup: rbac, kind: 'Role', name: clusterInfoRole },
     // Whoever identified already may look as well.
@@ -83,47 +82,35 @@ export function formatClusterInfo({ server, authority }: ClusterInfo): string {
   ].join('\n');
 }
 
-async function ensureMap(context: GroupContext, document: string): Promise<void> {
-  const { publicNamespace } = context.names;
+async function ensureMap({ publicNamespace }: VendorNames, stores: ResourceStores, document: string): Promise<void> {
   const data = { [clusterInfoKubeconfigKey]: document };
-  await create(context, '', 'configmaps', { metadata: { name: clusterInfoName, namespace: publicNamespace }, data });
-  await storeOf(context, '', 'configmaps').update(
-    serverContext(context.clock.now()),
-    publicNamespace,
-    clusterInfoName,
-    {
-      dryRun: false,
-      validate: noAdmission,
-      // Nothing is written when nothing changes. Old signatures are replaced by those who make them.
-      transform: (live) => {
-        const map = live as ConfigMap & ApiObject;
-        return { ...map, data: { ...map.data, ...data } } as ApiObject;
-      },
+  await create(stores, '', 'configmaps', { metadata: { name: clusterInfoName, namespace: publicNamespace }, data });
+  await stores.named('', 'configmaps').update(serverContext(stores.clock.now()), publicNamespace, clusterInfoName, {
+    dryRun: false,
+    validate: noAdmission,
+    // Nothing is written when nothing changes. Old signatures are replaced by those who make them.
+    transform: (live) => {
+      const map = live as ConfigMap & ApiObject;
+      return { ...map, data: { ...map.data, ...data } } as ApiObject;
     },
-  );
+  });
 }
 
 async function create(
-  context: GroupContext,
+  stores: ResourceStores,
   group: string,
   resource: string,
   body: { readonly metadata: { readonly name: string; readonly namespace: string } } & Record<string, unknown>,
 ): Promise<void> {
-  const store = storeOf(context, group, resource);
+  const store = stores.named(group, resource);
   const { name, namespace } = body.metadata;
   const key = { resource: store.resource.storageResource, namespace, name };
-  if ((await context.storage.get(key)) !== undefined) return;
+  if ((await stores.storage.get(key)) !== undefined) return;
   const object = decode(store.resource.served.type, body).value as ApiObject;
   store.resource.definition.strategy.applyDefaults?.(object);
   try {
-    await store.create(serverContext(context.clock.now()), object, { dryRun: false, validate: noAdmission });
+    await store.create(serverContext(stores.clock.now()), object, { dryRun: false, validate: noAdmission });
   } catch (error) {
     if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
   }
-}
-
-function storeOf(context: GroupContext, group: string, resource: string): Store {
-  const found = context.registry.find(group, 'v1', resource);
-  if (found === undefined) throw new Error(`the resource ${resource} is not registered`);
-  return new Store(found, context.storage, context.clock);
 }

@@ -2,6 +2,7 @@ import { open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../machinery/clock.js';
+import { errorCode, errorText, StartupError } from '../machinery/startup-error.js';
 import type { Logger } from '../observability/logger.js';
 import { locateBinaries, type PostgresBinaries } from './postgres/binaries.js';
 import { initialiseCluster, postgresEnvironment, roleName, writeAccessRules } from './postgres/cluster.js';
@@ -11,7 +12,6 @@ import { endLeftPostmaster, readPostmasterPid } from './postgres/postmaster.js';
 import { chooseServiceUser, type ServiceUser } from './postgres/service-user.js';
 import { serverSettings } from './postgres/settings.js';
 import { type SupervisedProcess, startSupervised } from './postgres/supervised-process.js';
-import { errorCode, errorText, StartupError } from './startup-error.js';
 
 export interface EmbeddedPostgresOptions {
   /** Absolute folder of the data; the caller holds its lock. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from './startup-error.js';
+import { errorCode } from '../machinery/startup-error.js';
 
 /** Writes a file whole or not at all, whatever stops the process; `mode` also applies when the file exists. */
 export async function writeFileAtomically(path: string, content: string, mode: number): Promise<void> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StartupError } from '../machinery/startup-error.js';
 import { readFileIfPresent, writeFileAtomically } from './files.js';
-import { StartupError } from './startup-error.js';
 
 const recordName = '.made-by-plinth.json';
 

@@ -2,6 +2,7 @@ import { environment } from '../config/environment.js';
 import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
+import { errorText } from '../machinery/startup-error.js';
 import type { Command } from './command.js';
 import { clusterInfoCommand } from './commands/cluster-info.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
@@ -12,7 +13,6 @@ import { pkiCommand } from './commands/pki.command.js';
 import { serveCommand } from './commands/serve.command.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
-import { errorText } from './startup-error.js';
 import { readVersion } from './version.js';
 
 const commands: readonly Command[] = [

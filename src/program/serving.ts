@@ -1,39 +1,32 @@
 import { availableParallelism } from 'node:os';
-import type { ServerOptions } from '../config/options.js';
+import type { ControllersSettings, ServerOptions } from '../config/options.js';
 import { systemTimers } from '../controllers/timers.js';
+import { RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
+import { errorText } from '../machinery/startup-error.js';
+import { type ServiceAccountTokenIssuer, TOKEN_ISSUER } from '../machinery/tokens.js';
+import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
-import type { RunningServer, WorkerIdentity } from '../server.js';
-import type { ControllersSettings } from './controllers.js';
+import type { MetricsWorker } from '../observability/metrics.js';
+import { ResourceRegistry } from '../registry/resource-registry.js';
+import type { RunningServer } from '../server.js';
 import { exposureProblem, warnOfExposure } from './exposure.js';
-import type { Running } from './lifecycle.js';
-import { errorText } from './startup-error.js';
+import { type Running, stopAll } from './lifecycle.js';
 
 /** The API is being served, by this process or by workers of it. */
 export interface Serving extends Running {
   readonly url: string;
-  /** Runs the control loops in this process. */
-  startControllers(settings: ControllersSettings): Promise<Running>;
 }
 
 /**
  * Starts serving: in this process, or with `--workers` in several that share the port. Loaded on demand, so that wrong
  * command lines are answered at once.
  *
- * @param signal ends waiting for a database that is not ready
  * @throws whatever keeps the (first) process from starting; nothing runs then.
  */
-export async function startServing(options: ServerOptions, signal?: AbortSignal): Promise<Serving> {
+export async function startServing(options: ServerOptions, parts: ServingParts = {}): Promise<Serving> {
   const count = workerCount(options.secureServing.workers);
-  if (count > 1) return startWorkers(options, count, signal);
-  const server = await serveAlone(options, { syncsViews: true, signal });
-  return {
-    url: server.url,
-    stop: () => server.stop(),
-    startControllers: async (settings) => {
-      const { startLoops } = await import('./controllers.js');
-      return startLoops(server.context, server.logger, settings);
-    },
-  };
+  if (count > 1) return startWorkers(options, count, parts);
+  return serveAlone(options, { ...parts, syncsViews: true });
 }
 
 /** 0 is one per core. */
@@ -41,18 +34,40 @@ function workerCount(workers: number): number {
   return workers === 0 ? availableParallelism() : workers;
 }
 
-async function startWorkers(options: ServerOptions, count: number, signal?: AbortSignal): Promise<Serving> {
+async function startWorkers(
+  options: ServerOptions,
+  count: number,
+  { controllers, signal }: ServingParts,
+): Promise<Serving> {
   const { WorkerPool } = await import('./workers/worker-pool.js');
   const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
   const { pool, url } = await WorkerPool.start(options, count, logger, systemTimers, signal);
-  return {
-    url,
-    stop: () => pool.stop(),
-    startControllers: async (settings) => {
-      const { runControllers } = await import('./controllers.js');
-      return runControllers(options, settings);
-    },
-  };
+  const started: Running[] = [pool];
+  try {
+    if (controllers !== undefined) {
+      const { runControllers } = await import('./run-controllers.js');
+      started.push(await runControllers({ ...options, ...controllers }, logger, signal));
+    }
+  } catch (error) {
+    await pool.stop();
+    throw error;
+  }
+  return { url, stop: () => stopAll(started) };
+}
+
+/** What goes on besides serving. */
+export interface ServingParts {
+  /** Ends waiting for a database that is not ready. */
+  readonly signal?: AbortSignal | undefined;
+  /** Runs the control loops as well, always in this process. */
+  readonly controllers?: ControllersSettings | undefined;
+}
+
+/** How a process serves by itself. */
+export interface ServeAloneParts extends ServingParts {
+  /** Brings the SQL views in line with what is served. */
+  readonly syncsViews: boolean;
+  readonly worker?: MetricsWorker | undefined;
 }
 
 /**
@@ -61,32 +76,27 @@ async function startWorkers(options: ServerOptions, count: number, signal?: Abor
  */
 export async function serveAlone(
   options: ServerOptions,
-  {
-    syncsViews,
-    worker,
-    signal,
-  }: {
-    readonly syncsViews: boolean;
-    readonly worker?: WorkerIdentity;
-    readonly signal?: AbortSignal | undefined;
-  },
+  { syncsViews, worker, controllers, signal }: ServeAloneParts,
 ): Promise<RunningServer> {
   const { startServer } = await import('../server.js');
-  const server = await startServer(options, worker, signal);
+  const { logLevel, logFormat } = options.logging;
+  const logger = new Logger(logLevel, logFormat, undefined, worker === undefined ? {} : { worker: worker.index });
+  const server = await startServer(options, { logger, worker, controllers, signal });
   if (!syncsViews) return server;
-  const { registry, names, security } = server.context;
-  if (security.issuer === undefined) {
-    server.logger.warn('service accounts get no tokens: neither pods nor kubectl create token', {
+  if (server.get<ServiceAccountTokenIssuer | undefined>(TOKEN_ISSUER) === undefined) {
+    logger.warn('service accounts get no tokens: neither pods nor kubectl create token', {
       missing: '--service-account-signing-key-file',
     });
   }
-  const problem = await exposureProblem(options, security.rules);
+  const problem = await exposureProblem(options, server.get<RuleResolver>(RULE_RESOLVER));
   if (problem !== undefined) warnOfExposure(problem, options.logging);
   try {
     const { syncViews } = await import('./sql-views.js');
-    await syncViews(options.storage.databaseUrl, registry.definitions(), names.suffix, server.logger);
+    const definitions = server.get(ResourceRegistry).definitions();
+    const { suffix } = server.get<VendorNames>(VENDOR_NAMES);
+    await syncViews(options.storage.databaseUrl, definitions, suffix, logger);
   } catch (error) {
-    server.logger.warn('the SQL views are not up to date', { error: errorText(error) });
+    logger.warn('the SQL views are not up to date', { error: errorText(error) });
   }
   return server;
 }

@@ -1,29 +1,31 @@
 import type { ApiObject } from '../machinery/api-object.js';
-import type { GroupVersionResource } from '../machinery/group-version.js';
+import type { GroupResource } from '../machinery/group-version.js';
 import { serverContext } from '../machinery/internal-context.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
-import type { GroupContext } from './group-context.js';
-import type { ServedResource } from './resource-registry.js';
-import { Store } from './store.js';
+import type { ResourceStores } from './resource-stores.js';
+import type { Store } from './store.js';
 
 /**
  * Creates an object that every cluster has, unless it is there, by the rules of its kind. Safe for many processes at once.
  *
  * @throws StatusError when it can't be written.
  */
-export async function ensureObject(context: GroupContext, gvr: GroupVersionResource, body: ApiObject): Promise<void> {
-  const resource = context.registry.find(gvr.group, gvr.version, gvr.resource);
-  if (resource === undefined) throw new Error(`the resource ${gvr.resource} is not registered`);
-  const { name = '', namespace = '' } = body.metadata;
-  const storage = context.storage;
-  if ((await storage.get({ resource: resource.storageResource, namespace, name })) !== undefined) return;
+export async function ensureObject(
+  stores: ResourceStores,
+  { group, resource: name }: GroupResource,
+  body: ApiObject,
+): Promise<void> {
+  const store = stores.named(group, name);
+  const { resource } = store;
+  const { name: objectName = '', namespace = '' } = body.metadata;
+  const key = { resource: resource.storageResource, namespace, name: objectName };
+  if ((await stores.storage.get(key)) !== undefined) return;
   const object = decode(resource.served.type, body).value as ApiObject;
   resource.definition.strategy.applyDefaults?.(object);
-  const store = new Store(resource, storage, context.clock);
   try {
-    await store.create(systemRequest(resource, body, context), object, {
+    await store.create(systemRequest(store, body, stores.clock.now()), object, {
       dryRun: false,
       validate: () => Promise.resolve(),
     });
@@ -33,9 +35,9 @@ export async function ensureObject(context: GroupContext, gvr: GroupVersionResou
 }
 
 /** The server's own request, which no client sent. */
-function systemRequest({ definition, served }: ServedResource, body: ApiObject, context: GroupContext): RequestContext {
+function systemRequest({ resource: { definition, served } }: Store, body: ApiObject, now: number): RequestContext {
   const { name = '', namespace = '' } = body.metadata;
-  return serverContext(context.clock.now(), undefined, {
+  return serverContext(now, undefined, {
     isResourceRequest: true,
     path: '',
     verb: 'create',

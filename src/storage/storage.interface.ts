@@ -160,6 +160,9 @@ export interface LostVersions {
   readonly until: bigint;
 }
 
+/** Injection token of the {@link Storage} that requests are answered from. */
+export const STORAGE = Symbol('Storage');
+
 /**
  * The store of all objects. Versions are one global sequence whose order is commit order: whoever sees version n has
  * every change up to n. Every method throws `StorageError` only.

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import type { ApiObject } from '../../src/machinery/api-object.js';
 import { decode, jsonFields, type KindType, type StructType } from '../../src/machinery/schema/index.js';
 import { decodeProtobuf, encodeProtobuf } from '../../src/machinery/schema/protobuf/index.js';
-import { groupModules } from '../../src/modules/index.js';
 import {
   encodeForStorage,
   isPresentForm,
@@ -16,9 +15,9 @@ import {
 } from '../../src/registry/object-codec.js';
 import type { ServedResource } from '../../src/registry/resource-registry.js';
 import { declaredTypes } from '../support/declared-types.js';
-import { testGroupContext } from '../support/definition-tester.js';
 import { Random, seedVariable, testSeeds } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';
+import { registeredGroups } from '../support/registered-groups.js';
 
 const objectsPerKind = 6;
 
@@ -88,10 +87,8 @@ describe('protobuf', () => {
 });
 
 /** Every resource under every version. */
-function servedResources(): readonly ServedResource[] {
-  const context = testGroupContext();
-  for (const { module } of groupModules) new module(context);
-  const { registry } = context;
+async function servedResources(): Promise<readonly ServedResource[]> {
+  const { registry } = await registeredGroups();
   return registry
     .definitions()
     .flatMap(({ group, resource, versions }) =>
@@ -126,9 +123,9 @@ const consistent: Readonly<Record<string, (object: ApiObject) => void>> = {
   },
 };
 
-describe('stored form', () => {
-  const resources = servedResources();
+const resources = await servedResources();
 
+describe('stored form', () => {
   it('gives back every object of every version', () => {
     assert.ok(resources.length > 50, String(resources.length));
     for (const resource of resources) {

@@ -5,25 +5,21 @@ import { WatchEncoder } from '../../src/endpoints/handlers/watch-encoder.js';
 import type { IncludeObject } from '../../src/endpoints/negotiation/transform.js';
 import { EndpointServices } from '../../src/endpoints/services.js';
 import { decode } from '../../src/machinery/schema/index.js';
-import { groupModules } from '../../src/modules/index.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { encodeForStorage, toServed, toStored } from '../../src/registry/object-codec.js';
 import type { ServedResource } from '../../src/registry/resource-registry.js';
 import { parseSelection } from '../../src/registry/selection.js';
-import type { Storage } from '../../src/storage/storage.interface.js';
-import { testClock, testGroupContext, testNames } from '../support/definition-tester.js';
+import { testNames } from '../support/definition-tester.js';
 import { Random, testSeeds } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';
+import { registeredGroups } from '../support/registered-groups.js';
 
 const objectsPerKind = 4;
 
-const context = testGroupContext();
-for (const { module } of groupModules) new module(context);
+const stores = await registeredGroups();
 
 const services = new EndpointServices(
-  context.registry,
-  undefined as unknown as Storage,
-  testClock,
+  stores,
   testNames,
   new Metrics(),
   {
@@ -32,7 +28,6 @@ const services = new EndpointServices(
     maxConnectionBytesPerSecond: 0,
     shutdown: new AbortController().signal,
     listPageSize: 1,
-    continueKey: Buffer.alloc(32),
   },
   metaKinds,
 );
@@ -45,10 +40,10 @@ function encoderOf(resource: ServedResource, accept: string, include: IncludeObj
 /** Every resource that can be watched, in each version. */
 function watched(): ServedResource[] {
   const found: ServedResource[] = [];
-  for (const definition of context.registry.definitions()) {
+  for (const definition of stores.registry.definitions()) {
     if (definition.verbs !== undefined && !definition.verbs.includes('watch')) continue;
     for (const { version } of definition.versions) {
-      const resource = context.registry.find(definition.group, version, definition.resource);
+      const resource = stores.registry.find(definition.group, version, definition.resource);
       assert.ok(resource);
       found.push(resource);
     }
@@ -89,7 +84,7 @@ describe('bookmarks', () => {
   });
 
   it('show an object with everything that all objects of the kind have', () => {
-    const pods = context.registry.find('', 'v1', 'pods');
+    const pods = stores.registry.find('', 'v1', 'pods');
     assert.ok(pods);
     const { object } = JSON.parse(encoderOf(pods, 'application/json').encodeBookmark(7n, false).toString());
     assert.deepEqual(object, {

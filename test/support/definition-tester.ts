@@ -3,15 +3,14 @@ import { type Clock, formatTime } from '../../src/machinery/clock.js';
 import { applyMergePatch } from '../../src/machinery/patch/index.js';
 import type { RequestContext, UserInfo } from '../../src/machinery/request-context.js';
 import { decode } from '../../src/machinery/schema/index.js';
-import { closedSecurity } from '../../src/machinery/security.js';
 import { StatusError } from '../../src/machinery/status-error.js';
 import { type VendorNames, vendorNames } from '../../src/machinery/vendor.js';
 import { beforeCreate } from '../../src/registry/before-create.js';
 import { beforeUpdate } from '../../src/registry/before-update.js';
-import type { GroupContext } from '../../src/registry/group-context.js';
 import { toServed, toStored } from '../../src/registry/object-codec.js';
 import type { ResourceDefinition, TableColumn } from '../../src/registry/resource-definition.js';
 import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
+import { ResourceStores } from '../../src/registry/resource-stores.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
 
 /** When everything in these tests happens. */
@@ -19,17 +18,12 @@ export const testTime = '2030-01-01T00:00:00Z';
 export const testClock: Clock = { now: () => Date.parse(testTime) };
 export const testNames: VendorNames = vendorNames('k8s.io');
 
-/** What a group needs to make its definitions, without a store behind it. */
-export function testGroupContext(names: VendorNames = testNames): GroupContext {
-  return {
-    registry: new ResourceRegistry(),
-    storage: undefined as unknown as Storage,
-    clock: testClock,
-    names,
-    security: closedSecurity,
-    serviceClusterIpRange: '10.0.0.0/16',
-    serviceNodePortRange: '30000-32767',
-  };
+/** Ranges that Services are given something from. */
+export const testRanges = { serviceClusterIpRange: '10.0.0.0/16', serviceNodePortRange: '30000-32767' } as const;
+
+/** Stores without resources; without a database behind them unless one is given. */
+export function testStores(storage = undefined as unknown as Storage): ResourceStores {
+  return new ResourceStores(new ResourceRegistry(), storage, testClock);
 }
 
 /** The outcome of a write: the object as served, or the broken rules as `reason | field | message`. */

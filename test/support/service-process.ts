@@ -2,13 +2,14 @@ import { type Service, service as serviceType } from '../../src/apis/core/v1/ser
 import type { ApiObject } from '../../src/machinery/api-object.js';
 import type { RequestContext } from '../../src/machinery/request-context.js';
 import { decode } from '../../src/machinery/schema/index.js';
-import { closedSecurity } from '../../src/machinery/security.js';
 import { vendorNames } from '../../src/machinery/vendor.js';
+import type { SystemParts } from '../../src/modules/core/bootstrap.js';
 import { namespaceResource } from '../../src/modules/core/namespace/namespace.resource.js';
+import type { AllocatorParts } from '../../src/modules/core/service/allocation/service-allocator.js';
 import { serviceResource } from '../../src/modules/core/service/service.resource.js';
 import { coreEventResource } from '../../src/modules/events/event/event.resource.js';
-import type { GroupContext } from '../../src/registry/group-context.js';
 import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
+import { ResourceStores } from '../../src/registry/resource-stores.js';
 import { Store } from '../../src/registry/store.js';
 import {
   type PostgresStorageOptions,
@@ -29,7 +30,7 @@ interface ProcessOptions extends Omit<PostgresStorageOptions, 'databaseUrl' | 'o
 
 /** One server process as far as services go; all of a test share a database and a clock that the test moves. */
 export class ServiceProcess {
-  readonly context: GroupContext;
+  readonly context: AllocatorParts & SystemParts & { readonly registry: ResourceRegistry };
   private readonly store: Store;
 
   private constructor(
@@ -37,14 +38,15 @@ export class ServiceProcess {
     time: { now: number },
     ranges: { addresses: string; ports: string },
   ) {
+    const registry = new ResourceRegistry();
+    const clock = { now: () => time.now };
     this.context = {
-      registry: new ResourceRegistry(),
+      registry,
       storage,
-      clock: { now: () => time.now },
+      clock,
       names,
-      security: closedSecurity,
-      serviceClusterIpRange: ranges.addresses,
-      serviceNodePortRange: ranges.ports,
+      stores: new ResourceStores(registry, storage, clock),
+      ranges: { serviceClusterIpRange: ranges.addresses, serviceNodePortRange: ranges.ports },
     };
     this.context.registry.register(serviceResource(this.context));
     this.context.registry.register(namespaceResource(names));

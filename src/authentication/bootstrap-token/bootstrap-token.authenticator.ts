@@ -9,8 +9,9 @@ import {
   type TokenSecret,
 } from '../../machinery/bootstrap-token.js';
 import type { Clock } from '../../machinery/clock.js';
-import type { GroupContext } from '../../registry/group-context.js';
-import { decodeStored } from '../../registry/object-codec.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import { decodeStored, type StoredResources } from '../../registry/object-codec.js';
+import type { Storage } from '../../storage/storage.interface.js';
 import {
   dependencyOf,
   ownAudiences,
@@ -24,10 +25,12 @@ const userPrefix = 'system:bootstrap:';
 const commonGroup = 'system:bootstrappers';
 
 /** What the method works with. */
-export interface BootstrapTokenParts extends Pick<GroupContext, 'names' | 'registry'> {
+export interface BootstrapTokenParts {
+  readonly names: VendorNames;
+  readonly registry: StoredResources;
   readonly clock: Clock;
   /** Read for every token that isn't remembered: a deleted secret ends its token. */
-  readonly storage: Pick<GroupContext['storage'], 'get'>;
+  readonly storage: Pick<Storage, 'get'>;
   readonly logger: { debug(text: string, fields?: object): void };
 }
 

@@ -1,10 +1,10 @@
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
+import { AUTHORIZER, type Authorizer, type AuthorizerAttributes } from '../../machinery/authorizer.js';
 import { deniedError } from '../../machinery/denied-error.js';
 import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
 import { unauthorizedError } from '../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import { groupName, VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
 import { type RequestHead, removeFields } from '../header-fields.js';
 import {
   type ImpersonationRequest,
@@ -18,12 +18,13 @@ import {
  * that user, each of the groups, the uid and each extra field (specification 5.4). From here on it has that user's
  * rights only; the sender stays in the context for the audit trail. The fields are gone afterwards.
  */
+@Injectable()
 export class ImpersonationGuard implements CanActivate {
   private readonly group: string;
 
   constructor(
-    private readonly authorizer: Authorizer,
-    names: VendorNames,
+    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
+    @Inject(VENDOR_NAMES) names: VendorNames,
   ) {
     this.group = groupName('authentication', names);
   }

@@ -1,5 +1,6 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
-import type { GroupContext } from '../../registry/group-context.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { ResourceStores } from '../../registry/resource-stores.js';
 import { type Delay, systemDelay } from '../file-poll.js';
 import type { TlsFiles } from '../x509/tls-files.js';
 import { authorityData } from './authority-data.js';
@@ -13,7 +14,8 @@ export class AuthorityPublisher {
   private isWanted = false;
 
   constructor(
-    private readonly context: GroupContext,
+    private readonly names: VendorNames,
+    private readonly stores: ResourceStores,
     private readonly options: AuthenticationOptions,
     private readonly tls: Pick<TlsFiles, 'authorities'>,
     private readonly logger: { warn(text: string, fields?: object): void },
@@ -24,7 +26,7 @@ export class AuthorityPublisher {
   async publish(): Promise<void> {
     const { tls } = this;
     const inForce = { client: tls.authorities('client'), proxy: tls.authorities('proxy') };
-    await publishClientAuthorities(this.context, authorityData(this.options, inForce), this.logger);
+    await publishClientAuthorities(this.names, this.stores, authorityData(this.options, inForce), this.logger);
   }
 
   /** Does the same in the background, again and again until it has worked or the signal is aborted. */

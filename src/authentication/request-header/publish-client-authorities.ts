@@ -4,8 +4,8 @@ import { serverContext } from '../../machinery/internal-context.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
-import type { GroupContext } from '../../registry/group-context.js';
-import { Store } from '../../registry/store.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { ResourceStores } from '../../registry/resource-stores.js';
 import { type AuthorityData, mergeAuthorities } from './authority-data.js';
 
 const mapName = 'extension-apiserver-authentication';
@@ -20,24 +20,24 @@ const maxAttempts = 5;
  * this server not to start.
  */
 export async function publishClientAuthorities(
-  context: GroupContext,
+  names: VendorNames,
+  stores: ResourceStores,
   own: AuthorityData,
   logger: { warn(text: string, fields?: object): void },
 ): Promise<void> {
   if (Object.keys(own).length === 0) return;
   try {
-    await publish(context, own);
+    await publish(names, stores, own);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     logger.warn('extension servers are not told the authorities of clients', { problem: error.message });
   }
 }
 
-async function publish(context: GroupContext, own: AuthorityData): Promise<void> {
-  const { clock, names, registry, storage } = context;
-  const resource = registry.find('', 'v1', 'configmaps');
-  if (resource === undefined) throw new Error('the resource configmaps is not registered');
-  const store = new Store(resource, storage, clock);
+async function publish(names: VendorNames, stores: ResourceStores, own: AuthorityData): Promise<void> {
+  const { clock, storage } = stores;
+  const store = stores.named('', 'configmaps');
+  const { resource } = store;
   const request = serverContext(clock.now());
   const namespace = names.systemNamespace;
   const now = clock.now();

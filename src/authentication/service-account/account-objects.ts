@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Clock } from '../../machinery/clock.js';
-import type { GroupContext } from '../../registry/group-context.js';
-import { decodeStored } from '../../registry/object-codec.js';
+import { decodeStored, type StoredResources } from '../../registry/object-codec.js';
+import type { Storage } from '../../storage/storage.interface.js';
 import { dependencyOf } from '../token-authenticator.js';
 import type { ObjectClaim } from './claims.js';
 
@@ -24,8 +24,8 @@ export class AccountObjects {
   readonly dependsOn: string[] = [];
 
   constructor(
-    private readonly storage: GroupContext['storage'],
-    private readonly registry: GroupContext['registry'],
+    private readonly storage: Storage,
+    private readonly registry: StoredResources,
     private readonly clock: Clock,
   ) {}
 

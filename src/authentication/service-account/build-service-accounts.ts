@@ -1,7 +1,10 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
-import type { ServiceAccountTokenIssuer } from '../../machinery/security.js';
+import type { Clock } from '../../machinery/clock.js';
+import type { ServiceAccountTokenIssuer } from '../../machinery/tokens.js';
+import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import type { GroupContext } from '../../registry/group-context.js';
+import type { StoredResources } from '../../registry/object-codec.js';
+import type { Storage } from '../../storage/storage.interface.js';
 import { LiveFiles } from '../live-files.js';
 import type { TokenAuthenticator } from '../token-authenticator.js';
 import { type IssuerDocuments, issuerDocuments } from './issuer-documents.js';
@@ -25,7 +28,11 @@ export interface TokenKeys {
   readonly verification: readonly VerificationKey[];
 }
 
-interface Parts extends Pick<GroupContext, 'storage' | 'registry' | 'names' | 'clock'> {
+interface Parts {
+  readonly storage: Storage;
+  readonly names: VendorNames;
+  readonly registry: StoredResources;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly servingKeyFile: string;
   readonly keySetUrl: string;

@@ -1,4 +1,4 @@
-import type { BoundObject } from '../../machinery/security.js';
+import type { BoundObject } from '../../machinery/tokens.js';
 
 /** An object named in a token: another one of that name has another uid. */
 export interface ObjectClaim {

@@ -3,7 +3,8 @@ import { compactVerify, decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Clock } from '../../machinery/clock.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import type { GroupContext } from '../../registry/group-context.js';
+import type { StoredResources } from '../../registry/object-codec.js';
+import type { Storage } from '../../storage/storage.interface.js';
 import {
   intersectAudiences,
   ownAudiences,
@@ -39,8 +40,8 @@ export interface ServiceAccountTokenSettings {
   readonly apiAudiences: readonly string[];
   /** Whether a token kept in a secret dies with its secret and its account. */
   readonly lookup: boolean;
-  readonly storage: GroupContext['storage'];
-  readonly registry: GroupContext['registry'];
+  readonly storage: Storage;
+  readonly registry: StoredResources;
   readonly names: VendorNames;
   readonly clock: Clock;
   readonly counters: TokenUseCounters;

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Clock } from '../../machinery/clock.js';
-import type { ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../machinery/security.js';
+import type { ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../machinery/tokens.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { encodeAccountClaims } from './claims.js';
 import { KeyFileError, readPem, type VerificationKey, verificationKey } from './verification-keys.js';

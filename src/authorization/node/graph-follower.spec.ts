@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
 import { vendorNames } from '../../machinery/vendor.js';
-import type { GroupContext } from '../../registry/group-context.js';
 import { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { Storage } from '../../storage/storage.interface.js';
 import { GraphFollower } from './graph-follower.js';
 import { NodeGraph } from './node-graph.js';
 import { referenceKey } from './pod-references.js';
@@ -46,7 +46,7 @@ describe('what keeps the graph', () => {
         const value = Reflect.get(target, name) as unknown;
         return typeof value === 'function' ? value.bind(target) : value;
       },
-    }) as unknown as GroupContext['storage'];
+    }) as unknown as Storage;
     const options = {
       storage: counted,
       registry: new ResourceRegistry(),

@@ -5,15 +5,16 @@ import type { VolumeAttachment } from '../../apis/storage/v1/volume-attachment.t
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { GroupContext } from '../../registry/group-context.js';
+import type { StoredResources } from '../../registry/object-codec.js';
 import { type ObjectSink, ResourceFollower } from '../../registry/resource-follower.js';
+import type { Storage } from '../../storage/storage.interface.js';
 import type { NodeGraph } from './node-graph.js';
 import { mirrorAnnotation, podReferences } from './pod-references.js';
 import { volumeReferences } from './volume-references.js';
 
 export interface GraphFollowerOptions {
-  readonly storage: GroupContext['storage'];
-  readonly registry: GroupContext['registry'];
+  readonly storage: Storage;
+  readonly registry: StoredResources;
   readonly names: VendorNames;
   /** Called when the place in the change log of a resource was lost; that part of the graph is filled anew then. */
   readonly onFault: (resource: string, error: unknown) => void;

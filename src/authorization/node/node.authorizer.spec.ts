@@ -4,7 +4,7 @@ import { attributesOfRequest } from '../../../test/support/request-attributes.js
 import { vendorNames } from '../../machinery/vendor.js';
 import { NodeAuthorizer } from './node.authorizer.js';
 import { NodeGraph } from './node-graph.js';
-import { nodeRules } from './node-module.js';
+import { nodeRules } from './node-mode.js';
 import { referenceKey } from './pod-references.js';
 
 const names = vendorNames('k8s.io');

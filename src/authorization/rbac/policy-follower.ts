@@ -2,13 +2,14 @@ import type { ClusterRole, Role } from '../../apis/rbac/v1/role.types.js';
 import type { ClusterRoleBinding, RoleBinding } from '../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
-import type { GroupContext } from '../../registry/group-context.js';
+import type { StoredResources } from '../../registry/object-codec.js';
 import { type ObjectSink, ResourceFollower } from '../../registry/resource-follower.js';
+import type { Storage } from '../../storage/storage.interface.js';
 import type { PolicyIndex } from './policy-index.js';
 
 export interface PolicyFollowerOptions {
-  readonly storage: GroupContext['storage'];
-  readonly registry: GroupContext['registry'];
+  readonly storage: Storage;
+  readonly registry: StoredResources;
   /** Served name of the RBAC group. */
   readonly group: string;
   /** Called when the place in the change log of a resource was lost; the index is filled anew then. */

@@ -6,7 +6,7 @@ import type { ClusterRoleBinding, RoleBinding, Subject } from '../../apis/rbac/v
 import type { UserInfo } from '../../machinery/request-context.js';
 import { PolicyIndex } from './policy-index.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
-import { FreshPolicyAuthorizer, maxLostMs } from './rbac-module.js';
+import { FreshPolicyAuthorizer, maxLostMs } from './rbac-mode.js';
 
 const group = 'rbac.authorization.k8s.io';
 

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { ClusterRole } from '../../apis/rbac/v1/role.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { closedAuthorizer, closedRules } from '../../machinery/authorizer.js';
 import { systemClock } from '../../machinery/clock.js';
-import { closedSecurity } from '../../machinery/security.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { clusterRoleResource } from '../../modules/rbac/role/role.resource.js';
 import { Logger } from '../../observability/logger.js';
@@ -38,7 +38,15 @@ class Cluster {
   private readonly context;
 
   constructor(readonly storage: PostgresStorage) {
-    this.registry.register(clusterRoleResource({ names, registry: this.registry, storage, security: closedSecurity }));
+    this.registry.register(
+      clusterRoleResource({
+        names,
+        registry: this.registry,
+        storage,
+        authorizer: closedAuthorizer,
+        rules: closedRules,
+      }),
+    );
     this.store = new Store(this.registry.find(group, 'v1', 'clusterroles') as ServedResource, storage, systemClock);
     const context = workContext('test', 0, new AbortController().signal);
     this.context = { ...context, user: { name: 'admin', uid: '', groups: ['system:masters'], extra: {} } };

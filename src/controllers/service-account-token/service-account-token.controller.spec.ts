@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { testGroupContext } from '../../../test/support/definition-tester.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { systemClock } from '../../machinery/clock.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
@@ -62,12 +62,11 @@ class Fixture {
   private readonly loops: Promise<void>[] = [];
 
   private constructor(readonly storage: TestStorage) {
-    const context = testGroupContext(names);
     for (const definition of [
       namespaceResource(names),
       configMapResource(),
       secretResource(names),
-      serviceAccountResource(context),
+      serviceAccountResource({ clock: systemClock, names, registry: this.registry, storage }, undefined),
     ]) {
       this.registry.register(definition);
     }

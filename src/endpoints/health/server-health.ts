@@ -1,12 +1,6 @@
 import type { Storage } from '../../storage/storage.interface.js';
+import type { ServingState } from '../serving-state.js';
 import type { HealthCheck, HealthPath } from './health-checks.js';
-
-/** Where the process is in its life; changed by the server only. */
-export interface HealthState {
-  readonly startedAt: number;
-  isStarted: boolean;
-  isStopping: boolean;
-}
 
 const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 
@@ -23,7 +17,7 @@ const doneBeforeServing: readonly string[] = [
  * The checks of a serving process. Liveness leaves the database out: a restart of this process does not bring a database
  * back, it only drops the watches that would have waited for it.
  */
-export function serverHealthChecks(storage: Storage, state: HealthState, graceMs: number): HealthCheck[] {
+export function serverHealthChecks(storage: Storage, state: ServingState, graceMs: number): HealthCheck[] {
   return [
     { name: 'ping', paths: everywhere, check: () => undefined },
     { name: 'log', paths: everywhere, check: () => undefined },

@@ -35,7 +35,12 @@ const macBytes = 16;
  * made by somebody else, or given out for another query.
  */
 export class ContinueTokens {
-  constructor(private readonly key: Uint8Array) {}
+  constructor(private key?: Uint8Array) {}
+
+  /** Called once before the first token, where the key was not at hand yet. */
+  useKey(key: Uint8Array): void {
+    this.key = key;
+  }
 
   encode(query: ContinueQuery, { version, after }: ContinuePosition): string {
     const body: TokenBody = { v: tokenFormat, rv: String(version ?? ''), ns: after.namespace, name: after.name };
@@ -61,6 +66,7 @@ export class ContinueTokens {
   private sign(query: ContinueQuery, text: Uint8Array): Buffer {
     const { group, resource, namespace, labelSelector, fieldSelector } = query;
     const bound = JSON.stringify([group, resource, namespace, labelSelector, fieldSelector]);
+    if (this.key === undefined) throw new Error('the key of continue tokens is not known yet');
     return createHmac('sha256', this.key).update(`${bound}\n`).update(text).digest().subarray(0, macBytes);
   }
 }

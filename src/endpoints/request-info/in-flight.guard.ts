@@ -1,4 +1,4 @@
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { InFlightLimiter } from './in-flight.js';
@@ -11,8 +11,9 @@ const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
  * with a 429. Watches take none, as they stay for long. Never refused are health checks, which would make a busy server
  * look broken, and administrators, who have to get in to do something about it.
  */
+@Injectable()
 export class InFlightGuard implements CanActivate {
-  constructor(private readonly limiter: InFlightLimiter) {}
+  constructor(@Inject(InFlightLimiter) private readonly limiter: InFlightLimiter) {}
 
   canActivate(host: ExecutionContext): boolean {
     const { method, plinthContext } = host.switchToHttp().getRequest<FastifyRequest>();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DefinitionTester, testGroupContext, testNames, testTime } from '../../../test/support/definition-tester.js';
+import { DefinitionTester, testNames, testTime } from '../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { StatusError } from '../../machinery/status-error.js';
-import { appsResources } from './apps.module.js';
+import { appsResources } from './apps-api.module.js';
 import { controllerRevisionResource } from './controller-revision/controller-revision.resource.js';
 import { daemonSetResource } from './daemon-set/daemon-set.resource.js';
 import { deploymentResource } from './deployment/deployment.resource.js';
@@ -126,7 +126,7 @@ describe('status paths of the apps group', () => {
 });
 
 describe('scale paths of the apps group', () => {
-  const scalable = appsResources(testGroupContext()).filter((d) => d.subresources?.some((s) => s.name === 'scale'));
+  const scalable = appsResources(testNames).filter((d) => d.subresources?.some((s) => s.name === 'scale'));
 
   it('are served for what has replicas', () => {
     assert.deepEqual(

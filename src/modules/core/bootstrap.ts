@@ -1,29 +1,39 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { StatusError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
 import { ensureObject } from '../../registry/ensure-object.js';
-import type { GroupContext } from '../../registry/group-context.js';
+import type { ResourceStores } from '../../registry/resource-stores.js';
+import type { ServiceRanges } from '../../registry/service-ranges.js';
 import { IpRange } from './service/allocation/ip-range.js';
 
 const serviceName = 'kubernetes';
 const defaultSecurePort = 6443;
-const core = (resource: string) => ({ group: '', version: 'v1', resource });
+const core = (resource: string) => ({ group: '', resource });
+
+/** What the objects are made with. */
+export interface SystemParts {
+  readonly names: VendorNames;
+  readonly stores: ResourceStores;
+  readonly ranges: ServiceRanges;
+}
 
 /**
  * Creates what every cluster has, where it is absent: the namespaces and the service that leads to the API server,
  * under the first address of the range. Safe for many processes that start at once. `securePort` is the port that the
  * API is served on.
  */
-export async function ensureSystemObjects(context: GroupContext, securePort = defaultSecurePort): Promise<void> {
-  const { names } = context;
+export async function ensureSystemObjects(
+  { names, stores, ranges }: SystemParts,
+  securePort = defaultSecurePort,
+): Promise<void> {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
   for (const name of namespaces) {
-    await ensureObject(context, core('namespaces'), { metadata: { name } });
+    await ensureObject(stores, core('namespaces'), { metadata: { name } });
   }
-  await ensureApiService(context, securePort);
+  await ensureApiService(stores, new IpRange(ranges.serviceClusterIpRange).at(0), securePort);
 }
 
-async function ensureApiService(context: GroupContext, securePort: number): Promise<void> {
-  const clusterIP = new IpRange(context.serviceClusterIpRange).at(0);
+async function ensureApiService(stores: ResourceStores, clusterIP: string, securePort: number): Promise<void> {
   const service = (address: { clusterIP?: string }): ApiObject => ({
     metadata: {
       name: serviceName,
@@ -37,10 +47,10 @@ async function ensureApiService(context: GroupContext, securePort: number): Prom
     },
   });
   try {
-    await ensureObject(context, core('services'), service({ clusterIP }));
+    await ensureObject(stores, core('services'), service({ clusterIP }));
   } catch (error) {
     // Another service has the address, from before this one: any other will do.
     if (!(error instanceof StatusError && error.reason === 'Invalid')) throw error;
-    await ensureObject(context, core('services'), service({}));
+    await ensureObject(stores, core('services'), service({}));
   }
 }

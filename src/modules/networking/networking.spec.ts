@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DefinitionTester, testGroupContext, testNames } from '../../../test/support/definition-tester.js';
+import { DefinitionTester, testNames, testStores } from '../../../test/support/definition-tester.js';
 import { ingressResource } from './ingress/ingress.resource.js';
 import { ingressClassResource } from './ingress-class/ingress-class.resource.js';
 import { ipAddressResource } from './ip-address/ip-address.resource.js';
 import { networkPolicyResource } from './network-policy/network-policy.resource.js';
-import { networkingResources } from './networking.module.js';
+import { networkingResources } from './networking-api.module.js';
 import { serviceCidrResource } from './service-cidr/service-cidr.resource.js';
 
 const service = { service: { name: 's', port: { number: 80 } } };
@@ -18,7 +18,7 @@ function short(causes: readonly string[]): string[] {
 }
 
 it('registers each resource once', () => {
-  const names = networkingResources(testGroupContext()).map((d) => d.resource);
+  const names = networkingResources(testNames, testStores()).map((d) => d.resource);
   assert.deepEqual(names, ['ingresses', 'ingressclasses', 'networkpolicies', 'ipaddresses', 'servicecidrs']);
 });
 
@@ -366,7 +366,7 @@ describe('NetworkPolicy', () => {
 });
 
 describe('IPAddress', () => {
-  const tester = new DefinitionTester(ipAddressResource(testGroupContext()));
+  const tester = new DefinitionTester(ipAddressResource(testNames, testStores()));
   const parentRef = { resource: 'services', namespace: 'default', name: 'web' };
   const create = (name: string, spec: object) => tester.create({ metadata: { name }, spec });
 

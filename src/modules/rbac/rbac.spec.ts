@@ -1,15 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DefinitionTester, testGroupContext } from '../../../test/support/definition-tester.js';
-import { vendorNames } from '../../machinery/vendor.js';
+import { DefinitionTester, testNames } from '../../../test/support/definition-tester.js';
+import { closedAuthorizer, closedRules } from '../../machinery/authorizer.js';
+import { type VendorNames, vendorNames } from '../../machinery/vendor.js';
+import { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { EscalationContext } from './escalation/escalation-guard.js';
 import { clusterRoleResource, roleResource } from './role/role.resource.js';
 import { clusterRoleBindingResource, roleBindingResource } from './role-binding/role-binding.resource.js';
+
+function contextOf(names: VendorNames): EscalationContext {
+  return {
+    names,
+    authorizer: closedAuthorizer,
+    rules: closedRules,
+    registry: new ResourceRegistry(),
+    storage: {} as EscalationContext['storage'],
+  };
+}
 
 const group = 'rbac.authorization.k8s.io';
 
 describe('Role and ClusterRole', () => {
-  const roles = new DefinitionTester(roleResource(testGroupContext()));
-  const clusterRoles = new DefinitionTester(clusterRoleResource(testGroupContext()));
+  const roles = new DefinitionTester(roleResource(contextOf(testNames)));
+  const clusterRoles = new DefinitionTester(clusterRoleResource(contextOf(testNames)));
   const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
 
   it('takes names that fit into a path', () => {
@@ -62,8 +75,8 @@ describe('Role and ClusterRole', () => {
 });
 
 describe('RoleBinding and ClusterRoleBinding', () => {
-  const bindings = new DefinitionTester(roleBindingResource(testGroupContext()));
-  const clusterBindings = new DefinitionTester(clusterRoleBindingResource(testGroupContext()));
+  const bindings = new DefinitionTester(roleBindingResource(contextOf(testNames)));
+  const clusterBindings = new DefinitionTester(clusterRoleBindingResource(contextOf(testNames)));
 
   it('fills groups of the role and of users and groups', () => {
     const { object, causes } = bindings.create({
@@ -85,7 +98,7 @@ describe('RoleBinding and ClusterRoleBinding', () => {
   });
 
   it('uses the group name of the vendor', () => {
-    const tester = new DefinitionTester(roleBindingResource(testGroupContext(vendorNames('example.dev'))));
+    const tester = new DefinitionTester(roleBindingResource(contextOf(vendorNames('example.dev'))));
     const { object } = tester.create({ roleRef: { kind: 'Role', name: 'r' } });
     assert.equal((object.roleRef as { apiGroup: string }).apiGroup, 'rbac.authorization.example.dev');
   });

@@ -1,6 +1,6 @@
-import { groupName } from '../../machinery/vendor.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import { ensureObject } from '../../registry/ensure-object.js';
-import type { GroupContext } from '../../registry/group-context.js';
+import type { ResourceStores } from '../../registry/resource-stores.js';
 import { systemPriorities } from './priority-class/priority-class.validation.js';
 
 const uses: Readonly<Record<string, string>> = {
@@ -9,12 +9,12 @@ const uses: Readonly<Record<string, string>> = {
 };
 
 /** Creates the classes of the pods that a cluster can't do without, where they are absent. */
-export async function ensureSystemPriorityClasses(context: GroupContext): Promise<void> {
-  const group = groupName('scheduling', context.names);
+export async function ensureSystemPriorityClasses(names: VendorNames, stores: ResourceStores): Promise<void> {
+  const group = groupName('scheduling', names);
   for (const [name, value] of Object.entries(systemPriorities)) {
     await ensureObject(
-      context,
-      { group, version: 'v1', resource: 'priorityclasses' },
+      stores,
+      { group, resource: 'priorityclasses' },
       {
         metadata: { name },
         value,

@@ -5,10 +5,10 @@ import { ClusterInfoOptions } from '../../config/cluster-info.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
+import { StartupError } from '../../machinery/startup-error.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
-import { StartupError } from '../startup-error.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const groups = {

@@ -1,8 +1,7 @@
 import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
-import { ControlLoopOptions } from '../../config/controllers.options.js';
-import { EventOptions } from '../../config/event.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
+import { controllerOptionGroups } from '../../config/options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
@@ -15,8 +14,7 @@ import { requireDatabaseUrl } from './migrate.command.js';
 const groups = {
   storage: StorageOptions,
   cluster: ClusterOptions,
-  controllers: ControlLoopOptions,
-  events: EventOptions,
+  ...controllerOptionGroups,
   authorization: AuthorizationOptions,
   logging: LoggingOptions,
 } as const;
@@ -28,20 +26,21 @@ export const controllersCommand: Command = {
   defaults: {},
   async run(context) {
     const parsed = parseOptions(parseRequest(groups, {}, context));
-    const { storage, controllers: loops, events, ...options } = parsed;
+    const { storage, logging, ...options } = parsed;
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     await checkFiles(groups, parsed);
-    const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
+    const logger = new Logger(logging.logLevel, logging.logFormat);
     context.lastResort.logTo(logger);
     await knock(databaseUrl, logger);
-    const { runControllers } = await import('../controllers.js');
+    const { signal } = context.signals;
+    const { runControllers } = await import('../run-controllers.js');
     const controllers = await runControllers(
       { ...options, storage: { ...storage, databaseUrl } },
-      { events, controllers: loops },
-      context.signals.signal,
+      logger,
+      signal,
     ).catch((error: unknown) => {
       // It waited for the database, and is not to wait any more.
-      if (context.signals.signal.aborted) return undefined;
+      if (signal.aborted) return undefined;
       throw error;
     });
     if (controllers === undefined) return;

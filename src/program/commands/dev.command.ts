@@ -1,9 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { ControlLoopOptions } from '../../config/controllers.options.js';
 import { DevOptions } from '../../config/dev.options.js';
-import { EventOptions } from '../../config/event.options.js';
-import { type ServerOptions, serverOptionGroups } from '../../config/options.js';
+import { controllerOptionGroups, type ServerOptions, serverOptionGroups } from '../../config/options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
 import { Logger } from '../../observability/logger.js';
@@ -24,8 +22,7 @@ import { migrateDatabase } from './migrate.command.js';
 const groups = {
   dev: DevOptions,
   ...serverOptionGroups,
-  controllers: ControlLoopOptions,
-  events: EventOptions,
+  ...controllerOptionGroups,
 } as const;
 const defaults = { 'bind-address': '127.0.0.1', controllers: ['*', 'bootstrapsigner', 'tokencleaner'] } as const;
 
@@ -95,12 +92,14 @@ async function start(
   const authority = await authorityOf(options, given, pki);
   await keepFile(new OwnFiles(directory), kubeconfigName, kubeconfigText(options, authority, pki), logger);
   if (context.signals.signal.aborted) return;
-  const server = await startServing(options, context.signals.signal);
+  const controllers = withLoopFiles(parsed.controllers, given, options, pki);
+  const server = await startServing(options, {
+    signal: context.signals.signal,
+    controllers: { events: parsed.events, controllers },
+  });
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
   await publishClusterInfo(options, { server: localUrl(bindAddress, securePort), authority }, logger);
-  const controllers = withLoopFiles(parsed.controllers, given, options, pki);
-  started.push(await server.startControllers({ events: parsed.events, controllers }));
   announce(context, server.url, kubeconfig);
 }
 

@@ -3,6 +3,7 @@ import { LoggingOptions } from '../../config/logging.options.js';
 import type { ServerOptions } from '../../config/options.js';
 import { OptionsError, parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
+import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
 import { Logger } from '../../observability/logger.js';
 import { type Command, parseRequest } from '../command.js';
 
@@ -33,14 +34,16 @@ export async function migrateDatabase(databaseUrl: string, logger: Logger): Prom
 
 /** Brings the SQL views in line with the resources of this program. */
 async function updateViews(options: Pick<ServerOptions, 'storage' | 'cluster'>, logger: Logger): Promise<void> {
-  const { openServedResources } = await import('../served-resources.js');
+  const { openApplicationContext } = await import('../../application-context.js');
+  const { ResourcesAppModule } = await import('../../resources-app.module.js');
+  const { ResourceRegistry } = await import('../../registry/resource-registry.js');
   const { syncViews } = await import('../sql-views.js');
-  const resources = await openServedResources(options, logger);
+  const resources = await openApplicationContext(ResourcesAppModule.of(options, logger), logger);
   try {
-    const { registry, names } = resources.context;
-    await syncViews(options.storage.databaseUrl, registry.definitions(), names.suffix, logger);
+    const definitions = resources.get(ResourceRegistry).definitions();
+    await syncViews(options.storage.databaseUrl, definitions, resources.get<VendorNames>(VENDOR_NAMES).suffix, logger);
   } finally {
-    await resources.stop();
+    await resources.close();
   }
 }
 

@@ -32,7 +32,7 @@ export const serveCommand: Command = {
       storage: { ...parsed.storage, databaseUrl },
       secureServing: await withServingCertificate(parsed),
     };
-    const server = await startServing(options, signals.signal).catch((error: unknown) => {
+    const server = await startServing(options, { signal: signals.signal }).catch((error: unknown) => {
       // It waited for the database, and is not to wait any more.
       if (signals.signal.aborted) return undefined;
       throw error;

@@ -10,9 +10,9 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
 import { readSigningKey } from '../../authentication/service-account/token-issuer.js';
+import { StartupError } from '../../machinery/startup-error.js';
 import { CertificateAuthority } from '../../machinery/x509/certificate-authority.js';
 import { keepFile, OwnFiles } from '../own-files.js';
-import { StartupError } from '../startup-error.js';
 import { ensurePki, ensureSelfSignedServing, type Pki, type PkiOptions } from './pki.js';
 import { ensureServiceAccountKey } from './service-account-key.js';
 

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { addressAt, canonicalAddress, parseCidr } from '../../config/network.js';
 import type { Clock } from '../../machinery/clock.js';
+import { StartupError } from '../../machinery/startup-error.js';
 import { advice, OwnFiles } from '../own-files.js';
-import { StartupError } from '../startup-error.js';
 import {
   type CertificateRequest,
   foreignProblem,

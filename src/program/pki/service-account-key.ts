@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
+import { StartupError } from '../../machinery/startup-error.js';
 import { advice, OwnFiles } from '../own-files.js';
-import { StartupError } from '../startup-error.js';
 import { privateKeyPem } from './certificate.js';
 
 const fileName = 'service-account.key';

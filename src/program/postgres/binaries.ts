@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorCode, errorText, StartupError } from '../startup-error.js';
+import { errorCode, errorText, StartupError } from '../../machinery/startup-error.js';
 
 /** An installation of Postgres: `bin`, `lib` and `share` below `root`. */
 export interface PostgresBinaries {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
+import { StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
 import { checkPortFree } from '../port-check.js';
-import { StartupError } from '../startup-error.js';
 import { changeNote, readNote } from './note.js';
 
 /** The address that other roles log in on. */

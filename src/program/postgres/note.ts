@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { StartupError } from '../../machinery/startup-error.js';
 import { readFileIfPresent, writeFileAtomically } from '../files.js';
-import { StartupError } from '../startup-error.js';
 
 /** What the data folder remembers of its embedded Postgres, in `postgres.json`. */
 export interface PostgresNote {

@@ -1,8 +1,8 @@
 import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode, StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
-import { errorCode, StartupError } from '../startup-error.js';
 
 const pollMs = 20;
 const fastShutdownMs = 30_000;

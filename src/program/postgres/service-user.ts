@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { errorText, StartupError } from '../startup-error.js';
+import { errorText, StartupError } from '../../machinery/startup-error.js';
 
 /** The system user Postgres runs as. `uid` and `gid` are set when it is another one than ours. */
 export interface ServiceUser {

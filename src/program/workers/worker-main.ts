@@ -1,8 +1,9 @@
 import { OptionsError } from '../../config/parse-options.js';
+import { errorText } from '../../machinery/startup-error.js';
 import { Logger } from '../../observability/logger.js';
+import { Metrics } from '../../observability/metrics.js';
 import { LastResort } from '../last-resort.js';
 import { type Running, stopLimit } from '../lifecycle.js';
-import { errorText } from '../startup-error.js';
 import { ParentLink } from './parent-link.js';
 import type { ParentMessage } from './worker-messages.js';
 
@@ -34,7 +35,7 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
       worker: { index: message.index, gatherMetrics: () => link.gather() },
       signal: stopping.signal,
     });
-    link.onCollect(() => server.metrics.families());
+    link.onCollect(() => server.get(Metrics).families());
     link.send({ type: 'ready', url: server.url });
     return server;
   } catch (error) {

@@ -96,17 +96,15 @@ export class PostgresStorage implements Storage {
     return this.#epochs.current;
   }
 
-  /** Checks the database and starts the background work; throws `StorageError` or `MigrationError`. */
+  /**
+   * Checks the database and starts the background work; throws `StorageError` or `MigrationError`. It may be called again
+   * then; who doesn't calls `stop`.
+   */
   async start(): Promise<void> {
-    try {
-      const problem = await this.#pool.run((session) => schemaProblem(session));
-      if (problem !== undefined) throw problem;
-      await this.#epochs.check();
-      this.#sequencer.start((await this.#reader.bounds()).head);
-    } catch (error) {
-      await this.#pool.stop();
-      throw error;
-    }
+    const problem = await this.#pool.run((session) => schemaProblem(session));
+    if (problem !== undefined) throw problem;
+    await this.#epochs.check();
+    this.#sequencer.start((await this.#reader.bounds()).head);
     this.#feed.start();
     this.#listener.start();
     this.#retention.start();
@@ -226,6 +224,11 @@ export class PostgresStorage implements Storage {
  */
 export async function createPostgresStorage(options: PostgresStorageOptions): Promise<PostgresStorage> {
   const storage = new PostgresStorage(resolveOptions(options));
-  await storage.start();
+  try {
+    await storage.start();
+  } catch (error) {
+    await storage.stop();
+    throw error;
+  }
   return storage;
 }

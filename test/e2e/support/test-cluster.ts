@@ -14,7 +14,7 @@ import { PgBouncer } from '../../support/pgbouncer.js';
 import { startTestPostgres, type TestPostgres } from '../../support/test-postgres.js';
 import { ApiClient, type Credentials } from './api-client.js';
 
-const mainFile = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
+const ownMainFile = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
 
 /** Tokens of the token file every test server has. */
 export const tokens = { admin: 'admin-token', alice: 'alice-token', bob: 'bob-token' } as const;
@@ -42,6 +42,8 @@ export interface TestClusterOptions {
   readonly pooler?: PoolerMode;
   /** How the processes reach the database, when not directly; wins over `pooler`. */
   readonly route?: (postgres: TestPostgres, databaseUrl: string) => Promise<Route>;
+  /** The compiled program to run, when it is another one than this tree's. */
+  readonly mainFile?: string;
 }
 
 export type PoolerMode = 'none' | 'direct-listen' | 'polling';
@@ -126,6 +128,7 @@ export class TestCluster {
     readonly pki: Pki,
     private readonly flags: readonly string[],
     private readonly route: Route,
+    private readonly mainFile: string,
   ) {}
 
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
@@ -145,7 +148,15 @@ export class TestCluster {
       writeFileSync(join(directory, 'tokens.csv'), tokenFile, { mode: 0o600 });
       const direct = (server: TestPostgres, url: string) => pooledRoute(options.pooler ?? poolerMode(), server, url);
       route = await (options.route ?? direct)(postgres, databaseUrl);
-      const made = new TestCluster(directory, postgres, databaseUrl, pki, options.flags ?? [], route);
+      const made = new TestCluster(
+        directory,
+        postgres,
+        databaseUrl,
+        pki,
+        options.flags ?? [],
+        route,
+        options.mainFile ?? ownMainFile,
+      );
       cluster = made;
       await Promise.all(Array.from({ length: options.servers ?? 2 }, () => made.addServer()));
       if (options.controllers === true) made.startControllers(options.controllerFlags ?? []);
@@ -182,7 +193,7 @@ export class TestCluster {
       process.execPath,
       [
         '--enable-source-maps',
-        mainFile,
+        this.mainFile,
         'serve',
         `--secure-port=${securePort}`,
         '--bind-address=127.0.0.1',
@@ -209,10 +220,14 @@ export class TestCluster {
       `--cluster-signing-cert-file=${this.pki.authorityFile}`,
       `--cluster-signing-key-file=${this.pki.authorityKeyFile}`,
     ];
-    const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'controllers', ...signing, ...flags], {
-      env: this.environment,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--enable-source-maps', this.mainFile, 'controllers', ...signing, ...flags],
+      {
+        env: this.environment,
+        stdio: ['ignore', 'inherit', 'inherit'],
+      },
+    );
     endWithUs(child);
     this.children.push(child);
   }

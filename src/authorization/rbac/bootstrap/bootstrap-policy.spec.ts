@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { rbacContext } from '../../../../test/support/rbac-context.js';
+import { testNames } from '../../../../test/support/definition-tester.js';
+import { rbacStores } from '../../../../test/support/rbac-stores.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../../test/support/test-storage.js';
 import type { ClusterRole } from '../../../apis/rbac/v1/role.types.js';
@@ -153,8 +154,8 @@ describe('ensureBootstrapPolicy', () => {
 
   it('makes everything once, by two processes at the same time, and writes nothing the next time', () =>
     withStorages(async (one, two) => {
-      const contexts = [rbacContext(one), rbacContext(two)];
-      await Promise.all(contexts.map((context) => ensureBootstrapPolicy(context, signal)));
+      const stores = [rbacStores(one), rbacStores(two)];
+      await Promise.all(stores.map((each) => ensureBootstrapPolicy(testNames, each, signal)));
       const policy = bootstrapPolicy(vendorNames('k8s.io'));
       for (const [resource, expected] of [
         ['clusterroles', policy.clusterRoles],
@@ -166,13 +167,13 @@ describe('ensureBootstrapPolicy', () => {
         assert.equal(items.length, expected.length);
       }
       const head = await one.head();
-      await ensureBootstrapPolicy(rbacContext(two), signal);
+      await ensureBootstrapPolicy(testNames, rbacStores(two), signal);
       assert.equal(await one.head(), head);
     }));
 
   it('repairs what was damaged, except what opted out', () =>
     withStorages(async (one, two) => {
-      await ensureBootstrapPolicy(rbacContext(one), signal);
+      await ensureBootstrapPolicy(testNames, rbacStores(one), signal);
       await change(one, 'clusterroles', 'system:discovery', (role) => {
         role.rules = [{ verbs: ['get'], nonResourceURLs: ['/mine'] }];
       });
@@ -186,7 +187,7 @@ describe('ensureBootstrapPolicy', () => {
       await change(one, 'clusterrolebindings', 'system:monitoring', (binding) => {
         binding.roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'cluster-admin' };
       });
-      await Promise.all([one, two].map((storage) => ensureBootstrapPolicy(rbacContext(storage), signal)));
+      await Promise.all([one, two].map((storage) => ensureBootstrapPolicy(testNames, rbacStores(storage), signal)));
 
       const discovery = await read<ClusterRole>(one, 'clusterroles', 'system:discovery');
       const paths = discovery?.rules?.flatMap(({ nonResourceURLs = [] }) => nonResourceURLs) ?? [];

@@ -6,11 +6,11 @@ import { cloneJson } from '../../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { decode } from '../../../machinery/schema/index.js';
 import { StatusError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { parseStored } from '../../../registry/object-codec.js';
 import type { ServedResource } from '../../../registry/resource-registry.js';
-import { Store } from '../../../registry/store.js';
+import type { ResourceStores } from '../../../registry/resource-stores.js';
+import type { Store } from '../../../registry/store.js';
 import { autoUpdateAnnotation, bootstrapPolicy } from './bootstrap-policy.js';
 import { bindsAnotherRole, isOptedOut, reconciledBinding, reconciledRole } from './reconcile.js';
 
@@ -20,10 +20,13 @@ type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
  * Creates the objects of the default policy that are absent and adds to the others what they lack, unless they opted
  * out. Safe for many processes that start at once. Throws when the store can't be used.
  */
-export async function ensureBootstrapPolicy(context: GroupContext, signal: AbortSignal): Promise<void> {
-  const { names } = context;
+export async function ensureBootstrapPolicy(
+  names: VendorNames,
+  stores: ResourceStores,
+  signal: AbortSignal,
+): Promise<void> {
   const policy = bootstrapPolicy(names);
-  const writer = new PolicyWriter(context, signal);
+  const writer = new PolicyWriter(names, stores, signal);
   // Roles first: a binding without its role would be told about in every denial.
   await Promise.all([writer.ensure('clusterroles', policy.clusterRoles), writer.ensure('roles', policy.roles)]);
   await Promise.all([
@@ -39,17 +42,17 @@ class PolicyWriter {
   private readonly annotation: string;
 
   constructor(
-    private readonly context: GroupContext,
+    private readonly names: VendorNames,
+    private readonly stores: ResourceStores,
     signal: AbortSignal,
   ) {
-    this.annotation = autoUpdateAnnotation(context.names);
-    this.request = serverContext(context.clock.now(), signal);
+    this.annotation = autoUpdateAnnotation(names);
+    this.request = serverContext(stores.clock.now(), signal);
   }
 
   async ensure(resourceName: string, wanted: readonly PolicyObject[]): Promise<void> {
-    const resource = this.context.registry.find(groupName('rbac', this.context.names), 'v1', resourceName);
-    if (resource === undefined) throw new Error(`the resource ${resourceName} is not registered`);
-    const store = new Store(resource, this.context.storage, this.context.clock);
+    const store = this.stores.named(groupName('rbac', this.names), resourceName);
+    const { resource } = store;
     const { items } = await store.list({});
     const present = new Map(items.map((item) => [keyOf(item.key), item]));
     // Together they are few batches for the store.

@@ -1,13 +1,12 @@
 import { type SelfSubjectReview, selfSubjectReview } from '../../../apis/authentication/v1/token-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { unauthorizedError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
 /** `selfsubjectreviews`: who the sender is to this server, after impersonation. */
-export function selfSubjectReviewResource({ names }: Pick<GroupContext, 'names'>): ResourceDefinition {
+export function selfSubjectReviewResource(names: VendorNames): ResourceDefinition {
   return defineResource<SelfSubjectReview & ApiObject>({
     group: groupName('authentication', names),
     resource: 'selfsubjectreviews',

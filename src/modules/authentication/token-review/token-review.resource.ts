@@ -1,8 +1,8 @@
 import { type TokenReview, tokenReview } from '../../../apis/authentication/v1/token-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { badRequestError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import type { TokenReviewer } from '../../../machinery/tokens.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
@@ -10,7 +10,7 @@ import { userInfoBody } from '../user-info.js';
  * `tokenreviews`: other servers ask whose bearer token they were sent (specification 4.11 has the other side of it). A
  * token that is worth nothing is no failure of the review: the answer says so.
  */
-export function tokenReviewResource({ names, security }: GroupContext): ResourceDefinition {
+export function tokenReviewResource(names: VendorNames, tokens: TokenReviewer): ResourceDefinition {
   return defineResource<TokenReview & ApiObject>({
     group: groupName('authentication', names),
     resource: 'tokenreviews',
@@ -23,7 +23,7 @@ export function tokenReviewResource({ names, security }: GroupContext): Resource
     answer: async (context, review) => {
       const { token = '', audiences = [] } = review.spec;
       if (token === '') throw badRequestError('token is required for TokenReview in authentication');
-      const result = await security.tokens.review(token, audiences, context.signal);
+      const result = await tokens.review(token, audiences, context.signal);
       return {
         ...review,
         status: result.authenticated

@@ -3,10 +3,10 @@ import {
   localSubjectAccessReview,
 } from '../../../apis/authorization/v1/subject-access-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
+import type { Authorizer } from '../../../machinery/authorizer.js';
 import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
 import { badRequestError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { metadataErrors, subjectErrors } from './access-review.validation.js';
@@ -16,10 +16,7 @@ import { subjectOf } from './subject-access-review.resource.js';
  * `localsubjectaccessreviews`: whether somebody may do something in one namespace; the right to ask it can be given for
  * that namespace alone.
  */
-export function localSubjectAccessReviewResource({
-  names,
-  security,
-}: Pick<GroupContext, 'names' | 'security'>): ResourceDefinition {
+export function localSubjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
   return defineResource<LocalSubjectAccessReview & ApiObject>({
     group,
@@ -38,7 +35,7 @@ export function localSubjectAccessReviewResource({
       }
       refuseBroken(group, localErrors(review));
       const { spec } = review;
-      return { ...review, status: await reviewAccess(security.authorizer, subjectOf(spec), spec) };
+      return { ...review, status: await reviewAccess(authorizer, subjectOf(spec), spec) };
     },
   });
 }

@@ -3,18 +3,15 @@ import {
   selfSubjectAccessReview,
 } from '../../../apis/authorization/v1/subject-access-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
+import type { Authorizer } from '../../../machinery/authorizer.js';
 import { unauthorizedError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { attributesErrors, metadataErrors } from './access-review.validation.js';
 
 /** `selfsubjectaccessreviews`: whether the sender may do something. */
-export function selfSubjectAccessReviewResource({
-  names,
-  security,
-}: Pick<GroupContext, 'names' | 'security'>): ResourceDefinition {
+export function selfSubjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
   return defineResource<SelfSubjectAccessReview & ApiObject>({
     group,
@@ -29,7 +26,7 @@ export function selfSubjectAccessReviewResource({
       const { metadata, spec } = review;
       refuseBroken(group, [...attributesErrors(spec), ...metadataErrors(metadata, false)]);
       if (user === undefined) throw unauthorizedError();
-      return { ...review, status: await reviewAccess(security.authorizer, user, spec) };
+      return { ...review, status: await reviewAccess(authorizer, user, spec) };
     },
   });
 }

@@ -4,18 +4,15 @@ import {
   subjectAccessReview,
 } from '../../../apis/authorization/v1/subject-access-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
+import type { Authorizer } from '../../../machinery/authorizer.js';
 import type { UserInfo } from '../../../machinery/request-context.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { metadataErrors, subjectErrors } from './access-review.validation.js';
 
 /** `subjectaccessreviews`: whether somebody may do something. Who may ask this, may ask it about everybody. */
-export function subjectAccessReviewResource({
-  names,
-  security,
-}: Pick<GroupContext, 'names' | 'security'>): ResourceDefinition {
+export function subjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
   return defineResource<SubjectAccessReview & ApiObject>({
     group,
@@ -29,7 +26,7 @@ export function subjectAccessReviewResource({
     answer: async (_context, review) => {
       const { metadata, spec } = review;
       refuseBroken(group, [...subjectErrors(spec), ...metadataErrors(metadata, false)]);
-      return { ...review, status: await reviewAccess(security.authorizer, subjectOf(spec), spec) };
+      return { ...review, status: await reviewAccess(authorizer, subjectOf(spec), spec) };
     },
   });
 }

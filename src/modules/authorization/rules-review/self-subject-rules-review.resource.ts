@@ -4,20 +4,16 @@ import {
   selfSubjectRulesReview,
 } from '../../../apis/authorization/v1/subject-rules-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
-import type { RuleList } from '../../../machinery/authorizer.js';
+import type { RuleList, RuleResolver } from '../../../machinery/authorizer.js';
 import { badRequestError, unauthorizedError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 
 /**
  * `selfsubjectrulesreviews`: what the sender may do in a namespace, for user interfaces. It is no decision: modules that
  * can't enumerate their rules leave it incomplete.
  */
-export function selfSubjectRulesReviewResource({
-  names,
-  security,
-}: Pick<GroupContext, 'names' | 'security'>): ResourceDefinition {
+export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleResolver): ResourceDefinition {
   return defineResource<SelfSubjectRulesReview & ApiObject>({
     group: groupName('authorization', names),
     resource: 'selfsubjectrulesreviews',
@@ -31,8 +27,7 @@ export function selfSubjectRulesReviewResource({
       const namespace = review.spec.namespace ?? '';
       if (namespace === '') throw badRequestError('no namespace on request');
       if (user === undefined) throw unauthorizedError();
-      const rules = await security.rules.rulesFor(user, namespace);
-      return { ...review, spec: {}, status: statusOf(rules) };
+      return { ...review, spec: {}, status: statusOf(await rules.rulesFor(user, namespace)) };
     },
   });
 }

@@ -8,7 +8,6 @@ import type { Clock } from '../../../machinery/clock.js';
 import { isPathSegmentName } from '../../../machinery/names.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -27,7 +26,7 @@ import { validateCertificateSigningRequest } from './certificate-signing-request
 import { validateApproval, validateStatus } from './certificate-status.validation.js';
 
 /** `certificatesigningrequests`: asks a signer for a certificate. */
-export function certificateSigningRequestResource({ names, clock }: GroupContext): ResourceDefinition {
+export function certificateSigningRequestResource(names: VendorNames, clock: Clock): ResourceDefinition {
   return defineResource<CertificateSigningRequest>({
     group: groupName('certificates', names),
     resource: 'certificatesigningrequests',

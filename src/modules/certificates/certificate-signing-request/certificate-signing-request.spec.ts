@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { makeCertificate, makeRequest, toBase64 } from '../../../../test/support/certificate-requests.js';
-import { DefinitionTester, testGroupContext, testTime } from '../../../../test/support/definition-tester.js';
+import { DefinitionTester, testClock, testNames, testTime } from '../../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { certificateSigningRequestResource } from './certificate-signing-request.resource.js';
 
 const user = { name: 'alice', uid: 'alice-uid', groups: ['devs'], extra: { scope: ['a', 'b'] } };
-const definition = certificateSigningRequestResource(testGroupContext());
+const definition = certificateSigningRequestResource(testNames, testClock);
 const tester = new DefinitionTester(definition, 'v1', user);
 const beta = new DefinitionTester(definition, 'v1beta1', user);
 const nobody = new DefinitionTester(definition);

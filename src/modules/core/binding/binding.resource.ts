@@ -3,24 +3,22 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import { cloneJson } from '../../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { badRequestError, conflictError, modifiedMessage, notFoundError } from '../../../machinery/status-error.js';
-import type { GroupContext } from '../../../registry/group-context.js';
 import { isOtherVersion } from '../../../registry/object-codec.js';
 import { type AnswerOptions, defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import { Store } from '../../../registry/store.js';
+import type { ResourceStores } from '../../../registry/resource-stores.js';
 import { bindingPath } from '../pod/pod.binding.js';
 
 /** What a mutating and a validating admission could say was said about the binding itself. */
 const admitted = async () => {};
 
 /** `bindings`: the older way to put a pod on a node, with the pod's name in the body. */
-export function bindingResource(context: GroupContext): ResourceDefinition {
-  const path = bindingPath(context.clock);
-  let pods: Store | undefined;
+export function bindingResource(stores: ResourceStores): ResourceDefinition {
+  const path = bindingPath(stores.clock);
 
   async function bindPod(request: RequestContext, body: Binding & ApiObject, { dryRun }: AnswerOptions) {
     const { name = '', namespace = '' } = body.metadata;
     if (name === '') throw badRequestError('Name parameter required.');
-    pods ??= podStore(context);
+    const pods = stores.named('', 'pods');
     const { groupResource } = pods;
     await pods.update(request, namespace, name, {
       dryRun,
@@ -49,10 +47,4 @@ export function bindingResource(context: GroupContext): ResourceDefinition {
     answer: bindPod,
     strategy: {},
   });
-}
-
-function podStore({ registry, storage, clock }: GroupContext): Store {
-  const found = registry.find('', 'v1', 'pods');
-  if (found === undefined) throw new Error('pods must be registered before they can be bound');
-  return new Store(found, storage, clock);
 }

@@ -4,8 +4,8 @@ import {
   componentStatus,
 } from '../../../apis/core/v1/component-status.types.js';
 import { nameColumn } from '../../../registry/default-columns.js';
-import type { GroupContext } from '../../../registry/group-context.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import type { Storage } from '../../../storage/storage.interface.js';
 
 const healthOf = ({ conditions }: ComponentStatus): ComponentCondition | undefined =>
   conditions?.find(({ type }) => type === 'Healthy');
@@ -35,7 +35,7 @@ const columns: readonly TableColumn<ComponentStatus>[] = [
 ];
 
 /** `componentstatuses`: how the parts of the control plane are that this process can ask. Kept for old clients. */
-export function componentStatusResource({ storage }: GroupContext): ResourceDefinition {
+export function componentStatusResource(storage: Pick<Storage, 'ping'>): ResourceDefinition {
   return defineResource<ComponentStatus>({
     group: '',
     resource: 'componentstatuses',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DefinitionTester, testGroupContext, testTime } from '../../../../test/support/definition-tester.js';
+import { DefinitionTester, testNames, testStores, testTime } from '../../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { podResource } from './pod.resource.js';
 
-const tester = new DefinitionTester(podResource(testGroupContext()));
+const tester = new DefinitionTester(podResource(testNames, testStores()));
 
 function podWith(status: Record<string, unknown>): ApiObject {
   const spec = {

@@ -1,6 +1,7 @@
 import { type Pod, pod } from '../../../apis/core/v1/pod.types.js';
-import type { GroupContext } from '../../../registry/group-context.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { ResourceStores } from '../../../registry/resource-stores.js';
 import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';
 import { podColumns } from './pod.columns.js';
@@ -8,8 +9,8 @@ import { ephemeralContainersPath, podStatusPath } from './pod.paths.js';
 import { podStrategy } from './pod.strategy.js';
 
 /** Pods: containers that run together on one node. */
-export function podResource(context: GroupContext): ResourceDefinition {
-  const options = { names: context.names };
+export function podResource(names: VendorNames, stores: ResourceStores): ResourceDefinition {
+  const options = { names };
   return defineResource<Pod>({
     group: '',
     resource: 'pods',
@@ -42,8 +43,8 @@ export function podResource(context: GroupContext): ResourceDefinition {
     columns: podColumns,
     subresources: [
       podStatusPath(),
-      bindingPath(context.clock),
-      evictionPath(context),
+      bindingPath(stores.clock),
+      evictionPath(names, stores),
       ephemeralContainersPath(options),
     ],
   });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DefinitionTester, testGroupContext, testNames, testTime } from '../../../../test/support/definition-tester.js';
+import { DefinitionTester, testNames, testStores, testTime } from '../../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { StatusError } from '../../../machinery/status-error.js';
 import { fieldsOf } from '../../../registry/selection.js';
 import { podResource } from './pod.resource.js';
 
-const definition = podResource(testGroupContext());
+const definition = podResource(testNames, testStores());
 const tester = new DefinitionTester(definition);
 const container = { name: 'c', image: 'img:1' };
 const valid = { spec: { containers: [container] } };

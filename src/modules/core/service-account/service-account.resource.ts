@@ -1,14 +1,14 @@
 import { type ServiceAccount, serviceAccount } from '../../../apis/core/v1/service-account.types.js';
+import type { ServiceAccountTokenIssuer } from '../../../machinery/tokens.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import type { GroupContext } from '../../../registry/group-context.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import { tokenPath } from './token.subresource.js';
+import { type TokenContext, tokenPath } from './token.subresource.js';
 
 /** ServiceAccounts: identities for pods. Their tokens can be asked for when this process can sign. */
 export function serviceAccountResource(
-  context: Pick<GroupContext, 'clock' | 'names' | 'registry' | 'security' | 'storage'>,
+  context: TokenContext,
+  issuer: ServiceAccountTokenIssuer | undefined,
 ): ResourceDefinition {
-  const { issuer } = context.security;
   return defineResource<ServiceAccount>({
     group: '',
     resource: 'serviceaccounts',

@@ -5,27 +5,29 @@ import {
 } from '../../../apis/authentication/v1/token-request.types.js';
 import type { Pod } from '../../../apis/core/v1/pod.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
-import { formatTime } from '../../../machinery/clock.js';
+import { type Clock, formatTime } from '../../../machinery/clock.js';
 import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
 import { addWarning, type RequestContext } from '../../../machinery/request-context.js';
-import type {
-  BoundObject,
-  ServiceAccountTokenIssuer,
-  ServiceAccountTokenRequest,
-} from '../../../machinery/security.js';
 import { badRequestError, conflictError, invalidError, notFoundError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
+import type { BoundObject, ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../../machinery/tokens.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { toStatusError } from '../../../registry/errors.js';
-import type { GroupContext } from '../../../registry/group-context.js';
-import { readStored } from '../../../registry/object-codec.js';
+import { readStored, type StoredResources } from '../../../registry/object-codec.js';
 import type { SubresourceAction, SubresourceDefinition } from '../../../registry/resource-definition.js';
+import type { Storage } from '../../../storage/storage.interface.js';
 
 const minSeconds = 600;
 const maxSeconds = 2 ** 32;
 const defaultSeconds = 3600;
 const expirationPath = FieldPath.of('spec', 'expirationSeconds');
 
-type TokenContext = Pick<GroupContext, 'storage' | 'registry' | 'names' | 'clock'>;
+/** What a token is made with: bound objects are looked up in the store. */
+export interface TokenContext {
+  readonly clock: Clock;
+  readonly names: VendorNames;
+  readonly registry: StoredResources;
+  readonly storage: Pick<Storage, 'get'>;
+}
 type Target = Pick<ServiceAccountTokenRequest, 'bound' | 'node'>;
 
 /**

@@ -1,14 +1,13 @@
 import { type Service, service } from '../../../apis/core/v1/service.types.js';
-import type { GroupContext } from '../../../registry/group-context.js';
 import { statusSubresource } from '../../../registry/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import { ServiceAllocator } from './allocation/service-allocator.js';
+import { type AllocatorParts, ServiceAllocator } from './allocation/service-allocator.js';
 import { serviceColumns } from './service.columns.js';
 import { serviceStrategy } from './service.strategy.js';
 import { validateServiceStatus } from './service.validation.js';
 
 /** Services: names for groups of pods, with addresses and node ports given out here. */
-export function serviceResource(context: GroupContext): ResourceDefinition {
+export function serviceResource(context: AllocatorParts): ResourceDefinition {
   const allocator = new ServiceAllocator(context);
   return defineResource<Service>({
     group: '',

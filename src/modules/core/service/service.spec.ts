@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertCauses } from '../../../../test/support/causes.js';
-import { DefinitionTester, testGroupContext } from '../../../../test/support/definition-tester.js';
+import { DefinitionTester, testClock, testNames, testRanges } from '../../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
+import { ResourceRegistry } from '../../../registry/resource-registry.js';
+import type { Storage } from '../../../storage/storage.interface.js';
 import { serviceResource } from './service.resource.js';
 
-const tester = new DefinitionTester(serviceResource(testGroupContext()));
+const tester = new DefinitionTester(
+  serviceResource({
+    registry: new ResourceRegistry(),
+    storage: {} as Storage,
+    clock: testClock,
+    names: testNames,
+    ranges: testRanges,
+  }),
+);
 const ports = [{ port: 80 }];
 const service = (spec: object) => ({ spec: { ports, ...spec } });
 const specOf = (object: ApiObject) => object.spec as Record<string, unknown>;

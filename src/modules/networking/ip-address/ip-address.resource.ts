@@ -3,10 +3,10 @@ import { type IPAddress, ipAddress } from '../../../apis/networking/v1/service-c
 import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.js';
 import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
-import { groupName } from '../../../machinery/vendor.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import type { GroupContext } from '../../../registry/group-context.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import type { ResourceStores } from '../../../registry/resource-stores.js';
 import { restoreAddress } from './restore-address.js';
 
 const parentPath = FieldPath.of('spec', 'parentRef');
@@ -18,8 +18,8 @@ const columns: readonly TableColumn<IPAddress>[] = [
 ];
 
 /** `ipaddresses`: addresses in use, named after the address. */
-export function ipAddressResource(context: GroupContext): ResourceDefinition {
-  const group = groupName('networking', context.names);
+export function ipAddressResource(names: VendorNames, stores: ResourceStores): ResourceDefinition {
+  const group = groupName('networking', names);
   return defineResource<IPAddress>({
     group,
     resource: 'ipaddresses',
@@ -32,7 +32,7 @@ export function ipAddressResource(context: GroupContext): ResourceDefinition {
       validateName: ipAddressNameErrors,
       validate: (_context, object) => validateIpAddress(object),
       validateUpdate: (_context, object, old) => validateIpAddressUpdate(object, old),
-      afterDelete: (object) => restoreAddress(context, `ipaddresses.${group}`, object),
+      afterDelete: (object) => restoreAddress(stores, `ipaddresses.${group}`, object),
     },
     columns,
   });

@@ -3,8 +3,8 @@ import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.j
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { formatTime } from '../../../machinery/clock.js';
 import { createIfFree } from '../../../registry/create-if-free.js';
-import type { GroupContext } from '../../../registry/group-context.js';
 import { readStored } from '../../../registry/object-codec.js';
+import type { ResourceStores } from '../../../registry/resource-stores.js';
 
 /**
  * Writes a deleted IPAddress again when a service still has the address, which another one could get otherwise. Does
@@ -13,7 +13,7 @@ import { readStored } from '../../../registry/object-codec.js';
  * @param resource storage resource of IPAddress objects
  */
 export async function restoreAddress(
-  { storage, registry, clock }: Pick<GroupContext, 'storage' | 'registry' | 'clock'>,
+  { storage, registry, clock }: Pick<ResourceStores, 'storage' | 'registry' | 'clock'>,
   resource: string,
   { kind, apiVersion, metadata, spec }: IPAddress & ApiObject,
 ): Promise<void> {

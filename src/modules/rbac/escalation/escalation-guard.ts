@@ -3,15 +3,15 @@ import { type Permission, TooManyPermissions, uncoveredPermissions } from '../..
 import type { ClusterRole, PolicyRule, Role } from '../../../apis/rbac/v1/role.types.js';
 import type { RoleBinding, RoleRef } from '../../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
-import { privilegedGroup } from '../../../machinery/authorizer.js';
+import { type Authorizer, privilegedGroup, type RuleResolver } from '../../../machinery/authorizer.js';
 import { formatGroupResource } from '../../../machinery/group-version.js';
 import { ownValue } from '../../../machinery/own-value.js';
 import { deepEqual } from '../../../machinery/patch/json-value.js';
 import type { RequestContext, UserInfo } from '../../../machinery/request-context.js';
 import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
-import { groupName } from '../../../machinery/vendor.js';
-import type { GroupContext } from '../../../registry/group-context.js';
-import { readStored } from '../../../registry/object-codec.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { readStored, type StoredResources } from '../../../registry/object-codec.js';
+import type { Storage } from '../../../storage/storage.interface.js';
 
 /** Has everything: who may collect rules by label can get any rule. */
 const fullAuthority: readonly Permission[] = [
@@ -23,8 +23,14 @@ const maxShown = 500;
 
 const roleResources: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
 
-/** What escalation is judged by; read when a write is, so that it may be set up later. */
-export type EscalationContext = Pick<GroupContext, 'names' | 'registry' | 'security' | 'storage'>;
+/** What escalation is judged by. */
+export interface EscalationContext {
+  readonly names: VendorNames;
+  readonly registry: StoredResources;
+  readonly authorizer: Authorizer;
+  readonly rules: RuleResolver;
+  readonly storage: Pick<Storage, 'get'>;
+}
 
 /**
  * Nobody can give away more than they have (specification 5.4): who writes a role must hold all of its rules already or
@@ -84,7 +90,7 @@ export class EscalationGuard {
     asked: { user: UserInfo; verb: string; namespace: string; resource: string; name: string },
     apiGroup: string,
   ): Promise<boolean> {
-    const { decision } = await this.context.security.authorizer.authorize({
+    const { decision } = await this.context.authorizer.authorize({
       ...asked,
       apiGroup,
       apiVersion: '*',
@@ -105,7 +111,7 @@ export class EscalationGuard {
   }
 
   private async heldBy(user: UserInfo, namespace: string): Promise<{ permissions: Permission[]; error: string }> {
-    const rules = await this.context.security.rules.rulesFor(user, namespace);
+    const rules = await this.context.rules.rulesFor(user, namespace);
     return { permissions: [...rules.resourceRules, ...rules.nonResourceRules], error: rules.evaluationError };
   }
 

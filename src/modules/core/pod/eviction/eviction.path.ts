@@ -1,14 +1,14 @@
 import { eviction } from '../../../../apis/policy/v1/eviction.types.js';
 import { eviction as evictionV1beta1 } from '../../../../apis/policy/v1beta1/eviction.types.js';
-import { groupName } from '../../../../machinery/vendor.js';
-import type { GroupContext } from '../../../../registry/group-context.js';
+import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
 import type { SubresourceDefinition } from '../../../../registry/resource-definition.js';
+import type { ResourceStores } from '../../../../registry/resource-stores.js';
 import { PodEviction } from './eviction.js';
 
 /** The path that asks for a pod to be taken away, as far as budgets allow. */
-export function evictionPath(context: GroupContext): SubresourceDefinition {
-  const group = groupName('policy', context.names);
-  const pods = new PodEviction(context);
+export function evictionPath(names: VendorNames, stores: ResourceStores): SubresourceDefinition {
+  const group = groupName('policy', names);
+  const pods = new PodEviction(names, stores);
   return {
     name: 'eviction',
     kind: { group, version: 'v1', kind: 'Eviction' },

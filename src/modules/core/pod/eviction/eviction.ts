@@ -6,13 +6,13 @@ import { formatTime } from '../../../../machinery/clock.js';
 import { labelSelectorFromObject, SelectorError } from '../../../../machinery/label-selector.js';
 import type { RequestContext } from '../../../../machinery/request-context.js';
 import { notFoundError, StatusError, timeoutError } from '../../../../machinery/status-error.js';
-import { groupName } from '../../../../machinery/vendor.js';
+import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
 import { checkPreconditions } from '../../../../registry/before-delete.js';
 import { checkedDeleteOptions } from '../../../../registry/delete-options.js';
-import type { GroupContext } from '../../../../registry/group-context.js';
 import { parseStored, parseText } from '../../../../registry/object-codec.js';
 import type { SubresourceAction } from '../../../../registry/resource-definition.js';
-import { Store } from '../../../../registry/store.js';
+import type { ResourceStores } from '../../../../registry/resource-stores.js';
+import type { Store } from '../../../../registry/store.js';
 import type { DeleteOptions } from '../../../../registry/strategy.js';
 import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
 
@@ -25,10 +25,10 @@ const admitted = async () => {};
 
 /** Takes pods away as far as their budgets allow (specification 2.6, 4.1). */
 export class PodEviction {
-  private pods: Store | undefined;
-  private budgets: Store | undefined;
-
-  constructor(private readonly context: GroupContext) {}
+  constructor(
+    private readonly names: VendorNames,
+    private readonly stores: ResourceStores,
+  ) {}
 
   /**
    * Deletes the pod, after counting it against its budget. Throws a StatusError when it must stay: 429 for the budget's
@@ -61,7 +61,7 @@ export class PodEviction {
 
   /** Those in the body; both they and the query may ask for a dry run. */
   private deleteOptions({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
-    const options = checkedDeleteOptions(deleteOptions, this.context.names);
+    const options = checkedDeleteOptions(deleteOptions, this.names);
     if (options.dryRun && !dryRun) return options;
     return { ...options, dryRun };
   }
@@ -99,7 +99,7 @@ export class PodEviction {
       subresource,
       transform: (live) => {
         if (live === undefined) throw notFoundError(store.groupResource, name);
-        const now = formatTime(this.context.clock.now());
+        const now = formatTime(this.stores.clock.now());
         const status = withDisruption(live as unknown as PodDisruptionBudget, pod.metadata.name as string, now);
         return { ...live, metadata: { ...live.metadata }, status };
       },
@@ -130,20 +130,11 @@ export class PodEviction {
   }
 
   private podStore(): Store {
-    this.pods ??= this.storeOf('', 'pods');
-    return this.pods;
+    return this.stores.named('', 'pods');
   }
 
   private budgetStore(): Store {
-    this.budgets ??= this.storeOf(groupName('policy', this.context.names), 'poddisruptionbudgets');
-    return this.budgets;
-  }
-
-  private storeOf(group: string, resource: string): Store {
-    const { registry, storage, clock } = this.context;
-    const found = registry.find(group, 'v1', resource);
-    if (found === undefined) throw new Error(`${resource} must be registered before pods can be evicted`);
-    return new Store(found, storage, clock);
+    return this.stores.named(groupName('policy', this.names), 'poddisruptionbudgets');
   }
 }
 

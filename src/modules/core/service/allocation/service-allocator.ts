@@ -1,11 +1,15 @@
 import type { Service, ServicePort } from '../../../../apis/core/v1/service.types.js';
+import type { Clock } from '../../../../machinery/clock.js';
 import { type FieldError, FieldPath, invalid } from '../../../../machinery/field-error.js';
 import { internalError, invalidError } from '../../../../machinery/status-error.js';
+import type { VendorNames } from '../../../../machinery/vendor.js';
 import type { Allocation } from '../../../../registry/allocation.js';
 import { type Claim, type ClaimOwner, Claims } from '../../../../registry/claims.js';
-import type { GroupContext } from '../../../../registry/group-context.js';
 import { NamePool, type NameRange } from '../../../../registry/name-pool.js';
+import type { StoredResources } from '../../../../registry/object-codec.js';
+import type { ServiceRanges } from '../../../../registry/service-ranges.js';
 import type { Reservation } from '../../../../registry/strategy.js';
+import type { Storage } from '../../../../storage/storage.interface.js';
 import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
 import { IpRange } from './ip-range.js';
 import { addressClaims, addressesOf, nodePortClaims, nodePortsOf } from './service-claims.js';
@@ -20,6 +24,15 @@ class Taken {
   readonly given: { readonly from: Claims; readonly name: string }[] = [];
 }
 
+/** What allocation works with. */
+export interface AllocatorParts {
+  readonly storage: Storage;
+  readonly registry: StoredResources;
+  readonly clock: Clock;
+  readonly names: VendorNames;
+  readonly ranges: ServiceRanges;
+}
+
 /** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
 export class ServiceAllocator {
   readonly range: IpRange;
@@ -32,11 +45,10 @@ export class ServiceAllocator {
   private readonly firstPort: number;
   private readonly lastPort: number;
 
-  constructor(context: GroupContext) {
-    const { storage, registry, clock, names } = context;
+  constructor({ storage, registry, clock, names, ranges }: AllocatorParts) {
     const annotation = `ipaddress.${names.labelPrefix}/service-claim`;
-    this.range = new IpRange(context.serviceClusterIpRange);
-    [this.firstPort, this.lastPort] = parsePortRange(context.serviceNodePortRange);
+    this.range = new IpRange(ranges.serviceClusterIpRange);
+    [this.firstPort, this.lastPort] = parsePortRange(ranges.serviceNodePortRange);
     this.addresses = new Claims(storage, registry, clock, addressClaims(names), annotation);
     this.ports = new Claims(storage, registry, clock, nodePortClaims, annotation);
     this.addressPool = new NamePool(this.addresses, addressRange(this.range));

@@ -1,0 +1,51 @@
+import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { AuthorizationOptions } from '../config/authorization.options.js';
+import { AUTHORIZER, RULE_RESOLVER } from '../machinery/authorizer.js';
+import { CLOCK, type Clock } from '../machinery/clock.js';
+import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import { Logger } from '../observability/logger.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { ResourceRegistry } from '../registry/resource-registry.js';
+import { StartPatience } from '../storage/start-patience.js';
+import { STORAGE, type Storage } from '../storage/storage.interface.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-authorization.js';
+
+/** The configured modes of authorization, and what they keep in memory, filled before the first request. */
+@Module({
+  imports: [StorageModule, RegistryModule],
+  providers: [
+    {
+      provide: AUTHORIZATION,
+      inject: [AuthorizationOptions, STORAGE, ResourceRegistry, VENDOR_NAMES, CLOCK, Logger],
+      useFactory: (
+        options: AuthorizationOptions,
+        storage: Storage,
+        registry: ResourceRegistry,
+        names: VendorNames,
+        clock: Clock,
+        logger: Logger,
+      ): Authorization => buildAuthorization(options, { storage, registry, names, clock, logger }),
+    },
+    { provide: AUTHORIZER, inject: [AUTHORIZATION], useFactory: ({ authorizer }: Authorization) => authorizer },
+    { provide: RULE_RESOLVER, inject: [AUTHORIZATION], useFactory: ({ rules }: Authorization) => rules },
+  ],
+  exports: [AUTHORIZATION, AUTHORIZER, RULE_RESOLVER],
+})
+export class AuthorizationModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    @Inject(AUTHORIZATION) private readonly authorization: Authorization,
+    @Inject(StartPatience) private readonly patience: StartPatience,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.patience.abortable(this.stopping, () => this.authorization.start(this.stopping.signal));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.authorization.stopped();
+  }
+}

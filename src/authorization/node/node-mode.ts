@@ -1,0 +1,59 @@
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import type { StoredResources } from '../../registry/object-codec.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { ConfiguredMode } from '../configured-mode.js';
+import { bootstrapPolicy } from '../rbac/bootstrap/bootstrap-policy.js';
+import { CompiledRole } from '../rbac/compiled-role.js';
+import { maxLostMs } from '../rbac/rbac-mode.js';
+import { GraphFollower } from './graph-follower.js';
+import { NodeAuthorizer } from './node.authorizer.js';
+import { NodeGraph } from './node-graph.js';
+
+/** Longest that a request of a node waits for the graph before it is denied. */
+const maxCatchUpMs = 2000;
+/** The role whose rules all nodes have, without a binding to it. */
+const nodeRole = 'system:node';
+
+export interface NodeModeOptions {
+  readonly storage: Storage;
+  readonly registry: StoredResources;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+}
+
+/** Mode `Node`: the graph of what nodes need, in memory, and what follows the store. */
+export function nodeMode({ storage, registry, names, logger }: NodeModeOptions): ConfiguredMode {
+  const graph = new NodeGraph();
+  const follower = new GraphFollower(
+    {
+      storage,
+      registry,
+      names,
+      onFault: (resource, error) =>
+        logger.warn('what nodes need lost its place in the change log', { resource, error }),
+      maxCatchUpMs,
+    },
+    graph,
+  );
+  const authorizer = new NodeAuthorizer({
+    graph,
+    state: follower,
+    commonRules: nodeRules(names),
+    names,
+    maxLostMs,
+  });
+  return {
+    authorizer,
+    rules: authorizer,
+    start: (signal) => follower.start(signal),
+    stopped: () => follower.stopped(),
+  };
+}
+
+/** The rules of the default role for nodes, as it is shipped: nobody's change of the object reaches them. */
+export function nodeRules(names: VendorNames): CompiledRole {
+  const role = bootstrapPolicy(names).clusterRoles.find(({ metadata }) => metadata.name === nodeRole);
+  if (role === undefined) throw new Error(`the default policy has no role ${nodeRole}`);
+  return new CompiledRole(role.rules ?? []);
+}

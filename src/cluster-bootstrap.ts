@@ -1,0 +1,48 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { AuthorityPublisher } from './authentication/request-header/authority-publisher.js';
+import { TlsFiles } from './authentication/x509/tls-files.js';
+import { AUTHORIZATION, type Authorization } from './authorization/build-authorization.js';
+import { SecureServingOptions } from './config/secure-serving.options.js';
+import { ServingState } from './endpoints/serving-state.js';
+import { VENDOR_NAMES, type VendorNames } from './machinery/vendor.js';
+import { ensureSystemObjects } from './modules/core/bootstrap.js';
+import { ensureSystemPriorityClasses } from './modules/scheduling/bootstrap.js';
+import { ResourceStores } from './registry/resource-stores.js';
+import { SERVICE_RANGES, type ServiceRanges } from './registry/service-ranges.js';
+import { StartPatience } from './storage/start-patience.js';
+
+/**
+ * What a serving process sees to in its cluster: the namespaces, the service of the API and the system's priority classes
+ * before the first request, the default access policy from then on in the background, the authorities of clients now and whenever they change.
+ */
+@Injectable()
+export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationShutdown {
+  private policy: Promise<void> | undefined;
+
+  constructor(
+    @Inject(VENDOR_NAMES) private readonly names: VendorNames,
+    @Inject(ResourceStores) private readonly stores: ResourceStores,
+    @Inject(SERVICE_RANGES) private readonly ranges: ServiceRanges,
+    @Inject(SecureServingOptions) private readonly serving: SecureServingOptions,
+    @Inject(AuthorityPublisher) private readonly authorities: AuthorityPublisher,
+    @Inject(AUTHORIZATION) private readonly authorization: Authorization,
+    @Inject(TlsFiles) private readonly tls: TlsFiles,
+    @Inject(ServingState) private readonly state: ServingState,
+    @Inject(StartPatience) private readonly patience: StartPatience,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { ended } = this.state;
+    const { names, stores, ranges } = this;
+    await this.patience.until(() => ensureSystemObjects({ names, stores, ranges }, this.serving.securePort));
+    await this.patience.until(() => ensureSystemPriorityClasses(names, stores));
+    await this.patience.until(() => this.authorities.publish());
+    this.tls.onChange(() => this.authorities.publishSoon(ended));
+    this.policy = this.authorization.prepare(this.stores, ended);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.policy;
+    await this.authorities.stopped();
+  }
+}

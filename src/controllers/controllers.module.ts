@@ -1,0 +1,100 @@
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { AuthorizationModule } from '../authorization/authorization.module.js';
+import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
+import { EventOptions } from '../config/event.options.js';
+import type { ControllersSettings } from '../config/options.js';
+import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
+import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import { Logger } from '../observability/logger.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { ResourceStores } from '../registry/resource-stores.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { type RunningControllers, startControllers } from './controllers.js';
+import { LoopFiles } from './loop-files.js';
+
+/**
+ * The control loops. From the start of the application on, the process takes part in the election with all others on the
+ * database. When it stops, the loops end and the lease is given back first of all. Changed files need no restart.
+ */
+@Module({
+  imports: [StorageModule, RegistryModule, AuthorizationModule],
+  providers: [
+    {
+      provide: LoopFiles,
+      inject: [ControlLoopOptions, VENDOR_NAMES, Logger],
+      useFactory: (options: ControlLoopOptions, names: VendorNames, logger: Logger) =>
+        new LoopFiles(options, names, logger),
+    },
+  ],
+})
+export class ControllersModule implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+  private running: RunningControllers | undefined;
+
+  static of({ controllers, events }: ControllersSettings): DynamicModule {
+    return {
+      module: ControllersModule,
+      providers: [
+        { provide: ControlLoopOptions, useValue: controllers },
+        { provide: EventOptions, useValue: events },
+      ],
+    };
+  }
+
+  constructor(
+    @Inject(ResourceStores) private readonly stores: ResourceStores,
+    @Inject(VENDOR_NAMES) private readonly names: VendorNames,
+    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
+    @Inject(ControlLoopOptions) private readonly options: ControlLoopOptions,
+    @Inject(EventOptions) private readonly events: EventOptions,
+    @Inject(LoopFiles) private readonly files: LoopFiles,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { stores, names, authorizer, logger } = this;
+    this.files.start();
+    const enabled = selectedControllers(this.options.controllers);
+    for (const { controller, missing, effect } of missingFiles(this.files.parts)) {
+      if (enabled.has(controller)) logger.warn(effect, { missing });
+    }
+    this.running = startControllers({
+      storage: stores.storage,
+      registry: stores.registry,
+      names,
+      authorizer,
+      logger,
+      ...this.files.parts,
+      enabled,
+      eventTtlMs: this.events.eventTtlMs,
+    });
+    logger.info('control loops wait for their turn', { identity: this.running.identity });
+  }
+
+  /** Before anything that the loops work with. */
+  async onModuleDestroy(): Promise<void> {
+    await this.running?.stop();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.files.stop();
+  }
+}
+
+/** What control loops can't do for want of a file. */
+function missingFiles({ signing, signToken, rootAuthority }: LoopFiles['parts']) {
+  const needs = [
+    ['csrsigning', signing, '--cluster-signing-cert-file', 'approved certificate requests stay unsigned'],
+    ['serviceaccount-token', signToken, '--service-account-private-key-file', 'secrets of account tokens stay empty'],
+    ['root-ca-cert-publisher', rootAuthority, '--root-ca-file', "namespaces are not told the API's authority"],
+  ] as const;
+  return needs.flatMap(([controller, part, missing, effect]) =>
+    part === undefined ? [{ controller, missing, effect }] : [],
+  );
+}

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { LiveFiles } from '../authentication/live-files.js';
+import { signSecretToken } from '../authentication/service-account/secret-token.js';
+import { readSigningKey, type SigningKey } from '../authentication/service-account/token-issuer.js';
+import { KeyFileError } from '../authentication/service-account/verification-keys.js';
+import { CertificatePool } from '../authentication/x509/certificate-pool.js';
+import type { ControlLoopOptions } from '../config/controllers.options.js';
+import { errorText, StartupError } from '../machinery/startup-error.js';
+import type { VendorNames } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
+import type { ControllersOptions } from './controllers.js';
+import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
+import { loadSigningAuthorities, signingAuthorityFiles } from './signing-authorities.js';
+
+/** What control loops take from files: authorities and keys, always as the files are now. */
+export class LoopFiles {
+  /** To be given to the loops. */
+  readonly parts: Pick<ControllersOptions, 'signing' | 'signToken' | 'rootAuthority'>;
+  private readonly files: Pick<LiveFiles<unknown>, 'start' | 'stopped'>[] = [];
+  private readonly running = new AbortController();
+
+  /** @throws StartupError when a file can't be read or used. */
+  constructor(
+    options: Readonly<ControlLoopOptions>,
+    names: VendorNames,
+    private readonly logger: Logger,
+  ) {
+    const { serviceAccountPrivateKeyFile: keyFile, rootCaFile } = options;
+    this.parts = {
+      signing: this.signing(options, names),
+      signToken: keyFile === undefined ? undefined : this.signToken(keyFile, names),
+      rootAuthority: rootCaFile === undefined ? undefined : this.rootAuthority(rootCaFile),
+    };
+  }
+
+  /** Looks at the files from now on. */
+  start(): void {
+    for (const file of this.files) file.start(this.running.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.running.abort();
+    await Promise.all(this.files.map((file) => file.stopped()));
+  }
+
+  private live<T>(paths: readonly string[], subject: string, load: () => T): LiveFiles<T> {
+    const files = new LiveFiles<T>({ paths, load, subject, logger: this.logger });
+    this.files.push(files);
+    return files;
+  }
+
+  private signing(options: Readonly<ControlLoopOptions>, names: VendorNames): SigningAuthorities | undefined {
+    const paths = signingAuthorityFiles(options, names);
+    if (paths.length === 0) return undefined;
+    const load = () => loadSigningAuthorities(options, names) as SigningAuthorities;
+    const live = this.live(paths, 'authorities that sign certificates', load);
+    return {
+      get authorities() {
+        return live.current.authorities;
+      },
+      durationMs: options.clusterSigningDurationMs,
+    };
+  }
+
+  private signToken(path: string, names: VendorNames): ControllersOptions['signToken'] {
+    const load = (): SigningKey => {
+      try {
+        return readSigningKey(path);
+      } catch (error) {
+        if (error instanceof KeyFileError) throw new StartupError(error.message, { cause: error });
+        throw error;
+      }
+    };
+    const live = this.live([path], 'keys of service account tokens', load);
+    return (request) => signSecretToken(request, live.current, names);
+  }
+
+  private rootAuthority(path: string): ControllersOptions['rootAuthority'] {
+    const load = (): string => {
+      try {
+        const pem = readFileSync(path);
+        // Throws for what has no certificates, or broken ones.
+        new CertificatePool(pem);
+        return pem.toString('utf8');
+      } catch (error) {
+        throw new StartupError(`${path}: ${errorText(error)}`, { cause: error });
+      }
+    };
+    const live = this.live([path], "authorities of the API's certificate", load);
+    return {
+      get pem() {
+        return live.current;
+      },
+      onChange: (listener) => live.onChange(() => listener()),
+    };
+  }
+}

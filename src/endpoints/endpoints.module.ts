@@ -1,0 +1,134 @@
+import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { AdmissionModule } from '../admission/admission.module.js';
+import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
+import { AuthenticationModule } from '../authentication/authentication.module.js';
+import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
+import { AuthorizationModule } from '../authorization/authorization.module.js';
+import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
+import { ApiOptions } from '../config/api.options.js';
+import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import { Metrics } from '../observability/metrics.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { ResourceStores } from '../registry/resource-stores.js';
+import { PostgresStorage } from '../storage/postgres/postgres-storage.js';
+import { StartPatience } from '../storage/start-patience.js';
+import { STORAGE, type Storage } from '../storage/storage.interface.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
+import { versionInfo } from './discovery/version-info.js';
+import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
+import type { HealthCheck } from './health/health-checks.js';
+import { serverHealthChecks } from './health/server-health.js';
+import { HttpListener } from './http-listener.js';
+import { LARGE_LANE, largeLane, type OpenLane } from './large-lane.provider.js';
+import { listPageSize, maxBodyBytes } from './limits.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
+import { InFlightLimiter } from './request-info/in-flight.js';
+import { CatchAllController } from './resource.controller.js';
+import {
+  ISSUER_DOCUMENTS,
+  type IssuerDocumentsSource,
+  issuerDocumentPaths,
+  ServiceAccountIssuerController,
+} from './service-account-issuer/service-account-issuer.controller.js';
+import { EndpointServices } from './services.js';
+import { ServingState } from './serving-state.js';
+import { StatusFilter } from './status.filter.js';
+
+/** The HTTP side: what is on the listener, the paths that are no resources, and what handlers work with. */
+@Module({
+  imports: [StorageModule, RegistryModule, AuthenticationModule, AuthorizationModule, AdmissionModule],
+  controllers: [
+    HealthController,
+    DiscoveryController,
+    OpenApiController,
+    ServiceAccountIssuerController,
+    CatchAllController,
+  ],
+  providers: [
+    ServingState,
+    HttpListener,
+    StatusFilter,
+    {
+      provide: EndpointServices,
+      inject: [ResourceStores, VENDOR_NAMES, Metrics, ApiOptions, ServingState, AUTHENTICATION],
+      useFactory: (
+        stores: ResourceStores,
+        names: VendorNames,
+        metrics: Metrics,
+        { minRequestTimeoutSeconds, maxConnectionBytesPerSecond }: ApiOptions,
+        state: ServingState,
+        authentication: Authentication,
+      ) =>
+        new EndpointServices(
+          stores,
+          names,
+          metrics,
+          {
+            maxBodyBytes,
+            minRequestTimeoutSeconds,
+            maxConnectionBytesPerSecond,
+            listPageSize,
+            shutdown: state.ended,
+            documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
+          },
+          metaKinds,
+        ),
+    },
+    {
+      provide: InFlightLimiter,
+      inject: [ApiOptions, Metrics],
+      useFactory: (api: ApiOptions, metrics: Metrics) =>
+        new InFlightLimiter(
+          {
+            readOnly: api.maxRequestsInflight,
+            mutating: api.maxMutatingRequestsInflight,
+            unauthenticated: api.maxUnauthenticatedRequestsInflight,
+          },
+          metrics,
+        ),
+    },
+    largeLane,
+    {
+      provide: HEALTH_CHECKS,
+      inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION],
+      useFactory: (
+        storage: Storage,
+        state: ServingState,
+        { livezGracePeriodMs }: ApiOptions,
+        authorization: Authorization,
+      ): readonly HealthCheck[] => [
+        ...serverHealthChecks(storage, state, livezGracePeriodMs),
+        ...authorization.healthChecks,
+      ],
+    },
+    {
+      provide: ISSUER_DOCUMENTS,
+      inject: [AUTHENTICATION],
+      useFactory: (authentication: Authentication): IssuerDocumentsSource => ({
+        documents: () => authentication.issuerDocuments,
+      }),
+    },
+    { provide: VERSION_INFO, useFactory: versionInfo },
+  ],
+  exports: [InFlightLimiter, EndpointServices, ServingState, StatusFilter],
+})
+export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(PostgresStorage) private readonly database: PostgresStorage,
+    @Inject(LARGE_LANE) private readonly openLane: OpenLane,
+    @Inject(StartPatience) private readonly patience: StartPatience,
+  ) {}
+
+  /** The key of continue tokens is in the database, which is open by now. */
+  async onModuleInit(): Promise<void> {
+    const key = await this.patience.until(() => this.database.serverKey('continue-token'));
+    this.services.continueTokens.useKey(key);
+    this.services.largeLane = this.openLane(key);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.services.largeLane?.stop();
+  }
+}

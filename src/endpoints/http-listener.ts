@@ -1,0 +1,123 @@
+import type { Http2SecureServer } from 'node:http2';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { TlsFiles } from '../authentication/x509/tls-files.js';
+import { ApiOptions } from '../config/api.options.js';
+import { SecureServingOptions } from '../config/secure-serving.options.js';
+import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import { ClientLimits } from './client-limits.js';
+import { ConnectionTracker } from './connection-tracker.js';
+import { keepAllFields, leaveBodies } from './listener.js';
+import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
+import { ServingState } from './serving-state.js';
+import { StatusFilter } from './status.filter.js';
+import { UnreadAnswers } from './unread-answers.js';
+import { acceptWebSockets } from './web-sockets.js';
+
+/** Answers that one connection may leave unread, besides those it asks for at the same moment. */
+const maxUnreadBytes = 16 * 1024 * 1024;
+/** Idle connections get this long for a request that is on its way when the server stops. */
+const lingerMs = 500;
+/** Clients get this long to read the end of their watches. */
+const watchDrainMs = 10_000;
+
+/**
+ * What happens on the listener besides routes: the hooks that every request passes first, open connections, certificates
+ * that change, and the end in good order.
+ */
+@Injectable()
+export class HttpListener
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  private readonly connections = new ConnectionTracker();
+  private readonly clients: ClientLimits;
+  private requests: RequestsUnderWay | undefined;
+
+  constructor(
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+    @Inject(ServingState) private readonly state: ServingState,
+    @Inject(ApiOptions) private readonly api: ApiOptions,
+    @Inject(SecureServingOptions) private readonly serving: SecureServingOptions,
+    @Inject(TlsFiles) private readonly tls: TlsFiles,
+    @Inject(StatusFilter) private readonly filter: StatusFilter,
+    @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {
+    this.clients = new ClientLimits({
+      connections: serving.maxConnectionsPerAddress,
+      requests: serving.maxRequestsPerAddress,
+    });
+  }
+
+  onModuleInit(): void {
+    const { fastify, api } = this;
+    leaveBodies(fastify);
+    this.requests = registerRequestHooks(
+      fastify,
+      {
+        unread: new UnreadAnswers({ patienceMs: api.unreadAnswerTimeoutMs, connectionBytes: maxUnreadBytes }),
+        clients: this.clients,
+        requestTimeoutMs: api.requestTimeoutMs,
+        goawayChance: this.serving.goawayChance,
+      },
+      this.metrics,
+      this.filter,
+      this.connections,
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    const { fastify, server } = this;
+    keepAllFields(server);
+    acceptWebSockets(server, (request, response) => fastify.routing(request as never, response as never));
+    this.clients.watch(server);
+    this.connections.watch(server);
+    this.tls.start(server, this.state.ended);
+  }
+
+  /** Fails readiness, before anything else ends. */
+  onModuleDestroy(): void {
+    // An application that never listened has nobody to tell.
+    if (!this.state.isStarted) return;
+    this.state.markStopping();
+    this.logger.info('stopping', { delayMs: this.api.shutdownDelayMs });
+  }
+
+  /**
+   * Waits the configured delay, still serving; then accepts no more, ends watches, and lets open requests finish within
+   * their time limit. Everything they need stops after this.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
+    const { requestTimeoutMs, shutdownDelayMs } = this.api;
+    if (this.state.isStopping) await new Promise((resolve) => setTimeout(resolve, shutdownDelayMs));
+    this.state.markEnded();
+    await this.connections.drain(this.server, {
+      lingerMs,
+      requestsMs: requestTimeoutMs,
+      watchesMs: Math.min(watchDrainMs, requestTimeoutMs),
+      requestsUnderWay: () => this.requests?.underWay ?? 0,
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.tls.stopped();
+  }
+
+  private get fastify(): FastifyInstance {
+    return this.host.httpAdapter.getInstance<FastifyInstance>();
+  }
+
+  private get server(): Http2SecureServer {
+    return this.fastify.server as unknown as Http2SecureServer;
+  }
+}

@@ -1,0 +1,63 @@
+import type { FactoryProvider } from '@nestjs/common';
+import { AdmissionOptions } from '../config/admission.options.js';
+import { ClusterOptions } from '../config/cluster.options.js';
+import { LoggingOptions } from '../config/logging.options.js';
+import { LargeLane } from '../large/large-lane.js';
+import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
+import {
+  type ServiceAccountTokenIssuer,
+  TOKEN_ISSUER,
+  TOKEN_REVIEWER,
+  type TokenReviewer,
+} from '../machinery/tokens.js';
+import { Logger } from '../observability/logger.js';
+import { NamespaceIndex } from '../registry/namespace-index.js';
+import { STORAGE, type Storage } from '../storage/storage.interface.js';
+import { listPageSize, maxBodyBytes } from './limits.js';
+
+/** Makes the lane for large requests, once the key of continue tokens is known. */
+export type OpenLane = (continueKey: Uint8Array) => LargeLane;
+
+/** Injection token of {@link OpenLane}. */
+export const LARGE_LANE = Symbol('LargeLane');
+
+/** The lane answers in another thread, with what this process gives it. */
+export const largeLane: FactoryProvider<OpenLane> = {
+  provide: LARGE_LANE,
+  inject: [
+    ClusterOptions,
+    AdmissionOptions,
+    LoggingOptions,
+    STORAGE,
+    AUTHORIZER,
+    RULE_RESOLVER,
+    TOKEN_REVIEWER,
+    TOKEN_ISSUER,
+    NamespaceIndex,
+    Logger,
+  ],
+  useFactory:
+    (
+      cluster: ClusterOptions,
+      admission: AdmissionOptions,
+      logging: LoggingOptions,
+      storage: Storage,
+      authorizer: Authorizer,
+      rules: RuleResolver,
+      tokens: TokenReviewer,
+      issuer: ServiceAccountTokenIssuer | undefined,
+      namespaces: NamespaceIndex,
+      logger: Logger,
+    ): OpenLane =>
+    (continueKey) =>
+      new LargeLane(
+        { cluster, admission, logging, continueKey, maxBodyBytes, listPageSize, issuer: issuer && factsOf(issuer) },
+        { storage, authorizer, rules, tokens, issuer, namespaces },
+        logger,
+      ),
+};
+
+/** What is known of an issuer without asking it. */
+function factsOf({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer) {
+  return { audiences, ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }) };
+}

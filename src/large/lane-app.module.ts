@@ -1,0 +1,130 @@
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { admissionChain } from '../admission/admission.module.js';
+import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
+import { AdmissionOptions } from '../config/admission.options.js';
+import { ClusterOptions } from '../config/cluster.options.js';
+import { OptionsModule } from '../config/options.module.js';
+import { CatchAllController, groupController } from '../endpoints/resource.controller.js';
+import { EndpointServices } from '../endpoints/services.js';
+import { StatusFilter } from '../endpoints/status.filter.js';
+import { AUTHORIZER, type AuthorizationDecision, RULE_RESOLVER, type RuleList } from '../machinery/authorizer.js';
+import { TOKEN_ISSUER, TOKEN_REVIEWER, type TokenReviewResult } from '../machinery/tokens.js';
+import { VENDOR_NAMES, type VendorNames, vendorNames } from '../machinery/vendor.js';
+import { apiGroupModules } from '../modules/index.js';
+import type { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import { ObservabilityModule } from '../observability/observability.module.js';
+import { NamespaceIndex } from '../registry/namespace-index.js';
+import { registryProviders } from '../registry/registry.module.js';
+import { ResourceRegistry } from '../registry/resource-registry.js';
+import { ResourceStores } from '../registry/resource-stores.js';
+import { SERVICE_RANGES } from '../registry/service-ranges.js';
+import { STORAGE, type Storage } from '../storage/storage.interface.js';
+import { ForwardedGuard } from './forwarded.guard.js';
+import type { LaneSettings, LaneTarget } from './lane-messages.js';
+
+/** Asks the process of the thread. */
+export type LaneCall = (target: LaneTarget, method: string, args: readonly unknown[]) => Promise<unknown>;
+
+/**
+ * The program as it answers requests about objects, in a thread: storage, decisions about access, tokens and namespaces
+ * are those of its process, asked by messages. Who sends a request is known already.
+ */
+@Module({
+  providers: [
+    ForwardedGuard,
+    { provide: APP_GUARD, useExisting: ForwardedGuard },
+    { provide: APP_FILTER, useExisting: StatusFilter },
+  ],
+  controllers: [CatchAllController],
+})
+export class LaneAppModule {
+  static of(settings: LaneSettings, storage: Storage, call: LaneCall, logger: Logger): DynamicModule {
+    const { cluster, admission } = settings;
+    const names = vendorNames(cluster.vendor, cluster.compat);
+    return {
+      module: LaneAppModule,
+      imports: [
+        OptionsModule.of({ cluster: ClusterOptions, admission: AdmissionOptions }, { cluster, admission }),
+        ObservabilityModule.of(logger),
+        RemoteProcessModule.of(settings, storage, call),
+        ...apiGroupModules({ names, imports: [], controllerAt: groupController }),
+      ],
+    };
+  }
+}
+
+/** In the place of all the modules of a serving process: what is asked of it, and what the thread has itself. */
+@Module({})
+class RemoteProcessModule {
+  static of(settings: LaneSettings, storage: Storage, call: LaneCall): DynamicModule {
+    const { issuer, maxBodyBytes, listPageSize, continueKey } = settings;
+    const providers: Provider[] = [
+      { provide: STORAGE, useValue: storage },
+      {
+        provide: AUTHORIZER,
+        useValue: {
+          authorize: (attributes: unknown) =>
+            call('authorizer', 'authorize', [attributes]) as Promise<AuthorizationDecision>,
+        },
+      },
+      {
+        provide: RULE_RESOLVER,
+        useValue: {
+          rulesFor: (user: unknown, namespace: string) =>
+            call('rules', 'rulesFor', [user, namespace]) as Promise<RuleList>,
+        },
+      },
+      {
+        provide: TOKEN_REVIEWER,
+        useValue: {
+          review: (token: string, audiences: readonly string[]) =>
+            call('tokens', 'review', [token, audiences]) as Promise<TokenReviewResult>,
+        },
+      },
+      {
+        provide: TOKEN_ISSUER,
+        useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
+      },
+      { provide: NamespaceIndex, useValue: { state: (name: string) => call('namespaces', 'state', [name]) } },
+      ...registryProviders,
+      admissionChain,
+      {
+        provide: EndpointServices,
+        inject: [ResourceStores, VENDOR_NAMES, Metrics],
+        useFactory: (stores: ResourceStores, names: VendorNames, metrics: Metrics) => {
+          const options = {
+            maxBodyBytes,
+            listPageSize,
+            minRequestTimeoutSeconds: 0,
+            maxConnectionBytesPerSecond: 0,
+            shutdown: new AbortController().signal,
+          };
+          const services = new EndpointServices(stores, names, metrics, options, metaKinds);
+          services.continueTokens.useKey(continueKey);
+          return services;
+        },
+      },
+      StatusFilter,
+    ];
+    return {
+      module: RemoteProcessModule,
+      global: true,
+      providers,
+      exports: [
+        STORAGE,
+        AUTHORIZER,
+        RULE_RESOLVER,
+        TOKEN_REVIEWER,
+        TOKEN_ISSUER,
+        ResourceRegistry,
+        ResourceStores,
+        SERVICE_RANGES,
+        admissionChain.provide,
+        EndpointServices,
+        StatusFilter,
+      ],
+    };
+  }
+}

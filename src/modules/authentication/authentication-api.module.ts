@@ -1,0 +1,23 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TOKEN_REVIEWER, type TokenReviewer } from '../../machinery/tokens.js';
+import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { apiGroupModule, type GroupHost } from '../api-group.module.js';
+import { selfSubjectReviewResource } from './self-subject-review/self-subject-review.resource.js';
+import { tokenReviewResource } from './token-review/token-review.resource.js';
+
+/** Resources of the group `authentication`: questions about who somebody is. Nothing of them is stored. */
+export function authenticationResources(names: VendorNames, tokens: TokenReviewer): ResourceDefinition[] {
+  return [tokenReviewResource(names, tokens), selfSubjectReviewResource(names)];
+}
+
+/** The API group `authentication`. */
+@Module({})
+export class AuthenticationApiModule {
+  static of(host: GroupHost): DynamicModule {
+    return apiGroupModule(AuthenticationApiModule, 'authentication', host, {
+      inject: [VENDOR_NAMES, TOKEN_REVIEWER],
+      useFactory: authenticationResources,
+    });
+  }
+}

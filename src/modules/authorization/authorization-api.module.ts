@@ -1,0 +1,34 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../../machinery/authorizer.js';
+import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { apiGroupModule, type GroupHost } from '../api-group.module.js';
+import { localSubjectAccessReviewResource } from './access-review/local-subject-access-review.resource.js';
+import { selfSubjectAccessReviewResource } from './access-review/self-subject-access-review.resource.js';
+import { subjectAccessReviewResource } from './access-review/subject-access-review.resource.js';
+import { selfSubjectRulesReviewResource } from './rules-review/self-subject-rules-review.resource.js';
+
+/** Resources of the group `authorization`: questions about what somebody may do. Nothing of them is stored. */
+export function authorizationResources(
+  names: VendorNames,
+  authorizer: Authorizer,
+  rules: RuleResolver,
+): ResourceDefinition[] {
+  return [
+    localSubjectAccessReviewResource(names, authorizer),
+    selfSubjectAccessReviewResource(names, authorizer),
+    subjectAccessReviewResource(names, authorizer),
+    selfSubjectRulesReviewResource(names, rules),
+  ];
+}
+
+/** The API group `authorization`. */
+@Module({})
+export class AuthorizationApiModule {
+  static of(host: GroupHost): DynamicModule {
+    return apiGroupModule(AuthorizationApiModule, 'authorization', host, {
+      inject: [VENDOR_NAMES, AUTHORIZER, RULE_RESOLVER],
+      useFactory: authorizationResources,
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../machinery/clock.js';
+import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { apiGroupModule, type GroupHost } from '../api-group.module.js';
+import { certificateSigningRequestResource } from './certificate-signing-request/certificate-signing-request.resource.js';
+
+/** Resources of the group `certificates`. */
+export function certificatesResources(names: VendorNames, clock: Clock): ResourceDefinition[] {
+  return [certificateSigningRequestResource(names, clock)];
+}
+
+/** The API group `certificates`. */
+@Module({})
+export class CertificatesApiModule {
+  static of(host: GroupHost): DynamicModule {
+    return apiGroupModule(CertificatesApiModule, 'certificates', host, {
+      inject: [VENDOR_NAMES, CLOCK],
+      useFactory: certificatesResources,
+    });
+  }
+}

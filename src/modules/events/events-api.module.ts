@@ -1,0 +1,18 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { apiGroupModule, type GroupHost } from '../api-group.module.js';
+import { coreEventResource, eventResource } from './event/event.resource.js';
+
+/** Events, which two groups serve from one place in storage. */
+export function eventsResources(names: VendorNames): ResourceDefinition[] {
+  return [coreEventResource(names), eventResource(names)];
+}
+
+/** The API group `events`. */
+@Module({})
+export class EventsApiModule {
+  static of(host: GroupHost): DynamicModule {
+    return apiGroupModule(EventsApiModule, 'events', host, { inject: [VENDOR_NAMES], useFactory: eventsResources });
+  }
+}

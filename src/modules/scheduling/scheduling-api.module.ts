@@ -1,0 +1,21 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { apiGroupModule, type GroupHost } from '../api-group.module.js';
+import { priorityClassResource } from './priority-class/priority-class.resource.js';
+
+/** Resources of the group `scheduling`. */
+export function schedulingResources(names: VendorNames): ResourceDefinition[] {
+  return [priorityClassResource(names)];
+}
+
+/** The API group `scheduling`. */
+@Module({})
+export class SchedulingApiModule {
+  static of(host: GroupHost): DynamicModule {
+    return apiGroupModule(SchedulingApiModule, 'scheduling', host, {
+      inject: [VENDOR_NAMES],
+      useFactory: schedulingResources,
+    });
+  }
+}

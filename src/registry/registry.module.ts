@@ -1,0 +1,49 @@
+import { Inject, Module, type OnApplicationBootstrap, type Provider } from '@nestjs/common';
+import { ClusterOptions } from '../config/cluster.options.js';
+import { OptionsError } from '../config/parse-options.js';
+import { RuntimeConfig } from '../config/runtime-config.js';
+import { Logger } from '../observability/logger.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { ResourceRegistry } from './resource-registry.js';
+import { ResourceStores } from './resource-stores.js';
+import { SERVICE_RANGES } from './service-ranges.js';
+
+/** What resources are served, with an empty registry. */
+export const registryProviders: Provider[] = [
+  {
+    provide: RuntimeConfig,
+    inject: [ClusterOptions],
+    useFactory: (options: ClusterOptions) => RuntimeConfig.of(options.runtimeConfig),
+  },
+  {
+    provide: ResourceRegistry,
+    inject: [RuntimeConfig],
+    useFactory: (config: RuntimeConfig) => new ResourceRegistry(config.isServed),
+  },
+  ResourceStores,
+  { provide: SERVICE_RANGES, useExisting: ClusterOptions },
+];
+
+/** The resources of the process: API groups register their definitions here when they start. */
+@Module({
+  imports: [StorageModule],
+  providers: registryProviders,
+  exports: [ResourceRegistry, ResourceStores, SERVICE_RANGES],
+})
+export class RegistryModule implements OnApplicationBootstrap {
+  constructor(
+    @Inject(RuntimeConfig) private readonly config: RuntimeConfig,
+    @Inject(ResourceRegistry) private readonly registry: ResourceRegistry,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  /** Keys of `--runtime-config` that name nothing are found out once all resources are there: throws OptionsError. */
+  onApplicationBootstrap(): void {
+    const known = this.registry
+      .definitions()
+      .flatMap(({ group, resource, versions }) => versions.map(({ version }) => ({ group, version, resource })));
+    const problems = this.config.unknownKeys(known);
+    if (problems.length > 0) throw new OptionsError(problems);
+    for (const warning of this.config.warnings()) this.logger.warn(warning);
+  }
+}

@@ -1,0 +1,10 @@
+/** What Services get their addresses and ports from. */
+export interface ServiceRanges {
+  /** CIDR that addresses of Services are taken from. */
+  readonly serviceClusterIpRange: string;
+  /** `from-to`, both included. */
+  readonly serviceNodePortRange: string;
+}
+
+/** Injection token of the {@link ServiceRanges}. */
+export const SERVICE_RANGES = Symbol('ServiceRanges');

@@ -1,0 +1,33 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ClosedAuthenticationModule } from './authentication/closed-authentication.module.js';
+import { ClosedAuthorizationModule } from './authorization/closed-authorization.module.js';
+import { ClusterOptions } from './config/cluster.options.js';
+import type { ServerOptions } from './config/options.js';
+import { OptionsModule } from './config/options.module.js';
+import { StorageOptions } from './config/storage.options.js';
+import { vendorNames } from './machinery/vendor.js';
+import { apiGroupModules } from './modules/index.js';
+import type { Logger } from './observability/logger.js';
+import { ObservabilityModule } from './observability/observability.module.js';
+import { RegistryModule } from './registry/registry.module.js';
+import { StartModule } from './storage/start.module.js';
+import { StorageModule } from './storage/storage.module.js';
+
+/** Storage and every built-in resource, for work inside the program: nobody sends requests, so nobody is allowed any. */
+@Module({})
+export class ResourcesAppModule {
+  static of(options: Pick<ServerOptions, 'storage' | 'cluster'>, logger: Logger, signal?: AbortSignal): DynamicModule {
+    const storage = { ...options.storage, watchCache: false };
+    const names = vendorNames(options.cluster.vendor, options.cluster.compat);
+    const imports = [StorageModule, RegistryModule, ClosedAuthenticationModule, ClosedAuthorizationModule];
+    return {
+      module: ResourcesAppModule,
+      imports: [
+        OptionsModule.of({ storage: StorageOptions, cluster: ClusterOptions }, { storage, cluster: options.cluster }),
+        ObservabilityModule.of(logger),
+        StartModule.of(signal),
+        ...apiGroupModules({ names, imports }),
+      ],
+    };
+  }
+}

@@ -1,0 +1,30 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { StatusError } from '../machinery/status-error.js';
+import { Logger } from '../observability/logger.js';
+import { START_SIGNAL, StartPatience } from './start-patience.js';
+
+/** The patience of a starting process with its database. */
+@Module({})
+export class StartModule {
+  /** @param signal ends it; default: nothing does */
+  static of(signal: AbortSignal = new AbortController().signal): DynamicModule {
+    return {
+      module: StartModule,
+      global: true,
+      providers: [
+        { provide: START_SIGNAL, useValue: signal },
+        {
+          provide: StartPatience,
+          inject: [START_SIGNAL, Logger],
+          useFactory: (given: AbortSignal, logger: Logger) => new StartPatience(given, logger, isPassing),
+        },
+      ],
+      exports: [StartPatience],
+    };
+  }
+}
+
+/** Answers of the stores count as well as errors of storage. */
+function isPassing(error: unknown): boolean {
+  return error instanceof StatusError && [503, 504].includes(error.code);
+}

@@ -1,0 +1,83 @@
+import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { StorageOptions } from '../config/storage.options.js';
+import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import { storageObserver } from '../observability/storage-observer.js';
+import { watchCacheObserver } from '../observability/watch-cache-observer.js';
+import { CachedStorage } from './cacher/cache-delegator.js';
+import { resolveOptions } from './postgres/options.js';
+import { PostgresStorage } from './postgres/postgres-storage.js';
+import { StartPatience } from './start-patience.js';
+import { STORAGE, type Storage } from './storage.interface.js';
+
+/** How long reads of the cache may go on when the process stops. */
+const cachePatienceMs = 5_000;
+
+/** The options with the database settled, which `--database-url` may leave open. */
+type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
+
+/**
+ * The store in its layers: `PostgresStorage` is the database itself, `STORAGE` what requests are answered from, which is
+ * the database behind its watch cache unless that is switched off.
+ *
+ * Making the providers opens nothing. The database is opened when the module starts, which is before any module that
+ * imports this one, and closed after all of them have stopped. A factory that opens it would leave it open when another
+ * provider fails: Nest hands nobody a half-made application that could be closed.
+ */
+@Module({
+  providers: [
+    {
+      provide: PostgresStorage,
+      inject: [StorageOptions, Metrics, Logger],
+      useFactory: (options: SettledStorageOptions, metrics: Metrics, logger: Logger) =>
+        new PostgresStorage(
+          resolveOptions({
+            databaseUrl: options.databaseUrl,
+            listenDatabaseUrl: options.listenDatabaseUrl,
+            poolSize: options.databasePoolSize,
+            watchHistoryMs: options.watchHistoryMs,
+            observer: storageObserver(metrics, logger),
+          }),
+        ),
+    },
+    {
+      provide: STORAGE,
+      inject: [PostgresStorage, StorageOptions, Metrics, Logger],
+      useFactory: cached,
+    },
+  ],
+  exports: [PostgresStorage, STORAGE],
+})
+export class StorageModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(PostgresStorage) private readonly database: PostgresStorage,
+    @Inject(STORAGE) private readonly storage: Storage,
+    @Inject(StartPatience) private readonly patience: StartPatience,
+  ) {}
+
+  /** Waits for the database. @throws MigrationError for a schema of another version, StorageError when the database can't be used. */
+  async onModuleInit(): Promise<void> {
+    await this.patience.until(() => this.database.start());
+  }
+
+  /** Ends all watches, lets writes under way finish, closes every connection. */
+  async onApplicationShutdown(): Promise<void> {
+    // The cache waits for what it reads just now.
+    const late = setTimeout(() => this.database.giveUp(), cachePatienceMs);
+    try {
+      if (this.storage instanceof CachedStorage) await this.storage.stop();
+      await this.database.stop();
+    } finally {
+      clearTimeout(late);
+    }
+  }
+}
+
+function cached(database: PostgresStorage, options: StorageOptions, metrics: Metrics, logger: Logger): Storage {
+  if (!options.watchCache) return database;
+  const cache: CachedStorage = new CachedStorage(database, {
+    maxBytes: options.watchCacheMaxBytes,
+    observer: watchCacheObserver(metrics.registry, logger, () => cache.statistics()),
+  });
+  return cache;
+}
