@@ -4,18 +4,18 @@ import { Injectable } from '@nestjs/common';
 @Injectable()
 export class ServingState {
   readonly startedAt = Date.now();
-  private hasStarted = false;
-  private isGoing = false;
+  private started = false;
+  private stopping = false;
   private readonly end = new AbortController();
 
   /** Requests are taken. */
   get isStarted(): boolean {
-    return this.hasStarted;
+    return this.started;
   }
 
   /** It is not ready for new clients any more. */
   get isStopping(): boolean {
-    return this.isGoing;
+    return this.stopping;
   }
 
   /** Aborted when watches are to end and nothing more is accepted. */
@@ -24,11 +24,11 @@ export class ServingState {
   }
 
   markStarted(): void {
-    this.hasStarted = true;
+    this.started = true;
   }
 
   markStopping(): void {
-    this.isGoing = true;
+    this.stopping = true;
   }
 
   markEnded(): void {
