@@ -9,8 +9,8 @@ import { vendorNames } from '../machinery/vendor.js';
 import { ensureSystemObjects, type SystemParts } from '../modules/core/bootstrap.js';
 import { coreResources } from '../modules/core/core-api.module.js';
 import { endpointSliceResource } from '../modules/discovery/endpoint-slice/endpoint-slice.resource.js';
-import { ResourceStores } from '../registry/resource-stores.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
+import { ResourceStores } from '../registry/resource-stores.js';
 import { silentObserver } from '../storage/postgres/options.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { StorageError } from '../storage/storage.errors.js';
@@ -214,7 +214,7 @@ describe('what the cluster is told about where the API is served', () => {
         return isAway ? away : value.bind(target);
       },
     });
-    const through = { ...context, storage: reachable };
+    const through = { ...context, stores: new ResourceStores(context.stores.registry, reachable, timers) };
     const first = processAt({ ip: '192.0.2.5', port: 6443 }, through);
     const second = processAt({ ip: '192.0.2.7', port: 6443 }, through);
     await rounds([first, second], 2);

@@ -1,5 +1,5 @@
-import type { Logger } from '../observability/logger.js';
 import { errorText, StartupError } from '../machinery/startup-error.js';
+import type { Logger } from '../observability/logger.js';
 
 const patienceMs = 5_000;
 

@@ -1,11 +1,10 @@
 import { stringify } from 'yaml';
-import { groupModules } from '../../src/modules/index.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
 import { encodeObject } from '../e2e/support/protobuf-client.js';
-import { testGroupContext } from '../support/definition-tester.js';
 import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
 import { Random } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';
+import { registeredGroups } from '../support/registered-groups.js';
 import { validObject } from '../support/valid-objects.js';
 import { enlarge } from './large-object.js';
 
@@ -41,9 +40,8 @@ interface Target {
   readonly version: ResourceDefinition['versions'][number];
 }
 
-const context = testGroupContext();
-for (const { module } of groupModules) new module(context);
-const targets: readonly Target[] = context.registry
+const { registry } = await registeredGroups();
+const targets: readonly Target[] = registry
   .definitions()
   .flatMap((definition) => definition.versions.map((version) => ({ definition, version })));
 
