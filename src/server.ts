@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Advertiser } from './advertise/advertiser.js';
+import { AdvertiseModule } from './advertise/advertise.module.js';
 import { AppModule, type AppParts } from './app.module.js';
 import { quietly } from './application-context.js';
 import { checkProxyAuthorities } from './authentication/request-header/build-request-header.js';
@@ -56,7 +56,7 @@ export async function startServer(options: ServerOptions, parts: Omit<AppParts, 
     throw error;
   }
   app.useLogger(new NestLog(logger));
-  app.get(Advertiser).start();
+  app.get(AdvertiseModule).start();
   app.get(ServingState).markStarted();
   const url = `https://${bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress}:${securePort}`;
   logger.info('serving', { url });
