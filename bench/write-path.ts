@@ -17,11 +17,11 @@ import type { RequestContext } from '../src/machinery/request-context.js';
 import { vendorNames } from '../src/machinery/vendor.js';
 import { podResource } from '../src/modules/core/pod/pod.resource.js';
 import { Metrics } from '../src/observability/metrics.js';
-import { beforeCreate } from '../src/registry/before-create.js';
-import { beforeUpdate } from '../src/registry/before-update.js';
-import { encodeForStorage, parseStored, toStored } from '../src/registry/object-codec.js';
+import { beforeCreate } from '../src/registry/metadata/before-create.js';
+import { beforeUpdate } from '../src/registry/metadata/before-update.js';
 import { ResourceRegistry, type ServedResource } from '../src/registry/resource-registry.js';
-import { ResourceStores } from '../src/registry/resource-stores.js';
+import { encodeForStorage, parseStored, toStored } from '../src/registry/store/object-codec.js';
+import { ResourceStores } from '../src/registry/store/resource-stores.js';
 import type { Storage } from '../src/storage/storage.interface.js';
 
 const rounds = Number(process.argv[2] ?? 20_000);

@@ -7,8 +7,8 @@ import { ServingState } from './endpoints/serving-state.js';
 import { VENDOR_NAMES, type VendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/bootstrap.js';
 import { ensureSystemPriorityClasses } from './modules/scheduling/bootstrap.js';
-import { ResourceStores } from './registry/resource-stores.js';
-import { SERVICE_RANGES, type ServiceRanges } from './registry/service-ranges.js';
+import { SERVICE_RANGES, type ServiceRanges } from './registry/allocation/service-ranges.js';
+import { ResourceStores } from './registry/store/resource-stores.js';
 import { StartPatience } from './storage/start-patience.js';
 
 /**

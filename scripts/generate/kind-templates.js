@@ -80,8 +80,8 @@ export function resourceFile({ group, version, kind, plural, singular, namespace
   const imported =
     group === 'core' ? '' : "import { groupName, type VendorNames } from '../../../machinery/vendor.js';\n";
   return `import { type ${kind}, ${name} } from '../../../apis/${group}/${version}/${file}.types.js';
-${imported}import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+${imported}import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { ${name}Strategy } from './${file}.strategy.js';
 

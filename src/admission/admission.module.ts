@@ -10,11 +10,11 @@ import { AdmissionOptions } from '../config/admission.options.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
-import { NamespaceIndex } from '../registry/namespace-index.js';
-import { StorageReader } from '../registry/object-reader.js';
+import { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
-import { ResourceStores } from '../registry/resource-stores.js';
+import { StorageReader } from '../registry/store/object-reader.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import { StartPatience } from '../storage/start-patience.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
@@ -25,12 +25,12 @@ import { AdmissionChain } from './chain.js';
 /** The plugins that the options select. */
 export const admissionChain: FactoryProvider<AdmissionChain> = {
   provide: AdmissionChain,
-  inject: [AdmissionOptions, VENDOR_NAMES, AUTHORIZER, NamespaceIndex, ResourceStores],
+  inject: [AdmissionOptions, VENDOR_NAMES, AUTHORIZER, NamespaceLister, ResourceStores],
   useFactory: (
     options: AdmissionOptions,
     names: VendorNames,
     authorizer: Authorizer,
-    namespaces: NamespaceIndex,
+    namespaces: NamespaceLister,
     stores: ResourceStores,
   ) =>
     buildAdmission(options, {
@@ -46,22 +46,22 @@ export const admissionChain: FactoryProvider<AdmissionChain> = {
   imports: [StorageModule, RegistryModule, AuthorizationModule],
   providers: [
     {
-      provide: NamespaceIndex,
+      provide: NamespaceLister,
       inject: [STORAGE, ResourceRegistry, Logger],
       useFactory: (storage: Storage, registry: ResourceRegistry, logger: Logger) =>
-        new NamespaceIndex(storage, registry, (error) => logger.warn('namespace index lost its place', { error })),
+        new NamespaceLister(storage, registry, (error) => logger.warn('namespace index lost its place', { error })),
     },
     admissionChain,
     AdmissionInterceptor,
   ],
   // With what the interceptor asks for: Nest makes one for each module whose controllers use it.
-  exports: [NamespaceIndex, AdmissionChain, AdmissionInterceptor, RegistryModule, AuthorizationModule],
+  exports: [NamespaceLister, AdmissionChain, AdmissionInterceptor, RegistryModule, AuthorizationModule],
 })
 export class AdmissionModule implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();
 
   constructor(
-    @Inject(NamespaceIndex) private readonly namespaces: NamespaceIndex,
+    @Inject(NamespaceLister) private readonly namespaces: NamespaceLister,
     @Inject(StartPatience) private readonly patience: StartPatience,
   ) {}
 

@@ -2,8 +2,8 @@ import type { AdmissionOptions, AdmissionPluginName } from '../config/admission.
 import { selectedAdmissionPlugins } from '../config/admission.options.js';
 import type { Authorizer } from '../machinery/authorizer.js';
 import type { VendorNames } from '../machinery/vendor.js';
-import type { NamespaceIndex } from '../registry/namespace-index.js';
-import type { ObjectReader } from '../registry/object-reader.js';
+import type { NamespaceLister } from '../registry/informers/namespace-lister.js';
+import type { ObjectReader } from '../registry/store/object-reader.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
 import { AdmissionChain } from './chain.js';
 import { CertificateApproval } from './plugins/certificate-approval/certificate-approval.js';
@@ -16,7 +16,7 @@ import { NodeRestriction } from './plugins/node-restriction/node-restriction.js'
 export interface AdmissionParts {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
-  readonly namespaces: Pick<NamespaceIndex, 'state'>;
+  readonly namespaces: Pick<NamespaceLister, 'state'>;
   readonly objects: ObjectReader;
 }
 

@@ -4,7 +4,7 @@ import { EndpointsModule } from '../endpoints/endpoints.module.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
 import { RegistryModule } from '../registry/registry.module.js';
-import { ResourceStores } from '../registry/resource-stores.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import type { Advertiser } from './advertiser.js';
 import { buildAdvertiser } from './build-advertiser.js';
 

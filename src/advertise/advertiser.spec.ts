@@ -10,7 +10,7 @@ import { ensureSystemObjects, type SystemParts } from '../modules/core/bootstrap
 import { coreResources } from '../modules/core/core-api.module.js';
 import { endpointSliceResource } from '../modules/discovery/endpoint-slice/endpoint-slice.resource.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
-import { ResourceStores } from '../registry/resource-stores.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import { silentObserver } from '../storage/postgres/options.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { StorageError } from '../storage/storage.errors.js';

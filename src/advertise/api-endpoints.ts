@@ -10,8 +10,8 @@ import { deepEqual } from '../machinery/patch/json-value.js';
 import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
 import type { VendorNames } from '../machinery/vendor.js';
-import { parseStored } from '../registry/object-codec.js';
-import type { Store } from '../registry/store.js';
+import { parseStored } from '../registry/store/object-codec.js';
+import type { Store } from '../registry/store/store.js';
 import type { ServingAddress } from './serving-leases.js';
 
 const namespace = 'default';

@@ -2,7 +2,7 @@ import type { SecureServingOptions } from '../config/secure-serving.options.js';
 import { systemTimers, type Timers } from '../controllers/timers.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { OutageLogger } from '../observability/outage-log.js';
-import type { ResourceStores } from '../registry/resource-stores.js';
+import type { ResourceStores } from '../registry/store/resource-stores.js';
 import { advertisedAddress } from './advertised-address.js';
 import { Advertiser } from './advertiser.js';
 import { ApiEndpoints } from './api-endpoints.js';

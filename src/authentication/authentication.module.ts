@@ -9,7 +9,7 @@ import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
-import { ResourceStores } from '../registry/resource-stores.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { StartPatience } from '../storage/start-patience.js';
 import { StorageModule } from '../storage/storage.module.js';

@@ -4,8 +4,8 @@ import type { Clock } from '../machinery/clock.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
-import { ChangeFollower } from '../registry/change-follower.js';
-import type { StoredResources } from '../registry/object-codec.js';
+import { ChangeInformer } from '../registry/informers/change-informer.js';
+import type { StoredResources } from '../registry/store/object-codec.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { AuthenticationMetrics } from './authentication-metrics.js';
 import type { Authenticator } from './authenticator.js';
@@ -104,7 +104,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const running = new AbortController();
   const followers = tokenResources.map(
     (resource) =>
-      new ChangeFollower(
+      new ChangeInformer(
         parts.storage,
         resource,
         {

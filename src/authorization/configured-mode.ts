@@ -1,5 +1,5 @@
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
-import type { ResourceStores } from '../registry/resource-stores.js';
+import type { ResourceStores } from '../registry/store/resource-stores.js';
 
 /** A check of the health endpoints; throws while it fails. */
 export interface ModeHealthCheck {

@@ -4,10 +4,10 @@ import { cloneJson } from '../machinery/json/exact-numbers.js';
 import { StatusError } from '../machinery/status-error.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
-import { LiveIndex } from '../registry/live-index.js';
-import { parseStored } from '../registry/object-codec.js';
+import { Lister } from '../registry/informers/lister.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
-import { Store } from '../registry/store.js';
+import { parseStored } from '../registry/store/object-codec.js';
+import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
 import type { Timers } from './timers.js';
@@ -67,7 +67,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     const notice = (object: ApiObject): undefined => {
       if (this.concerns(object as CertificateSigningRequest)) queue.add(object.metadata.name ?? '');
     };
-    const index = new LiveIndex(storage, registry, storageResource, notice, (error) =>
+    const index = new Lister(storage, registry, storageResource, notice, (error) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
     );
     const work = queue.run(ended);

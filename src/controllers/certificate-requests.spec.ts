@@ -12,7 +12,7 @@ import { CertificateAuthority } from '../machinery/x509/certificate-authority.js
 import { certificateSigningRequestResource } from '../modules/certificates/certificate-signing-request/certificate-signing-request.resource.js';
 import { Logger } from '../observability/logger.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
-import { Store } from '../registry/store.js';
+import { Store } from '../registry/store/store.js';
 import { CsrCleanerController, removalTime } from './csr-cleaner/csr-cleaner.controller.js';
 import { CsrSigningController } from './csr-signing/csr-signing.controller.js';
 import { ManualTimers } from './testing/manual-timers.js';

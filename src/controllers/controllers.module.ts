@@ -14,7 +14,7 @@ import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
 import { RegistryModule } from '../registry/registry.module.js';
-import { ResourceStores } from '../registry/resource-stores.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { type RunningControllers, startControllers } from './controllers.js';
 import { LoopFiles } from './loop-files.js';

@@ -5,7 +5,7 @@ import { type Authorizer, closedAuthorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
-import { Store } from '../registry/store.js';
+import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
 import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.controller.js';

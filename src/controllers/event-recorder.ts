@@ -3,7 +3,7 @@ import { formatTime } from '../machinery/clock.js';
 import { decode } from '../machinery/schema/index.js';
 import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
-import { Store } from '../registry/store.js';
+import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { Timers } from './timers.js';
 import { coreResource } from './token-secrets.js';

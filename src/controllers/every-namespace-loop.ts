@@ -5,11 +5,11 @@ import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
-import { ChangeFollower } from '../registry/change-follower.js';
-import { parseStored } from '../registry/object-codec.js';
-import { ResourceFollower } from '../registry/resource-follower.js';
+import { ChangeInformer } from '../registry/informers/change-informer.js';
+import { Reflector } from '../registry/informers/reflector.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
-import { Store } from '../registry/store.js';
+import { parseStored } from '../registry/store/object-codec.js';
+import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
 import type { Timers } from './timers.js';
@@ -87,7 +87,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
     const lost = (error: unknown) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error });
     // Changes of the objects first: one that is deleted while namespaces are read is not missed.
-    const objects = new ChangeFollower(
+    const objects = new ChangeInformer(
       storage,
       this.store.resource.storageResource,
       {
@@ -98,7 +98,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       },
       lost,
     );
-    const namespaces = new ResourceFollower(storage, registry, 'namespaces', this.namespaceSink(queue), lost);
+    const namespaces = new Reflector(storage, registry, 'namespaces', this.namespaceSink(queue), lost);
     const work = queue.run(ended);
     try {
       await objects.start(ended);

@@ -6,7 +6,7 @@ import { vendorNames } from '../machinery/vendor.js';
 import { leaseResource } from '../modules/coordination/lease/lease.resource.js';
 import { Logger } from '../observability/logger.js';
 import { ResourceRegistry, type ServedResource } from '../registry/resource-registry.js';
-import { Store } from '../registry/store.js';
+import { Store } from '../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { LeaseElector } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';

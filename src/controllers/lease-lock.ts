@@ -1,7 +1,7 @@
 import type { Lease, LeaseSpec } from '../apis/coordination/v1/lease.types.js';
 import { StatusError } from '../machinery/status-error.js';
-import { parseStored } from '../registry/object-codec.js';
-import type { Store } from '../registry/store.js';
+import { parseStored } from '../registry/store/object-codec.js';
+import type { Store } from '../registry/store/store.js';
 import { workContext } from './work-context.js';
 
 /** A Lease as it was read. */

@@ -2,8 +2,8 @@ import type { Secret } from '../apis/core/v1/secret.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { bootstrapTokenSecretPrefix } from '../machinery/bootstrap-token.js';
 import type { VendorNames } from '../machinery/vendor.js';
-import { parseStored } from '../registry/object-codec.js';
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
+import { parseStored } from '../registry/store/object-codec.js';
 import type { Change, ListPosition, Storage } from '../storage/storage.interface.js';
 
 const pageSize = 500;

@@ -9,7 +9,7 @@ import { ApiOptions } from '../config/api.options.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Metrics } from '../observability/metrics.js';
 import { RegistryModule } from '../registry/registry.module.js';
-import { ResourceStores } from '../registry/resource-stores.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { StartPatience } from '../storage/start-patience.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';

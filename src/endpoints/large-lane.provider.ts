@@ -11,7 +11,7 @@ import {
   type TokenReviewer,
 } from '../machinery/tokens.js';
 import { Logger } from '../observability/logger.js';
-import { NamespaceIndex } from '../registry/namespace-index.js';
+import { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
 
@@ -33,7 +33,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
     RULE_RESOLVER,
     TOKEN_REVIEWER,
     TOKEN_ISSUER,
-    NamespaceIndex,
+    NamespaceLister,
     Logger,
   ],
   useFactory:
@@ -46,7 +46,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
       rules: RuleResolver,
       tokens: TokenReviewer,
       issuer: ServiceAccountTokenIssuer | undefined,
-      namespaces: NamespaceIndex,
+      namespaces: NamespaceLister,
       logger: Logger,
     ): OpenLane =>
     (continueKey) =>

@@ -15,11 +15,11 @@ import { apiGroupModules } from '../modules/index.js';
 import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
-import { NamespaceIndex } from '../registry/namespace-index.js';
+import { SERVICE_RANGES } from '../registry/allocation/service-ranges.js';
+import { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import { registryProviders } from '../registry/registry.module.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
-import { ResourceStores } from '../registry/resource-stores.js';
-import { SERVICE_RANGES } from '../registry/service-ranges.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { ForwardedGuard } from './forwarded.guard.js';
 import type { LaneSettings, LaneTarget } from './lane-messages.js';
@@ -87,7 +87,7 @@ class RemoteProcessModule {
         provide: TOKEN_ISSUER,
         useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
       },
-      { provide: NamespaceIndex, useValue: { state: (name: string) => call('namespaces', 'state', [name]) } },
+      { provide: NamespaceLister, useValue: { state: (name: string) => call('namespaces', 'state', [name]) } },
       ...registryProviders,
       admissionChain,
       {

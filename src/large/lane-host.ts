@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
-import type { NamespaceIndex } from '../registry/namespace-index.js';
+import type { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import type {
   ListPage,
   ListQuery,
@@ -25,7 +25,7 @@ export interface LaneParts {
   readonly tokens: TokenReviewer;
   /** Undefined when this process has no key to sign with. */
   readonly issuer: ServiceAccountTokenIssuer | undefined;
-  readonly namespaces: Pick<NamespaceIndex, 'state'>;
+  readonly namespaces: Pick<NamespaceLister, 'state'>;
 }
 
 /** Answers what one thread asks its process for. */

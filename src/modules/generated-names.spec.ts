@@ -8,12 +8,12 @@ import { validObject } from '../../test/support/valid-objects.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { decode } from '../machinery/schema/index.js';
-import { generateName, type RandomBytes } from '../registry/generate-name.js';
-import { toStored } from '../registry/object-codec.js';
+import { generateName, type RandomBytes } from '../registry/metadata/generate-name.js';
 import { isStoredKind, type ResourceDefinition } from '../registry/resource-definition.js';
 import type { ServedResource } from '../registry/resource-registry.js';
-import type { ResourceStores } from '../registry/resource-stores.js';
-import { Store } from '../registry/store.js';
+import { toStored } from '../registry/store/object-codec.js';
+import type { ResourceStores } from '../registry/store/resource-stores.js';
+import { Store } from '../registry/store/store.js';
 
 /** Draws the same letter five times; which ones, in this order. */
 function letters(...order: number[]): RandomBytes {

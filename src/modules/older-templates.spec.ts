@@ -4,9 +4,9 @@ import { registeredGroups } from '../../test/support/registered-groups.js';
 import { validObject } from '../../test/support/valid-objects.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { decode } from '../machinery/schema/index.js';
-import { encodeForStorage, parseText, storedForm, toStored } from '../registry/object-codec.js';
 import { isStoredKind } from '../registry/resource-definition.js';
 import type { ServedResource } from '../registry/resource-registry.js';
+import { encodeForStorage, parseText, storedForm, toStored } from '../registry/store/object-codec.js';
 
 const { registry } = await registeredGroups();
 

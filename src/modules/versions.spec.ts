@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { registeredGroups } from '../../test/support/registered-groups.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { decode } from '../machinery/schema/index.js';
-import { toServed, toStored } from '../registry/object-codec.js';
 import type { ServedResource } from '../registry/resource-registry.js';
+import { toServed, toStored } from '../registry/store/object-codec.js';
 
 type Sample = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
 import { groupName, VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
-import { ResourceStores } from '../registry/resource-stores.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
 import { ResourcesAppModule } from '../resources-app.module.js';
 
 /** What a node has to know before it knows anything. */

@@ -4,9 +4,9 @@ import { OptionsError } from '../config/parse-options.js';
 import { RuntimeConfig } from '../config/runtime-config.js';
 import { Logger } from '../observability/logger.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { SERVICE_RANGES } from './allocation/service-ranges.js';
 import { ResourceRegistry } from './resource-registry.js';
-import { ResourceStores } from './resource-stores.js';
-import { SERVICE_RANGES } from './service-ranges.js';
+import { ResourceStores } from './store/resource-stores.js';
 
 /** What resources are served, with an empty registry. */
 export const registryProviders: Provider[] = [

@@ -2,7 +2,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupKind, GroupResource, GroupVersionKind } from '../machinery/group-version.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
-import type { Allocation } from './allocation.js';
+import type { AllocatedNames } from './allocation/allocated-names.js';
 import type { Strategy, StrategyFacts } from './strategy.js';
 
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -143,7 +143,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly columns?: readonly TableColumn<T>[];
   readonly subresources?: readonly SubresourceDefinition[];
   /** Names from shared ranges that its objects hold; kept consistent by a control loop. */
-  readonly allocations?: readonly Allocation[];
+  readonly allocations?: readonly AllocatedNames[];
 }
 
 /** What the client asked for besides the answer. */

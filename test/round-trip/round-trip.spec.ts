@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { ApiObject } from '../../src/machinery/api-object.js';
 import { decode, jsonFields, type KindType, type StructType } from '../../src/machinery/schema/index.js';
 import { decodeProtobuf, encodeProtobuf } from '../../src/machinery/schema/protobuf/index.js';
+import type { ServedResource } from '../../src/registry/resource-registry.js';
 import {
   encodeForStorage,
   isPresentForm,
@@ -12,8 +13,7 @@ import {
   storedForm,
   toServed,
   toStored,
-} from '../../src/registry/object-codec.js';
-import type { ServedResource } from '../../src/registry/resource-registry.js';
+} from '../../src/registry/store/object-codec.js';
 import { declaredTypes } from '../support/declared-types.js';
 import { Random, seedVariable, testSeeds } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';

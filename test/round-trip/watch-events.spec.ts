@@ -6,9 +6,9 @@ import type { IncludeObject } from '../../src/endpoints/negotiation/transform.js
 import { EndpointServices } from '../../src/endpoints/services.js';
 import { decode } from '../../src/machinery/schema/index.js';
 import { Metrics } from '../../src/observability/metrics.js';
-import { encodeForStorage, toServed, toStored } from '../../src/registry/object-codec.js';
 import type { ServedResource } from '../../src/registry/resource-registry.js';
-import { parseSelection } from '../../src/registry/selection.js';
+import { encodeForStorage, toServed, toStored } from '../../src/registry/store/object-codec.js';
+import { parseSelection } from '../../src/registry/store/selection.js';
 import { testNames } from '../support/definition-tester.js';
 import { Random, testSeeds } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';

@@ -5,12 +5,12 @@ import type { RequestContext, UserInfo } from '../../src/machinery/request-conte
 import { decode } from '../../src/machinery/schema/index.js';
 import { StatusError } from '../../src/machinery/status-error.js';
 import { type VendorNames, vendorNames } from '../../src/machinery/vendor.js';
-import { beforeCreate } from '../../src/registry/before-create.js';
-import { beforeUpdate } from '../../src/registry/before-update.js';
-import { toServed, toStored } from '../../src/registry/object-codec.js';
+import { beforeCreate } from '../../src/registry/metadata/before-create.js';
+import { beforeUpdate } from '../../src/registry/metadata/before-update.js';
 import type { ResourceDefinition, TableColumn } from '../../src/registry/resource-definition.js';
 import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
-import { ResourceStores } from '../../src/registry/resource-stores.js';
+import { toServed, toStored } from '../../src/registry/store/object-codec.js';
+import { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
 
 /** When everything in these tests happens. */

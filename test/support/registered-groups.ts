@@ -6,9 +6,9 @@ import { CLOCK } from '../../src/machinery/clock.js';
 import { VENDOR_NAMES } from '../../src/machinery/vendor.js';
 import { apiGroupModules } from '../../src/modules/index.js';
 import { Logger } from '../../src/observability/logger.js';
+import { SERVICE_RANGES } from '../../src/registry/allocation/service-ranges.js';
 import { ResourceRegistry } from '../../src/registry/resource-registry.js';
-import { ResourceStores } from '../../src/registry/resource-stores.js';
-import { SERVICE_RANGES } from '../../src/registry/service-ranges.js';
+import { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.interface.js';
 import { testNames, testRanges, testStores } from './definition-tester.js';
 

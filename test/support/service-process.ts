@@ -9,8 +9,8 @@ import type { AllocatorParts } from '../../src/modules/core/service/allocation/s
 import { serviceResource } from '../../src/modules/core/service/service.resource.js';
 import { coreEventResource } from '../../src/modules/events/event/event.resource.js';
 import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
-import { ResourceStores } from '../../src/registry/resource-stores.js';
-import { Store } from '../../src/registry/store.js';
+import { ResourceStores } from '../../src/registry/store/resource-stores.js';
+import { Store } from '../../src/registry/store/store.js';
 import {
   type PostgresStorageOptions,
   type StorageObserver,

@@ -10,7 +10,7 @@ import {
 } from '../../machinery/bootstrap-token.js';
 import type { Clock } from '../../machinery/clock.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import { decodeStored, type StoredResources } from '../../registry/object-codec.js';
+import { decodeStored, type StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import {
   dependencyOf,

@@ -1,6 +1,6 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import type { ResourceStores } from '../../registry/resource-stores.js';
+import type { ResourceStores } from '../../registry/store/resource-stores.js';
 import { type Delay, systemDelay } from '../file-poll.js';
 import type { TlsFiles } from '../x509/tls-files.js';
 import { authorityData } from './authority-data.js';

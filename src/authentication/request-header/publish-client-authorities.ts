@@ -5,7 +5,7 @@ import { deepEqual } from '../../machinery/patch/json-value.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import type { ResourceStores } from '../../registry/resource-stores.js';
+import type { ResourceStores } from '../../registry/store/resource-stores.js';
 import { type AuthorityData, mergeAuthorities } from './authority-data.js';
 
 const mapName = 'extension-apiserver-authentication';

@@ -3,7 +3,7 @@ import { compactVerify, decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Clock } from '../../machinery/clock.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import type { StoredResources } from '../../registry/object-codec.js';
+import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import {
   intersectAudiences,

@@ -5,8 +5,8 @@ import type { VolumeAttachment } from '../../apis/storage/v1/volume-attachment.t
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { StoredResources } from '../../registry/object-codec.js';
-import { type ObjectSink, ResourceFollower } from '../../registry/resource-follower.js';
+import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
+import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { NodeGraph } from './node-graph.js';
 import { mirrorAnnotation, podReferences } from './pod-references.js';
@@ -24,7 +24,7 @@ export interface GraphFollowerOptions {
 
 /** Keeps a {@link NodeGraph} up to date with the store. */
 export class GraphFollower {
-  private readonly followers: readonly ResourceFollower[];
+  private readonly followers: readonly Reflector[];
   private underWay: Promise<void> | undefined;
   private next: Promise<void> | undefined;
 
@@ -34,7 +34,7 @@ export class GraphFollower {
   ) {
     const { storage, registry, names, onFault } = options;
     const follow = (resource: string, sink: ObjectSink) =>
-      new ResourceFollower(storage, registry, resource, sink, (error) => onFault(resource, error));
+      new Reflector(storage, registry, resource, sink, (error) => onFault(resource, error));
     this.followers = [
       follow('pods', podSink(graph, mirrorAnnotation(names))),
       follow('persistentvolumes', volumeSink(graph)),

@@ -1,6 +1,6 @@
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import type { StoredResources } from '../../registry/object-codec.js';
+import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ConfiguredMode } from '../configured-mode.js';
 import { bootstrapPolicy } from '../rbac/bootstrap/bootstrap-policy.js';

@@ -2,8 +2,8 @@ import type { ClusterRole, Role } from '../../apis/rbac/v1/role.types.js';
 import type { ClusterRoleBinding, RoleBinding } from '../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
-import type { StoredResources } from '../../registry/object-codec.js';
-import { type ObjectSink, ResourceFollower } from '../../registry/resource-follower.js';
+import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
+import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { PolicyIndex } from './policy-index.js';
 
@@ -18,12 +18,12 @@ export interface PolicyFollowerOptions {
 
 /** Keeps a {@link PolicyIndex} up to date with the roles and bindings in the store. */
 export class PolicyFollower {
-  private readonly followers: readonly ResourceFollower[];
+  private readonly followers: readonly Reflector[];
 
   constructor({ storage, registry, group, onFault }: PolicyFollowerOptions, index: PolicyIndex) {
     const follow = (resource: string, sink: ObjectSink) => {
       const fault = (error: unknown) => onFault(resource, error);
-      return new ResourceFollower(storage, registry, formatGroupResource({ group, resource }), sink, fault);
+      return new Reflector(storage, registry, formatGroupResource({ group, resource }), sink, fault);
     };
     this.followers = [
       follow('roles', roleSink(index, 'Role')),

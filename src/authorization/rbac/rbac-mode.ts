@@ -3,7 +3,7 @@ import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '..
 import { serviceUnavailableError } from '../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import type { StoredResources } from '../../registry/object-codec.js';
+import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ConfiguredMode } from '../configured-mode.js';
 import { ensureBootstrapPolicy } from './bootstrap/ensure-policy.js';

@@ -43,7 +43,7 @@ async function withProcess(use: (process: ServiceProcess, repair: AllocationRepa
   }
 }
 
-/** Claims what a service has that is not written: a create that is under way, or one that never ends. */
+/** Allocates what a service has that is not written: a create that is under way, or one that never ends. */
 async function claimOnly(process: ServiceProcess, name: string, spec: object): Promise<void> {
   const metadata = { name, namespace: 'n', uid: randomUUID() };
   const object = decode(serviceType, { metadata, spec }).value as unknown as ApiObject;

@@ -1,9 +1,9 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Logger } from '../../observability/logger.js';
-import type { Allocation } from '../../registry/allocation.js';
-import type { FoundClaim } from '../../registry/claims.js';
-import { parseStored } from '../../registry/object-codec.js';
+import type { AllocatedNames } from '../../registry/allocation/allocated-names.js';
+import type { FoundAllocation } from '../../registry/allocation/allocations.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import { parseStored } from '../../registry/store/object-codec.js';
 import type { ListQuery, Storage, StorageKey } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import { EventRecorder } from '../event-recorder.js';
@@ -36,7 +36,7 @@ interface Suspicion {
 }
 
 /**
- * Compares what is allocated (addresses, node ports) with the objects that have it, and repairs both ways. Claims stay
+ * Compares what is allocated (addresses, node ports) with the objects that have it, and repairs both ways. Allocations stay
  * behind when a process dies or a write ends with an unknown outcome; they are missing when somebody deletes them or an
  * older backup brings them back incomplete.
  *
@@ -99,13 +99,13 @@ class AllocationRound {
     private readonly options: AllocationRepairOptions,
     private readonly events: EventRecorder,
     private readonly resource: ServedResource,
-    private readonly allocation: Allocation,
+    private readonly allocation: AllocatedNames,
     private readonly signal: AbortSignal,
   ) {}
 
   async run(suspicions: Memory<Map<string, Suspicion>>, reported: Memory<Set<string>>): Promise<void> {
-    // Claims first: an object that is written meanwhile is then seen with its claim, or its claim is not looked at yet.
-    const claims = new Map<string, FoundClaim>();
+    // Allocations first: an object that is written meanwhile is then seen with its claim, or its claim is not looked at yet.
+    const claims = new Map<string, FoundAllocation>();
     for await (const claim of this.allocation.claims.all()) claims.set(claim.name, claim);
     const held = await this.holders();
     for (const claim of claims.values()) {
@@ -142,7 +142,7 @@ class AllocationRound {
   }
 
   private async checkClaim(
-    claim: FoundClaim,
+    claim: FoundAllocation,
     holders: readonly Holder[],
     { before, now }: Memory<Map<string, Suspicion>>,
   ): Promise<void> {
@@ -189,10 +189,10 @@ class AllocationRound {
   }
 }
 
-function isOwner({ owner }: FoundClaim, { key }: Holder): boolean {
+function isOwner({ owner }: FoundAllocation, { key }: Holder): boolean {
   return owner !== undefined && owner.namespace === key.namespace && owner.name === key.name;
 }
 
-function ownerText({ owner }: FoundClaim): string {
+function ownerText({ owner }: FoundAllocation): string {
   return owner === undefined ? 'something else' : `${owner.namespace}/${owner.name}`;
 }

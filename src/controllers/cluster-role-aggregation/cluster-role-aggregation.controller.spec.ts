@@ -9,7 +9,7 @@ import { vendorNames } from '../../machinery/vendor.js';
 import { clusterRoleResource } from '../../modules/rbac/role/role.resource.js';
 import { Logger } from '../../observability/logger.js';
 import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { systemTimers } from '../timers.js';
 import { workContext } from '../work-context.js';

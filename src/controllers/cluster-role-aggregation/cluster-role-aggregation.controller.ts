@@ -9,9 +9,9 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import { ResourceFollower } from '../../registry/resource-follower.js';
+import { Reflector } from '../../registry/informers/reflector.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { Store } from '../../registry/store/store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { Timers } from '../timers.js';
@@ -61,7 +61,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
       longestPauseMs: this.options.longestPauseMs ?? 30_000,
       timers,
     });
-    const follower = new ResourceFollower(
+    const follower = new Reflector(
       storage,
       registry,
       formatGroupResource(this.store.groupResource),

@@ -1,9 +1,9 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Clock } from '../../machinery/clock.js';
 import { StatusError } from '../../machinery/status-error.js';
-import { parseStored } from '../../registry/object-codec.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { parseStored } from '../../registry/store/object-codec.js';
+import { Store } from '../../registry/store/store.js';
 import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import { workContext } from '../work-context.js';
 import type { ContentReport } from './namespace-conditions.js';

@@ -9,7 +9,7 @@ import { configMapResource } from '../../modules/core/config-map/config-map.reso
 import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
 import { Logger } from '../../observability/logger.js';
 import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { systemTimers } from '../timers.js';
 import { workContext } from '../work-context.js';

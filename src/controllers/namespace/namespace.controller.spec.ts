@@ -12,7 +12,7 @@ import { namespaceResource } from '../../modules/core/namespace/namespace.resour
 import { Logger } from '../../observability/logger.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { type RunningControllers, startControllers } from '../controllers.js';
 import { ManualTimers } from '../testing/manual-timers.js';

@@ -4,10 +4,10 @@ import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import { LiveIndex } from '../../registry/live-index.js';
-import { parseStored } from '../../registry/object-codec.js';
+import { Lister } from '../../registry/informers/lister.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { parseStored } from '../../registry/store/object-codec.js';
+import { Store } from '../../registry/store/store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { Timers } from '../timers.js';
@@ -92,7 +92,7 @@ export class NamespaceController implements ControlLoop {
       }
       return true;
     };
-    const index = new LiveIndex(storage, registry, resource, notice, (error) =>
+    const index = new Lister(storage, registry, resource, notice, (error) =>
       logger.warn('the namespace controller lost its place in the change log', { error }),
     );
     const work = queue.run(ended);

@@ -13,7 +13,7 @@ import { secretResource } from '../../modules/core/secret/secret.resource.js';
 import { serviceAccountResource } from '../../modules/core/service-account/service-account.resource.js';
 import { Logger } from '../../observability/logger.js';
 import { ResourceRegistry } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { Store } from '../../registry/store/store.js';
 import type { ControlLoop } from '../control-loop.js';
 import { RootAuthorityPublisher } from '../root-authority/root-authority-publisher.controller.js';
 import { ServiceAccountController } from '../service-account/service-account.controller.js';

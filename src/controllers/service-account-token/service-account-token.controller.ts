@@ -5,11 +5,11 @@ import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import { ChangeFollower } from '../../registry/change-follower.js';
-import { parseStored } from '../../registry/object-codec.js';
-import { ResourceFollower } from '../../registry/resource-follower.js';
+import { ChangeInformer } from '../../registry/informers/change-informer.js';
+import { Reflector } from '../../registry/informers/reflector.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store.js';
+import { parseStored } from '../../registry/store/object-codec.js';
+import { Store } from '../../registry/store/store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { RootAuthority } from '../root-authority/root-authority.js';
@@ -88,7 +88,7 @@ export class ServiceAccountTokenController implements ControlLoop {
     const lost = (error: unknown) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error });
     // Changes of accounts first: none is missed while the secrets are read.
-    const accounts = new ChangeFollower(
+    const accounts = new ChangeInformer(
       storage,
       this.accounts.resource.storageResource,
       {
@@ -100,7 +100,7 @@ export class ServiceAccountTokenController implements ControlLoop {
       lost,
     );
     const { storageResource } = this.secrets.resource;
-    const secrets = new ResourceFollower(storage, registry, storageResource, this.secretSink(queue), lost);
+    const secrets = new Reflector(storage, registry, storageResource, this.secretSink(queue), lost);
     const stopListening = rootAuthority?.onChange(addAll);
     const work = queue.run(ended);
     try {

@@ -1,6 +1,6 @@
 import { tokenExpiration } from '../../machinery/bootstrap-token.js';
 import { StatusError } from '../../machinery/status-error.js';
-import { Store } from '../../registry/store.js';
+import { Store } from '../../registry/store/store.js';
 import type { BootstrapLoopOptions } from '../bootstrap-signer/bootstrap-signer.controller.js';
 import type { ControlLoop } from '../control-loop.js';
 import { reconcileOnChange } from '../reconcile-on-change.js';

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { leaveLarge } from '../../large/large-work.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { type Status, StatusError, timeoutError } from '../../machinery/status-error.js';
-import { parseSelection } from '../../registry/selection.js';
+import { parseSelection } from '../../registry/store/selection.js';
 import { checkForm } from '../negotiation/answer-form.js';
 import { parseListOptions } from '../negotiation/list-options.js';
 import { sendValue } from '../negotiation/respond.js';

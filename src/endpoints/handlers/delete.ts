@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { Status } from '../../machinery/status-error.js';
-import type { DeleteOutcome } from '../../registry/store.js';
+import type { DeleteOutcome } from '../../registry/store/store.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { parseDeleteOptions } from '../negotiation/delete-options.js';

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { leaveLarge } from '../../large/large-work.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { parseResourceVersion, parseStored } from '../../registry/object-codec.js';
+import { parseResourceVersion, parseStored } from '../../registry/store/object-codec.js';
 import { wantsPretty } from '../negotiation/accept.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { sendObject, sendsStoredText, sendValue } from '../negotiation/respond.js';

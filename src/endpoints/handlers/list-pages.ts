@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../machinery/request-context.js';
 import { expiredError, StatusError } from '../../machinery/status-error.js';
-import type { Selection } from '../../registry/selection.js';
+import type { Selection } from '../../registry/store/selection.js';
 import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
 import type { ContinueQuery } from '../negotiation/continue-token.js';
 import type { ListOptions } from '../negotiation/list-options.js';

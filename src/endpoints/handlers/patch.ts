@@ -13,8 +13,8 @@ import {
   notFoundError,
   unsupportedMediaTypeError,
 } from '../../machinery/status-error.js';
-import { ensureIdentity } from '../../registry/before-update.js';
-import { toServed, toStored } from '../../registry/object-codec.js';
+import { ensureIdentity } from '../../registry/metadata/before-update.js';
+import { toServed, toStored } from '../../registry/store/object-codec.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';

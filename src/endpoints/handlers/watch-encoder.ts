@@ -1,9 +1,9 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { type KindType, zeroValue } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
-import { spliceVersion, storedForm } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
-import type { Selection } from '../../registry/selection.js';
+import { spliceVersion, storedForm } from '../../registry/store/object-codec.js';
+import type { Selection } from '../../registry/store/selection.js';
 import { type AttributeSource, type ObjectAttributes, selects } from '../../storage/selection-predicate.js';
 import type { Change, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';

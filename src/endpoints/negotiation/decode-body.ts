@@ -6,8 +6,8 @@ import { addWarning, type RequestContext } from '../../machinery/request-context
 import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
+import { oversizedMetadata } from '../../registry/metadata/validate-metadata.js';
 import type { BodyKind } from '../../registry/resource-definition.js';
-import { oversizedMetadata } from '../../registry/validate-metadata.js';
 import { acceptedMediaTypes } from './accept.js';
 import { checkIdentity, OtherVersionError, unfitBodyError, unrecognizedError } from './body-errors.js';
 import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';

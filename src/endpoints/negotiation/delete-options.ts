@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
-import { checkedDeleteOptions, type WrittenDeleteOptions } from '../../registry/delete-options.js';
+import { checkedDeleteOptions, type WrittenDeleteOptions } from '../../registry/metadata/delete-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { EndpointServices } from '../services.js';

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
-import { parseResourceVersion } from '../../registry/object-codec.js';
+import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import type { ContinuePosition, ContinueQuery, ContinueTokens } from './continue-token.js';
 
 /** What a list is to show, by the table of specification 4.4. */

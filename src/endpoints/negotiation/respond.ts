@@ -5,8 +5,14 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { ExactNumber } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
-import { parseText, spliceVersion, storedForm, toServed, type VersionedText } from '../../registry/object-codec.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
+import {
+  parseText,
+  spliceVersion,
+  storedForm,
+  toServed,
+  type VersionedText,
+} from '../../registry/store/object-codec.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
 import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './compression.js';

@@ -2,9 +2,9 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import { defaultColumns } from '../../registry/default-columns.js';
-import { toStored } from '../../registry/object-codec.js';
+import { defaultColumns } from '../../registry/definition/default-columns.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
+import { toStored } from '../../registry/store/object-codec.js';
 import type { EndpointServices } from '../services.js';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';

@@ -2,8 +2,8 @@ import { FieldPath, invalid, notSupported } from '../../machinery/field-error.js
 import type { RequestContext } from '../../machinery/request-context.js';
 import { invalidError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import { validateDryRun } from '../../registry/delete-options.js';
-import { validateFieldManager } from '../../registry/validate-metadata.js';
+import { validateDryRun } from '../../registry/metadata/delete-options.js';
+import { validateFieldManager } from '../../registry/metadata/validate-metadata.js';
 import type { FieldValidation } from './decode-body.js';
 
 const maxManagerLength = 128;

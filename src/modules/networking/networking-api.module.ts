@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { ResourceStores } from '../../registry/resource-stores.js';
+import { ResourceStores } from '../../registry/store/resource-stores.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { ingressResource } from './ingress/ingress.resource.js';
 import { ingressClassResource } from './ingress-class/ingress-class.resource.js';

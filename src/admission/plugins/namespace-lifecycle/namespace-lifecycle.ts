@@ -1,6 +1,6 @@
 import { forbiddenError, notFoundError } from '../../../machinery/status-error.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { terminatingNamespaceError } from '../../../registry/errors.js';
+import { terminatingNamespaceError } from '../../../registry/store/to-status-error.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import { nodeNameOf } from '../../../machinery/node-identity.js';
 import { forbiddenError, notFoundError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import type { ObjectReader } from '../../../registry/object-reader.js';
+import type { ObjectReader } from '../../../registry/store/object-reader.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { mirrorPodProblem } from './mirror-pod.js';

@@ -7,10 +7,10 @@ import type { RequestContext } from '../../../machinery/request-context.js';
 import { decode } from '../../../machinery/schema/index.js';
 import { StatusError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { parseStored } from '../../../registry/object-codec.js';
 import type { ServedResource } from '../../../registry/resource-registry.js';
-import type { ResourceStores } from '../../../registry/resource-stores.js';
-import type { Store } from '../../../registry/store.js';
+import { parseStored } from '../../../registry/store/object-codec.js';
+import type { ResourceStores } from '../../../registry/store/resource-stores.js';
+import type { Store } from '../../../registry/store/store.js';
 import { autoUpdateAnnotation, bootstrapPolicy } from './bootstrap-policy.js';
 import { bindsAnotherRole, isOptedOut, reconciledBinding, reconciledRole } from './reconcile.js';
 

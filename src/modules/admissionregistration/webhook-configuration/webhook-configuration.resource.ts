@@ -12,14 +12,14 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import type { KindType } from '../../../machinery/schema/index.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { deprecation } from '../../../registry/definition/served-version.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type TableColumn,
 } from '../../../registry/resource-definition.js';
-import { deprecation } from '../../../registry/served-version.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import { applyV1beta1Defaults, applyV1Defaults } from './webhook.defaults.js';
 import {

@@ -2,7 +2,7 @@ import { type ControllerRevision, controllerRevision } from '../../../apis/apps/
 import { checkImmutable, checkNonNegative } from '../../../apis/core/v1/validation/common.validation.js';
 import { type FieldError, FieldPath, required } from '../../../machinery/field-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 
 const dataPath = FieldPath.of('data');

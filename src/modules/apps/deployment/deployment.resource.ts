@@ -2,8 +2,8 @@ import { type Deployment, deployment } from '../../../apis/apps/v1/deployment.ty
 import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
 import { formatLabelSelector } from '../../../machinery/label-selector.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { containerColumns, selectorColumn } from '../workload-columns.js';
 import { deploymentStrategy } from './deployment.strategy.js';

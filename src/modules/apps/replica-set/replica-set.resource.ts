@@ -4,8 +4,8 @@ import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.de
 import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
 import { formatLabelSelector } from '../../../machinery/label-selector.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import { containerColumns, countColumn, selectorColumn } from '../workload-columns.js';

@@ -2,8 +2,8 @@ import { type StatefulSet, statefulSet } from '../../../apis/apps/v1/stateful-se
 import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
 import { formatLabelSelector } from '../../../machinery/label-selector.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { containerColumns } from '../workload-columns.js';
 import { statefulSetStrategy } from './stateful-set.strategy.js';

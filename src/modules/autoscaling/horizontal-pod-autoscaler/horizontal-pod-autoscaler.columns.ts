@@ -1,6 +1,6 @@
 import type { HorizontalPodAutoscaler } from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
 import type { MetricSpec, MetricStatus } from '../../../apis/autoscaling/v2/metric.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 const unknownValue = '<unknown>';

@@ -3,7 +3,7 @@ import {
   horizontalPodAutoscaler,
 } from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler.columns.js';
 import { applyHpaDefaults, horizontalPodAutoscalerStrategy } from './horizontal-pod-autoscaler.strategy.js';

@@ -14,8 +14,8 @@ import {
 import { horizontalPodAutoscaler as hpaV2beta2 } from '../../../apis/autoscaling/v2beta2/horizontal-pod-autoscaler.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { asVersion, deprecation } from '../../../registry/definition/served-version.js';
 import type { ServedVersion } from '../../../registry/resource-definition.js';
-import { asVersion, deprecation } from '../../../registry/served-version.js';
 import { cpuUtilizationOf, takeAnnotations, withAnnotations } from './hpa-annotations.js';
 import { fromOldMetric, fromOldStatus, toOldMetric, toOldStatus } from './metric-conversion.js';
 

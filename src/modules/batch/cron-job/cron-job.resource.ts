@@ -2,10 +2,10 @@ import { type CronJob, cronJob } from '../../../apis/batch/v1/cron-job.types.js'
 import { cronJob as cronJobV1beta1 } from '../../../apis/batch/v1beta1/cron-job.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn, sinceText } from '../../../registry/default-columns.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn, sinceText } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
+import { deprecation } from '../../../registry/definition/served-version.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
-import { deprecation } from '../../../registry/served-version.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { applyCronJobDefaults, cronJobStrategy } from './cron-job.strategy.js';
 

@@ -1,7 +1,7 @@
 import { type Job, job } from '../../../apis/batch/v1/job.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, humanDuration, nameColumn } from '../../../registry/default-columns.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, humanDuration, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { jobStrategy } from './job.strategy.js';

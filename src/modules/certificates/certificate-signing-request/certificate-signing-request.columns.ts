@@ -1,5 +1,5 @@
 import type { CertificateSigningRequest } from '../../../apis/certificates/v1/certificate-signing-request.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 export const certificateSigningRequestColumns: readonly TableColumn<CertificateSigningRequest>[] = [

@@ -8,13 +8,13 @@ import type { Clock } from '../../../machinery/clock.js';
 import { isPathSegmentName } from '../../../machinery/names.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { deprecation } from '../../../registry/definition/served-version.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type SubresourceDefinition,
 } from '../../../registry/resource-definition.js';
-import { deprecation } from '../../../registry/served-version.js';
 import { certificateSigningRequestColumns } from './certificate-signing-request.columns.js';
 import {
   applyV1beta1Defaults,

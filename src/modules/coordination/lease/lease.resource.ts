@@ -1,7 +1,7 @@
 import { type Lease, lease } from '../../../apis/coordination/v1/lease.types.js';
 import { type FieldError, FieldPath, forbidden, invalid, notSupported } from '../../../machinery/field-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 
 const specPath = FieldPath.of('spec');

@@ -3,9 +3,9 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import { cloneJson } from '../../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { badRequestError, conflictError, modifiedMessage, notFoundError } from '../../../machinery/status-error.js';
-import { isOtherVersion } from '../../../registry/object-codec.js';
 import { type AnswerOptions, defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import type { ResourceStores } from '../../../registry/resource-stores.js';
+import { isOtherVersion } from '../../../registry/store/object-codec.js';
+import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 import { bindingPath } from '../pod/pod.binding.js';
 
 /** What a mutating and a validating admission could say was said about the binding itself. */

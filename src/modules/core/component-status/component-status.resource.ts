@@ -3,7 +3,7 @@ import {
   type ComponentStatus,
   componentStatus,
 } from '../../../apis/core/v1/component-status.types.js';
-import { nameColumn } from '../../../registry/default-columns.js';
+import { nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 

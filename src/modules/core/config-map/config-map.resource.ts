@@ -1,5 +1,5 @@
 import { type ConfigMap, configMap } from '../../../apis/core/v1/config-map.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { validateConfigMap, validateConfigMapUpdate } from './config-map.validation.js';
 

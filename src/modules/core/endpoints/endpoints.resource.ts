@@ -1,5 +1,5 @@
 import { type Endpoints, endpoints } from '../../../apis/core/v1/endpoints.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { validateEndpoints } from './endpoints.validation.js';
 

@@ -2,9 +2,9 @@ import { type Namespace, namespace } from '../../../apis/core/v1/namespace.types
 import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
 import { isDns1123Label, isQualifiedName } from '../../../machinery/names.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { maskTrailingDash } from '../../../registry/before-create.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { keepField, statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { keepField, statusSubresource } from '../../../registry/definition/parent-subresources.js';
+import { maskTrailingDash } from '../../../registry/metadata/before-create.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import type { Strategy } from '../../../registry/strategy.js';
 

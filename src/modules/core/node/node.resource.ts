@@ -1,6 +1,6 @@
 import { type Node, node } from '../../../apis/core/v1/node.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { nodeColumns } from './node.columns.js';
 import { applyNodeDefaults } from './node.defaults.js';

@@ -3,8 +3,8 @@ import {
   persistentVolumeClaim,
 } from '../../../apis/core/v1/persistent-volume-claim.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
 import {

@@ -1,6 +1,6 @@
 import type { PersistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
 

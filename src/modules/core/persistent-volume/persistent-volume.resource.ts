@@ -1,6 +1,6 @@
 import { type PersistentVolume, persistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { persistentVolumeColumns } from './persistent-volume.columns.js';
 import { applyPersistentVolumeDefaults } from './persistent-volume.defaults.js';

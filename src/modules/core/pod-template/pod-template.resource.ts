@@ -4,7 +4,7 @@ import { containerImages, containerNames, formatLabels } from '../../../apis/cor
 import { validatePodTemplateSpec } from '../../../apis/core/v1/validation/pod-template.validation.js';
 import { FieldPath } from '../../../machinery/field-error.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { nameColumn } from '../../../registry/default-columns.js';
+import { nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 
 const templatePath = FieldPath.of('template');

@@ -1,6 +1,6 @@
 import type { ContainerState } from '../../../apis/core/v1/container-status.types.js';
 import type { Pod } from '../../../apis/core/v1/pod.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 const none = '<none>';

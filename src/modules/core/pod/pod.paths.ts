@@ -7,7 +7,7 @@ import type { PodValidationOptions } from '../../../apis/core/v1/validation/comm
 import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
 import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import type { SubresourceDefinition } from '../../../registry/resource-definition.js';
 
 const status = FieldPath.of('status');

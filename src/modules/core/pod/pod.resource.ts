@@ -1,7 +1,7 @@
 import { type Pod, pod } from '../../../apis/core/v1/pod.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import type { ResourceStores } from '../../../registry/resource-stores.js';
+import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';
 import { podColumns } from './pod.columns.js';

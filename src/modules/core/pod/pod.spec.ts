@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { DefinitionTester, testNames, testStores, testTime } from '../../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { StatusError } from '../../../machinery/status-error.js';
-import { fieldsOf } from '../../../registry/selection.js';
+import { fieldsOf } from '../../../registry/store/selection.js';
 import { podResource } from './pod.resource.js';
 
 const definition = podResource(testNames, testStores());

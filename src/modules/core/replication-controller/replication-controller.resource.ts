@@ -5,8 +5,8 @@ import {
   replicationController,
 } from '../../../apis/core/v1/replication-controller.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { replicationControllerStrategy } from './replication-controller.strategy.js';
 import { validateStatus } from './replication-controller.validation.js';

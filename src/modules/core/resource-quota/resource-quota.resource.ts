@@ -1,8 +1,8 @@
 import { type ResourceQuota, resourceQuota } from '../../../apis/core/v1/resource-quota.types.js';
 import { ownValue } from '../../../machinery/own-value.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import {
   validateResourceQuota,

@@ -1,6 +1,6 @@
 import { type Secret, secret } from '../../../apis/core/v1/secret.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { applySecretDefaults } from './secret.defaults.js';
 import { validateSecret, validateSecretUpdate } from './secret.validation.js';

@@ -1,6 +1,6 @@
 import { type ServiceAccount, serviceAccount } from '../../../apis/core/v1/service-account.types.js';
 import type { ServiceAccountTokenIssuer } from '../../../machinery/tokens.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { type TokenContext, tokenPath } from './token.subresource.js';
 

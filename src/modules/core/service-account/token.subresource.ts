@@ -11,9 +11,9 @@ import { addWarning, type RequestContext } from '../../../machinery/request-cont
 import { badRequestError, conflictError, invalidError, notFoundError } from '../../../machinery/status-error.js';
 import type { BoundObject, ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../../machinery/tokens.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { toStatusError } from '../../../registry/errors.js';
-import { readStored, type StoredResources } from '../../../registry/object-codec.js';
 import type { SubresourceAction, SubresourceDefinition } from '../../../registry/resource-definition.js';
+import { readStored, type StoredResources } from '../../../registry/store/object-codec.js';
+import { toStatusError } from '../../../registry/store/to-status-error.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
 const minSeconds = 600;

@@ -1,5 +1,5 @@
 import type { Service } from '../../../apis/core/v1/service.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 import { labelsText } from '../cells.js';
 

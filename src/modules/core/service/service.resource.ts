@@ -1,5 +1,5 @@
 import { type Service, service } from '../../../apis/core/v1/service.types.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { type AllocatorParts, ServiceAllocator } from './allocation/service-allocator.js';
 import { serviceColumns } from './service.columns.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Service } from '../../../apis/core/v1/service.types.js';
 import { isDns1035Label } from '../../../machinery/names.js';
-import { maskTrailingDash } from '../../../registry/before-create.js';
+import { maskTrailingDash } from '../../../registry/metadata/before-create.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import type { ServiceAllocator } from './allocation/service-allocator.js';
 import { applyServiceDefaults } from './service.defaults.js';

@@ -6,8 +6,8 @@ import {
 } from '../../../apis/discovery/v1beta1/endpoint-slice.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { asVersion, deprecation } from '../../../registry/definition/served-version.js';
 import type { ServedVersion } from '../../../registry/resource-definition.js';
-import { asVersion, deprecation } from '../../../registry/served-version.js';
 
 /**
  * `v1beta1`: the place of an endpoint's node is told by labels in `topology`. `v1` has fields for the zone and the node;

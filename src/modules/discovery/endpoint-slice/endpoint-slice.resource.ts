@@ -2,7 +2,7 @@ import { type EndpointSlice, endpointSlice } from '../../../apis/discovery/v1/en
 import { deepEqual } from '../../../machinery/patch/json-value.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { servedV1beta1 } from './endpoint-slice.conversion.js';
 import { type PlaceField, validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice.validation.js';

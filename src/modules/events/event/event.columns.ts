@@ -1,5 +1,5 @@
 import type { Event } from '../../../apis/core/v1/event.types.js';
-import { nameColumn, sinceText } from '../../../registry/default-columns.js';
+import { nameColumn, sinceText } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 /** Columns of a table of events, in the form of the core group. */

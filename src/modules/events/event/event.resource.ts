@@ -6,13 +6,13 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import { isPathSegmentName } from '../../../machinery/names.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { deprecation } from '../../../registry/definition/served-version.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type TableColumn,
 } from '../../../registry/resource-definition.js';
-import { deprecation } from '../../../registry/served-version.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import { eventColumns } from './event.columns.js';
 import { validateChangedEvent, validateEvent } from './event.validation.js';

@@ -1,7 +1,7 @@
 import { type FlowSchema, flowSchema } from '../../../apis/flowcontrol/v1/flow-schema.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateConditionTypes } from '../condition-types.validation.js';
 import { validateFlowSchema } from './flow-schema.validation.js';

@@ -3,8 +3,8 @@ import {
   priorityLevelConfiguration,
 } from '../../../apis/flowcontrol/v1/priority-level-configuration.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
-import { statusSubresource } from '../../../registry/parent-subresources.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateConditionTypes } from '../condition-types.validation.js';
 import { applyPriorityLevelDefaults } from './priority-level-configuration.defaults.js';

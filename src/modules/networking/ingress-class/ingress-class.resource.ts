@@ -14,7 +14,7 @@ import {
 } from '../../../machinery/field-error.js';
 import { isDns1123Label, isDns1123Subdomain } from '../../../machinery/names.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateTypedReference } from '../typed-reference.validation.js';
 

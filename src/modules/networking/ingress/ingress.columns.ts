@@ -1,5 +1,5 @@
 import type { Ingress } from '../../../apis/networking/v1/ingress.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 const maxHosts = 3;

@@ -4,9 +4,9 @@ import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.j
 import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
-import type { ResourceStores } from '../../../registry/resource-stores.js';
+import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 import { restoreAddress } from './restore-address.js';
 
 const parentPath = FieldPath.of('spec', 'parentRef');

@@ -2,9 +2,9 @@ import type { IPAddress } from '../../../apis/networking/v1/service-cidr.types.j
 import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { formatTime } from '../../../machinery/clock.js';
-import { createIfFree } from '../../../registry/create-if-free.js';
-import { readStored } from '../../../registry/object-codec.js';
-import type { ResourceStores } from '../../../registry/resource-stores.js';
+import { createIfFree } from '../../../registry/allocation/create-if-free.js';
+import { readStored } from '../../../registry/store/object-codec.js';
+import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 
 /**
  * Writes a deleted IPAddress again when a service still has the address, which another one could get otherwise. Does

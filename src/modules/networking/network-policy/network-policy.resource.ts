@@ -1,7 +1,7 @@
 import { type NetworkPolicy, networkPolicy } from '../../../apis/networking/v1/network-policy.types.js';
 import { formatLabelSelector } from '../../../machinery/label-selector.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateNetworkPolicy } from './network-policy.validation.js';
 

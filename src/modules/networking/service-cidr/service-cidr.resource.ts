@@ -3,7 +3,7 @@ import { type ServiceCIDR, serviceCIDR } from '../../../apis/networking/v1/servi
 import { isCanonicalNetwork, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import { type FieldError, FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { keepSpec } from '../keep-spec.js';
 

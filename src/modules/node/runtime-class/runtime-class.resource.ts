@@ -1,6 +1,6 @@
 import { type RuntimeClass, runtimeClass } from '../../../apis/node/v1/runtime-class.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateRuntimeClass, validateRuntimeClassUpdate } from './runtime-class.validation.js';
 

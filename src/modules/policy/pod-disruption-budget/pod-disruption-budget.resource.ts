@@ -2,14 +2,14 @@ import { type PodDisruptionBudget, podDisruptionBudget } from '../../../apis/pol
 import { podDisruptionBudget as podDisruptionBudgetV1beta1 } from '../../../apis/policy/v1beta1/pod-disruption-budget.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { deprecation } from '../../../registry/definition/served-version.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type TableColumn,
 } from '../../../registry/resource-definition.js';
-import { deprecation } from '../../../registry/served-version.js';
 import { budgetFromV1beta1, budgetToV1beta1, emptySelectorLabel } from './pod-disruption-budget.conversion.js';
 import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from './pod-disruption-budget.validation.js';
 

@@ -1,8 +1,8 @@
 import { type PodSecurityPolicy, podSecurityPolicy } from '../../../apis/policy/v1beta1/pod-security-policy.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { nameColumn } from '../../../registry/default-columns.js';
+import { nameColumn } from '../../../registry/definition/default-columns.js';
+import { deprecation } from '../../../registry/definition/served-version.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
-import { deprecation } from '../../../registry/served-version.js';
 import { validatePodSecurityPolicy } from './pod-security-policy.validation.js';
 
 const columns: readonly TableColumn<PodSecurityPolicy>[] = [

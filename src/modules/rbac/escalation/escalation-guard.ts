@@ -10,7 +10,7 @@ import { deepEqual } from '../../../machinery/patch/json-value.js';
 import type { RequestContext, UserInfo } from '../../../machinery/request-context.js';
 import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { readStored, type StoredResources } from '../../../registry/object-codec.js';
+import { readStored, type StoredResources } from '../../../registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
 /** Has everything: who may collect rules by label can get any rule. */

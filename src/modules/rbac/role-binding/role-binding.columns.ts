@@ -1,5 +1,5 @@
 import type { RoleBinding, Subject } from '../../../apis/rbac/v1/role-binding.types.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 /** Columns of both kinds of bindings. */

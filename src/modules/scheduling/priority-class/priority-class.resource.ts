@@ -1,7 +1,7 @@
 import { type PriorityClass, priorityClass } from '../../../apis/scheduling/v1/priority-class.types.js';
 import { forbiddenError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { systemPriorities, validatePriorityClass, validatePriorityClassUpdate } from './priority-class.validation.js';
 

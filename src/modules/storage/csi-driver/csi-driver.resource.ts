@@ -1,6 +1,6 @@
 import { type CSIDriver, csiDriver } from '../../../apis/storage/v1/csi-driver.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { applyCsiDriverDefaults, validateCsiDriver, validateCsiDriverUpdate } from './csi-driver.validation.js';
 

@@ -3,7 +3,7 @@ import { type CSINode, type CSINodeDriver, csiNode } from '../../../apis/storage
 import { duplicate, type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isQualifiedName } from '../../../machinery/names.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 

@@ -5,7 +5,7 @@ import { type FieldError, FieldPath, invalid } from '../../../machinery/field-er
 import { isDns1123Subdomain } from '../../../machinery/names.js';
 import { quantitySign } from '../../../machinery/values/quantity.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { nameColumn } from '../../../registry/default-columns.js';
+import { nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 
 const columns: readonly TableColumn<CSIStorageCapacity>[] = [

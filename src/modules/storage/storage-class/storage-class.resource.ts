@@ -1,6 +1,6 @@
 import { type StorageClass, storageClass } from '../../../apis/storage/v1/storage-class.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn } from '../../../registry/default-columns.js';
+import { ageColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import {
   applyStorageClassDefaults,

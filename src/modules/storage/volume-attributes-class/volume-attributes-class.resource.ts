@@ -5,7 +5,7 @@ import {
 } from '../../../apis/storage/v1/volume-attributes-class.types.js';
 import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/default-columns.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 import { validateParameters } from '../storage-class/storage-class.validation.js';

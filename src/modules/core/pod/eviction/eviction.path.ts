@@ -2,7 +2,7 @@ import { eviction } from '../../../../apis/policy/v1/eviction.types.js';
 import { eviction as evictionV1beta1 } from '../../../../apis/policy/v1beta1/eviction.types.js';
 import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
 import type { SubresourceDefinition } from '../../../../registry/resource-definition.js';
-import type { ResourceStores } from '../../../../registry/resource-stores.js';
+import type { ResourceStores } from '../../../../registry/store/resource-stores.js';
 import { PodEviction } from './eviction.js';
 
 /** The path that asks for a pod to be taken away, as far as budgets allow. */

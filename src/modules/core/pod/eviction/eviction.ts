@@ -7,12 +7,12 @@ import { labelSelectorFromObject, SelectorError } from '../../../../machinery/la
 import type { RequestContext } from '../../../../machinery/request-context.js';
 import { notFoundError, StatusError, timeoutError } from '../../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
-import { checkPreconditions } from '../../../../registry/before-delete.js';
-import { checkedDeleteOptions } from '../../../../registry/delete-options.js';
-import { parseStored, parseText } from '../../../../registry/object-codec.js';
+import { checkPreconditions } from '../../../../registry/metadata/before-delete.js';
+import { checkedDeleteOptions } from '../../../../registry/metadata/delete-options.js';
 import type { SubresourceAction } from '../../../../registry/resource-definition.js';
-import type { ResourceStores } from '../../../../registry/resource-stores.js';
-import type { Store } from '../../../../registry/store.js';
+import { parseStored, parseText } from '../../../../registry/store/object-codec.js';
+import type { ResourceStores } from '../../../../registry/store/resource-stores.js';
+import type { Store } from '../../../../registry/store/store.js';
 import type { DeleteOptions } from '../../../../registry/strategy.js';
 import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
 

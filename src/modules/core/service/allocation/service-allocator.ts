@@ -3,11 +3,11 @@ import type { Clock } from '../../../../machinery/clock.js';
 import { type FieldError, FieldPath, invalid } from '../../../../machinery/field-error.js';
 import { internalError, invalidError } from '../../../../machinery/status-error.js';
 import type { VendorNames } from '../../../../machinery/vendor.js';
-import type { Allocation } from '../../../../registry/allocation.js';
-import { type Claim, type ClaimOwner, Claims } from '../../../../registry/claims.js';
-import { NamePool, type NameRange } from '../../../../registry/name-pool.js';
-import type { StoredResources } from '../../../../registry/object-codec.js';
-import type { ServiceRanges } from '../../../../registry/service-ranges.js';
+import type { AllocatedNames } from '../../../../registry/allocation/allocated-names.js';
+import { type Allocation, type AllocationOwner, Allocations } from '../../../../registry/allocation/allocations.js';
+import { NamePool, type NameRange } from '../../../../registry/allocation/name-pool.js';
+import type { ServiceRanges } from '../../../../registry/allocation/service-ranges.js';
+import type { StoredResources } from '../../../../registry/store/object-codec.js';
 import type { Reservation } from '../../../../registry/strategy.js';
 import type { Storage } from '../../../../storage/storage.interface.js';
 import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
@@ -18,10 +18,10 @@ const clusterIPsPath = FieldPath.of('spec', 'clusterIPs');
 const portsPath = FieldPath.of('spec', 'ports');
 const healthCheckPath = FieldPath.of('spec', 'healthCheckNodePort');
 
-/** Claims made for one write, with the names that the write gives up. */
+/** Allocations made for one write, with the names that the write gives up. */
 class Taken {
-  readonly claims: { readonly from: Claims; readonly claim: Claim }[] = [];
-  readonly given: { readonly from: Claims; readonly name: string }[] = [];
+  readonly claims: { readonly from: Allocations; readonly claim: Allocation }[] = [];
+  readonly given: { readonly from: Allocations; readonly name: string }[] = [];
 }
 
 /** What allocation works with. */
@@ -37,9 +37,9 @@ export interface AllocatorParts {
 export class ServiceAllocator {
   readonly range: IpRange;
   /** What services hold, for those who look after it. */
-  readonly allocations: readonly Allocation[];
-  private readonly addresses: Claims;
-  private readonly ports: Claims;
+  readonly allocations: readonly AllocatedNames[];
+  private readonly addresses: Allocations;
+  private readonly ports: Allocations;
   private readonly addressPool: NamePool;
   private readonly portPool: NamePool;
   private readonly firstPort: number;
@@ -49,8 +49,8 @@ export class ServiceAllocator {
     const annotation = `ipaddress.${names.labelPrefix}/service-claim`;
     this.range = new IpRange(ranges.serviceClusterIpRange);
     [this.firstPort, this.lastPort] = parsePortRange(ranges.serviceNodePortRange);
-    this.addresses = new Claims(storage, registry, clock, addressClaims(names), annotation);
-    this.ports = new Claims(storage, registry, clock, nodePortClaims, annotation);
+    this.addresses = new Allocations(storage, registry, clock, addressClaims(names), annotation);
+    this.ports = new Allocations(storage, registry, clock, nodePortClaims, annotation);
     this.addressPool = new NamePool(this.addresses, addressRange(this.range));
     this.portPool = new NamePool(this.ports, portRange(this.firstPort, this.lastPort - this.firstPort + 1));
     this.allocations = [
@@ -89,7 +89,7 @@ export class ServiceAllocator {
   private async reserve(service: Service, old: Service | undefined, dryRun: boolean): Promise<Reservation | undefined> {
     const taken = new Taken();
     const { namespace = '', name = '', uid = '' } = service.metadata;
-    const owner: ClaimOwner = { namespace, name, uid };
+    const owner: AllocationOwner = { namespace, name, uid };
     try {
       await this.reserveAddresses(service, old, owner, dryRun, taken);
       await this.reservePorts(service, old, owner, dryRun, taken);
@@ -109,7 +109,7 @@ export class ServiceAllocator {
   private async reserveAddresses(
     service: Service,
     old: Service | undefined,
-    owner: ClaimOwner,
+    owner: AllocationOwner,
     dryRun: boolean,
     taken: Taken,
   ): Promise<void> {
@@ -138,7 +138,7 @@ export class ServiceAllocator {
     address: string,
     wanted: readonly string[],
     service: Service,
-    owner: ClaimOwner,
+    owner: AllocationOwner,
     dryRun: boolean,
     taken: Taken,
   ): Promise<void> {
@@ -155,7 +155,7 @@ export class ServiceAllocator {
   private async reservePorts(
     service: Service,
     old: Service | undefined,
-    owner: ClaimOwner,
+    owner: AllocationOwner,
     dryRun: boolean,
     taken: Taken,
   ): Promise<void> {
@@ -181,7 +181,7 @@ export class ServiceAllocator {
   }
 
   /** Ports that named no node port get one; the same port over two protocols gets one for both. */
-  private async fillPorts(service: Service, owner: ClaimOwner, taken: Taken): Promise<void> {
+  private async fillPorts(service: Service, owner: AllocationOwner, taken: Taken): Promise<void> {
     const { spec } = service;
     if (needsNodePorts(service)) {
       const ports = spec.ports ?? [];
@@ -207,7 +207,7 @@ export class ServiceAllocator {
     }
   }
 
-  private async anyPort(owner: ClaimOwner, taken: Taken): Promise<number> {
+  private async anyPort(owner: AllocationOwner, taken: Taken): Promise<number> {
     const claim = await this.portPool.takeAny(owner);
     if (claim === undefined) throw full('failed to allocate a nodePort: range is full');
     taken.claims.push({ from: this.ports, claim });
@@ -218,7 +218,7 @@ export class ServiceAllocator {
     port: number,
     path: FieldPath,
     service: Service,
-    owner: ClaimOwner,
+    owner: AllocationOwner,
     dryRun: boolean,
     taken: Taken,
   ): Promise<void> {
@@ -234,9 +234,9 @@ export class ServiceAllocator {
 }
 
 async function takeNamed(
-  from: Claims,
+  from: Allocations,
   name: string,
-  owner: ClaimOwner,
+  owner: AllocationOwner,
   dryRun: boolean,
   taken: Taken,
 ): Promise<boolean> {

@@ -2,13 +2,13 @@ import type { Service } from '../../../../apis/core/v1/service.types.js';
 import { canonicalIp } from '../../../../apis/networking/v1/validation/ip-network.js';
 import type { ApiObject } from '../../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
-import type { ClaimKind } from '../../../../registry/claims.js';
+import type { AllocationKind } from '../../../../registry/allocation/allocations.js';
 
 /** Storage resource of claimed node ports; no API shows it. */
 export const nodePortResource = 'nodeports.internal';
 
 /** Addresses are claimed by IPAddress objects, which clients can read. */
-export function addressClaims(names: VendorNames): ClaimKind {
+export function addressClaims(names: VendorNames): AllocationKind {
   const group = groupName('networking', names);
   return {
     resource: `ipaddresses.${group}`,
@@ -34,7 +34,7 @@ export function addressClaims(names: VendorNames): ClaimKind {
 }
 
 /** Node ports are claimed by number, whatever the protocol. */
-export const nodePortClaims: ClaimKind = {
+export const nodePortClaims: AllocationKind = {
   resource: nodePortResource,
   describe: (metadata, owner) => ({
     kind: 'NodePortClaim',
@@ -46,7 +46,7 @@ export const nodePortClaims: ClaimKind = {
   holds: (service, name) => nodePortsOf(service as unknown as Service).has(Number(name)),
 };
 
-function serviceKey({ namespace, name }: { namespace: string; name: string }): ReturnType<ClaimKind['ownerOf']> {
+function serviceKey({ namespace, name }: { namespace: string; name: string }): ReturnType<AllocationKind['ownerOf']> {
   return { resource: 'services', namespace, name };
 }
 

@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { type Clock, formatTime } from '../../machinery/clock.js';
+import { StorageError } from '../../storage/storage.errors.js';
+import type { ListQuery, Storage, StorageKey, StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
+import { decodeStored, type StoredResources } from '../store/object-codec.js';
+
+/** The object a claim is made for. */
+export interface AllocationOwner {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What is claimed, and how a claim on it is written down. */
+export interface AllocationKind {
+  /** Resource that claims are stored under; a claim's name is the thing claimed. */
+  readonly resource: string;
+  /** Adds what makes a claim of the bare metadata (kind, apiVersion, owner). */
+  describe(metadata: ApiObject['metadata'], owner: AllocationOwner): ApiObject;
+  /** Where the owner lives, from what `describe` wrote; undefined for an object that is no claim of ours. */
+  ownerOf(claim: ApiObject): StorageKey | undefined;
+  /** Whether a live owner has the name. */
+  holds(owner: ApiObject, name: string): boolean;
+}
+
+/** A claim this process made and may take back. */
+export interface Allocation {
+  readonly name: string;
+  readonly token: string;
+}
+
+/** A claim as a repair sees it. */
+export interface FoundAllocation {
+  readonly name: string;
+  /** Changes whenever somebody begins to rely on the claim. */
+  readonly resourceVersion: bigint;
+  /** Where the object lives that the claim is for; undefined when it is no claim of ours. */
+  readonly owner: StorageKey | undefined;
+}
+
+/** Uid of the owner, token of the write that made the claim (empty: several rely on it), milliseconds. */
+interface Mark {
+  readonly uid: string;
+  readonly token: string;
+  readonly at: number;
+}
+
+/**
+ * Longer than any write between its claim and its owner can take, clocks of different machines included. Only then is a
+ * claim without its owner left over for good.
+ */
+const settledAfterMs = 5 * 60_000;
+
+const surveyPage = 500;
+
+/** Every try but the first means that someone else changed the claim in the meantime. */
+const mostTries = 5;
+
+/**
+ * Exclusive use of names (addresses, ports) by objects, across all processes: a claim is an object that only one can
+ * create. A claim is made before its owner is written and taken back if that fails. When a process dies in between, the
+ * claim stays without an owner that has the name; anyone who wants the same name finds that out and takes it over, and a
+ * repair that sees it for long enough frees it.
+ *
+ * Two writes under one key may claim one name at once. Neither takes it back then: the claim is left to be found free
+ * later. Taking back and freeing never throw for a fault of storage, for the same reason.
+ */
+export class Allocations {
+  constructor(
+    private readonly storage: Storage,
+    private readonly registry: StoredResources,
+    private readonly clock: Clock,
+    private readonly kind: AllocationKind,
+    private readonly annotation: string,
+  ) {}
+
+  /** Allocates a name; undefined when another owner has it. */
+  async take(name: string, owner: AllocationOwner): Promise<Allocation | undefined> {
+    for (let i = 0; i < mostTries; i++) {
+      const fresh = await this.create(name, owner);
+      if (fresh !== undefined) return fresh;
+      const found = await this.storage.get(this.keyOf(name));
+      if (found === undefined) continue;
+      if (await this.isOwn(found, owner)) {
+        if (await this.share(found, owner)) return { name, token: '' };
+      } else if (await this.isLeftOver(found)) {
+        await this.removeIf(name, (current) => current.resourceVersion === found.resourceVersion);
+      } else {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether someone other than the owner has the name, without claiming it. */
+  async isTaken(name: string, owner: AllocationOwner): Promise<boolean> {
+    const found = await this.storage.get(this.keyOf(name));
+    if (found === undefined || (await this.isOwn(found, owner))) return false;
+    return !(await this.isLeftOver(found));
+  }
+
+  /** Takes back a claim whose owner was not written. */
+  async undo(claim: Allocation): Promise<void> {
+    if (claim.token === '') return;
+    await this.freeIf(claim.name, (current) => this.markOf(current)?.token === claim.token);
+  }
+
+  /** Frees a name that a living owner gave up. */
+  async release(name: string, uid: string): Promise<void> {
+    await this.freeIf(name, (current) => {
+      const mark = this.markOf(current);
+      return mark?.uid === uid && mark.token !== '';
+    });
+  }
+
+  /** Frees a name of an owner that is gone. */
+  async releaseAll(name: string, uid: string): Promise<void> {
+    await this.freeIf(name, (current) => this.markOf(current)?.uid === uid);
+  }
+
+  /** Names that are claimed, and which of them nobody seems to use. Reads every claim: for the rare full range. */
+  async survey(): Promise<{ readonly taken: ReadonlySet<string>; readonly settled: readonly string[] }> {
+    const taken = new Set<string>();
+    const settled: string[] = [];
+    const page = await this.storage.list({ resource: this.kind.resource });
+    for (const item of page.items) {
+      taken.add(item.key.name);
+      const mark = this.markOf(item);
+      if (mark !== undefined && this.clock.now() - mark.at > settledAfterMs) settled.push(item.key.name);
+    }
+    return { taken, settled };
+  }
+
+  /** Every claim as of one version, page by page. */
+  async *all(): AsyncGenerator<FoundAllocation> {
+    let query: ListQuery = { resource: this.kind.resource, limit: surveyPage };
+    for (;;) {
+      const page = await this.storage.list(query);
+      for (const item of page.items) yield this.foundClaim(item);
+      const last = page.items.at(-1);
+      if (!page.more || last === undefined) return;
+      query = { ...query, at: page.resourceVersion, after: { namespace: last.key.namespace, name: last.key.name } };
+    }
+  }
+
+  /** The claim on a name as it is now. */
+  async find(name: string): Promise<FoundAllocation | undefined> {
+    const found = await this.storage.get(this.keyOf(name));
+    return found === undefined ? undefined : this.foundClaim(found);
+  }
+
+  /** Allocates a name for an object that has it already; false when there is a claim on it by now. */
+  async restore(name: string, owner: AllocationOwner): Promise<boolean> {
+    return (await this.create(name, owner)) !== undefined;
+  }
+
+  /** Frees a name whose claim is still the same and has no owner that holds it. Whether it did. */
+  async free({ name, resourceVersion, owner: key }: FoundAllocation): Promise<boolean> {
+    if (key === undefined || (await this.isHeld(key, name))) return false;
+    let isFreed = false;
+    await this.removeIf(name, (current) => {
+      isFreed = current.resourceVersion === resourceVersion;
+      return isFreed;
+    });
+    return isFreed;
+  }
+
+  private foundClaim(stored: StoredObject): FoundAllocation {
+    const owner = this.markOf(stored) === undefined ? undefined : this.kind.ownerOf(this.parse(stored));
+    return { name: stored.key.name, resourceVersion: stored.resourceVersion, owner };
+  }
+
+  private async isHeld(key: StorageKey, name: string): Promise<boolean> {
+    const owner = await this.storage.get(key);
+    return owner !== undefined && this.kind.holds(this.parse(owner), name);
+  }
+
+  private parse(stored: StoredObject): ApiObject {
+    return decodeStored(this.registry, stored);
+  }
+
+  private async create(name: string, owner: AllocationOwner): Promise<Allocation | undefined> {
+    const token = randomUUID();
+    const uid = randomUUID();
+    const now = this.clock.now();
+    const claim = this.kind.describe(
+      {
+        name,
+        uid,
+        creationTimestamp: formatTime(now),
+        annotations: { [this.annotation]: formatMark({ uid: owner.uid, token, at: now }) },
+      },
+      owner,
+    );
+    try {
+      await this.storage.create(this.keyOf(name), uid, JSON.stringify(claim));
+      return { name, token };
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'KeyExists') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Whether a claim is for the owner itself, or for another object that wants to be written under the owner's key:
+   * only one of them will be.
+   */
+  private async isOwn(found: StoredObject, owner: AllocationOwner): Promise<boolean> {
+    const key = this.kind.ownerOf(this.parse(found));
+    if (key === undefined || key.namespace !== owner.namespace || key.name !== owner.name) return false;
+    const live = await this.storage.get(key);
+    return live === undefined || live.uid === owner.uid;
+  }
+
+  /** Two writes want the name for one key: neither may take it back for itself. False when the claim has changed. */
+  private async share(found: StoredObject, owner: AllocationOwner): Promise<boolean> {
+    let isShared = false;
+    await this.change(found.key.name, (current) => {
+      isShared = current.resourceVersion === found.resourceVersion;
+      if (!isShared) return { kind: 'unchanged' };
+      const claim = this.parse(current);
+      const mark = formatMark({ uid: owner.uid, token: '', at: this.clock.now() });
+      claim.metadata = { ...claim.metadata, annotations: { ...claim.metadata.annotations, [this.annotation]: mark } };
+      return { kind: 'write', json: JSON.stringify(claim), uid: current.uid };
+    });
+    return isShared;
+  }
+
+  /** Whether a claim is old enough to be settled and its owner is gone or does not have the name. */
+  private async isLeftOver(found: StoredObject): Promise<boolean> {
+    const key = this.kind.ownerOf(this.parse(found));
+    const mark = this.markOf(found);
+    if (key === undefined || mark === undefined) return false;
+    if (this.clock.now() - mark.at <= settledAfterMs) return false;
+    return !(await this.isHeld(key, found.key.name));
+  }
+
+  private async freeIf(name: string, condition: (current: StoredObject) => boolean): Promise<void> {
+    try {
+      await this.removeIf(name, condition);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
+  }
+
+  private async removeIf(name: string, condition: (current: StoredObject) => boolean): Promise<void> {
+    await this.change(name, (current) =>
+      condition(current) ? { kind: 'delete', json: current.json } : { kind: 'unchanged' },
+    );
+  }
+
+  private async change(name: string, decide: (current: StoredObject) => UpdateDecision): Promise<void> {
+    try {
+      await this.storage.guaranteedUpdate(this.keyOf(name), {}, (current) => decide(current as StoredObject));
+    } catch (error) {
+      if (!(error instanceof StorageError && error.code === 'KeyNotFound')) throw error;
+    }
+  }
+
+  private keyOf(name: string): StorageKey {
+    return { resource: this.kind.resource, namespace: '', name };
+  }
+
+  private markOf(stored: StoredObject): Mark | undefined {
+    return parseMark(this.parse(stored).metadata.annotations?.[this.annotation]);
+  }
+}
+
+function formatMark({ uid, token, at }: Mark): string {
+  return `${uid}/${token}/${at}`;
+}
+
+function parseMark(text: string | undefined): Mark | undefined {
+  const [uid, token, at] = text?.split('/') ?? [];
+  return uid === undefined || token === undefined || at === undefined ? undefined : { uid, token, at: Number(at) };
+}

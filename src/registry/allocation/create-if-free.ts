@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { StorageError } from '../../storage/storage.errors.js';
+import type { Storage, StorageKey } from '../../storage/storage.interface.js';
+
+/**
+ * Writes an object of the server's own making, with a new uid, unless one lives under the key already. No rule of the
+ * kind is asked. Throws a StorageError when storage fails.
+ */
+export async function createIfFree(storage: Storage, key: StorageKey, object: ApiObject): Promise<void> {
+  const uid = randomUUID();
+  const json = JSON.stringify({ ...object, metadata: { ...object.metadata, uid } });
+  try {
+    await storage.create(key, uid, json);
+  } catch (error) {
+    if (!(error instanceof StorageError && error.code === 'KeyExists')) throw error;
+  }
+}

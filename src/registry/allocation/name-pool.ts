@@ -1,0 +1,54 @@
+import { randomInt } from 'node:crypto';
+import type { Allocation, AllocationOwner, Allocations } from './allocations.js';
+
+/** A numbered set of names that claims are made on. */
+export interface NameRange {
+  readonly size: number;
+  at(offset: number): string;
+  /**
+   * How many names at the start are kept for those who ask for a certain one, as long as others are left: asking for a
+   * low one seldom fails.
+   */
+  readonly keptForAsking: number;
+}
+
+const blindTries = 16;
+const surveyTries = 32;
+
+/** Takes free names out of a range: a random one by trying, and by looking at all claims once the range fills up. */
+export class NamePool {
+  constructor(
+    private readonly claims: Allocations,
+    private readonly range: NameRange,
+  ) {}
+
+  /** A free name, claimed; undefined when there is none. */
+  async takeAny(owner: AllocationOwner): Promise<Allocation | undefined> {
+    const { size, keptForAsking } = this.range;
+    for (let i = 0; i < blindTries; i++) {
+      const claim = await this.claims.take(this.range.at(randomInt(keptForAsking, size)), owner);
+      // A name that two writes of one owner want is left alone.
+      if (claim !== undefined && claim.token !== '') return claim;
+    }
+    return this.takeFromSurvey(owner);
+  }
+
+  private async takeFromSurvey(owner: AllocationOwner): Promise<Allocation | undefined> {
+    const { taken, settled } = await this.claims.survey();
+    const { size, keptForAsking } = this.range;
+    const start = randomInt(keptForAsking, size);
+    const candidates: string[] = [];
+    // From a random place to the end, round to it, and the kept part last.
+    for (let i = 0; i < size && candidates.length < surveyTries; i++) {
+      const turn = size - keptForAsking;
+      const offset = i < turn ? keptForAsking + ((start - keptForAsking + i) % turn) : i - turn;
+      const name = this.range.at(offset);
+      if (!taken.has(name)) candidates.push(name);
+    }
+    for (const name of [...candidates, ...settled]) {
+      const claim = await this.claims.take(name, owner);
+      if (claim !== undefined && claim.token !== '') return claim;
+    }
+    return undefined;
+  }
+}

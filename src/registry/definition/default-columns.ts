@@ -1,0 +1,68 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { TableColumn } from '../resource-definition.js';
+
+/** `Name`, the first column of most tables. */
+export const nameColumn: TableColumn = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: 'Name of the object, unique for its kind within the namespace.',
+  cell: (object) => object.metadata.name ?? '',
+};
+
+/** Columns of kinds without a table of their own. */
+export const defaultColumns: readonly TableColumn[] = [
+  nameColumn,
+  {
+    name: 'Created At',
+    type: 'date',
+    description: 'When the server created the object.',
+    cell: (object) => object.metadata.creationTimestamp ?? null,
+  },
+];
+
+/** `Age`: time since creation in short form. */
+export const ageColumn: TableColumn = {
+  name: 'Age',
+  type: 'string',
+  description: 'Time since the object was created.',
+  cell: (object, now) => ageOf(object, now),
+};
+
+/** Age of an object for a table cell; `<unknown>` when it has no creation time. */
+export function ageOf(object: ApiObject, now: number): string {
+  return sinceText(object.metadata.creationTimestamp, now);
+}
+
+/** Time from an RFC 3339 text until now, in short form. */
+export function sinceText(time: string | null | undefined, now: number): string {
+  if (time === undefined || time === null || time === '') return '<unknown>';
+  return humanDuration(now - Date.parse(time));
+}
+
+/**
+ * A duration for people: at most two units, precise where it is short (`119s`, `2m5s`, `3h12m`, `26h`, `2d3h`, `14d`,
+ * `2y35d`). Small negative values, from clocks that differ, count as zero.
+ */
+export function humanDuration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  if (seconds < -1) return '<invalid>';
+  if (seconds < 0) return '0s';
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's');
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm');
+  if (hours < 48) return `${hours}h`;
+  const days = Math.floor(hours / 24);
+  if (hours < 192) return withRest(days, 'd', hours % 24, 'h');
+  if (days < 730) return `${days}d`;
+  const years = Math.floor(days / 365);
+  if (days < 2920) return withRest(years, 'y', days % 365, 'd');
+  return `${years}y`;
+}
+
+function withRest(value: number, unit: string, rest: number, restUnit: string): string {
+  return rest === 0 ? `${value}${unit}` : `${value}${unit}${rest}${restUnit}`;
+}

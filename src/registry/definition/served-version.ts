@@ -1,0 +1,31 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import { formatApiVersion } from '../../machinery/group-version.js';
+import { decode, type KindType } from '../../machinery/schema/index.js';
+import type { ServedVersion } from '../resource-definition.js';
+
+/** An object in the canonical form of another version: its fields in the order of that declaration, copied. */
+export function asVersion(type: KindType, object: object): ApiObject {
+  return decode(type, { ...object, kind: type.kind.kind, apiVersion: formatApiVersion(type.kind) }).value as ApiObject;
+}
+
+export interface Deprecation {
+  /** Served name, with the vendor suffix where it has one. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Releases such as `1.21`. */
+  readonly since: string;
+  readonly removed: string;
+  /** Version of the same group and kind to use instead; undefined: there is none. */
+  readonly replacement?: string;
+}
+
+/** What clients of a deprecated version are told, in the words that tools look for. */
+export function deprecation(version: Deprecation): NonNullable<ServedVersion['deprecated']> {
+  const { group, kind, since, removed, replacement } = version;
+  const advice = replacement === undefined ? '' : `; use ${group}/${replacement} ${kind}`;
+  return {
+    warning: `${group}/${version.version} ${kind} is deprecated in v${since}+, unavailable in v${removed}+${advice}`,
+    removedRelease: removed,
+  };
+}

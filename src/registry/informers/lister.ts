@@ -1,0 +1,67 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { StoredResources } from '../store/object-codec.js';
+import { Reflector } from './reflector.js';
+
+/**
+ * All objects of one resource in memory, reduced to what its user needs and kept up to date from the change log. It
+ * trails the store by the time a change needs to arrive; who must not miss a fresh write reads the store when the index
+ * has no answer.
+ */
+export class Lister<V> {
+  private values = new Map<string, V>();
+  private readonly follower: Reflector;
+
+  constructor(
+    storage: Storage,
+    registry: StoredResources,
+    resource: string,
+    project: (object: ApiObject) => V,
+    onFault: (error: unknown) => void,
+  ) {
+    const sink = {
+      replace: (objects: readonly ApiObject[]) => {
+        this.values = new Map(objects.map((object) => [keyOf(object), project(object)]));
+      },
+      set: (object: ApiObject) => {
+        this.values.set(keyOf(object), project(object));
+      },
+      delete: (namespace: string, name: string) => {
+        this.values.delete(keyText(namespace, name));
+      },
+    };
+    this.follower = new Reflector(storage, registry, resource, sink, onFault);
+  }
+
+  /** Resolves when the index has been filled once; it goes on by itself until `signal` is aborted. */
+  start(signal: AbortSignal): Promise<void> {
+    return this.follower.start(signal);
+  }
+
+  /** Resolves when the loop has ended after the abort. */
+  stopped(): Promise<void> {
+    return this.follower.stopped();
+  }
+
+  /** Milliseconds for which changes may have been missed. */
+  get lostForMs(): number {
+    return this.follower.lostForMs;
+  }
+
+  get(namespace: string, name: string): V | undefined {
+    return this.values.get(keyText(namespace, name));
+  }
+
+  /** Every value, in no order. */
+  all(): IterableIterator<V> {
+    return this.values.values();
+  }
+}
+
+function keyOf({ metadata }: ApiObject): string {
+  return keyText(metadata.namespace ?? '', metadata.name ?? '');
+}
+
+function keyText(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

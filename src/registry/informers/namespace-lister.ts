@@ -1,0 +1,50 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import { readStored, type StoredResources } from '../store/object-codec.js';
+import { Lister } from './lister.js';
+
+type NamespaceState = 'active' | 'terminating' | 'missing';
+
+const resource = 'namespaces';
+
+/** How long memory is believed while the change log can't be followed; as long as the access policy is. */
+const maxLostMs = 30_000;
+
+/**
+ * Whether namespaces take new objects: from memory when it is known, else from the store. Memory may
+ * lag: the write itself has the last word (`inLiveNamespace`).
+ */
+export class NamespaceLister {
+  private readonly index: Lister<NamespaceState>;
+
+  constructor(
+    private readonly storage: Storage,
+    private readonly registry: StoredResources,
+    onFault: (error: unknown) => void,
+  ) {
+    this.index = new Lister(storage, registry, resource, stateOf, onFault);
+  }
+
+  start(signal: AbortSignal): Promise<void> {
+    return this.index.start(signal);
+  }
+
+  stopped(): Promise<void> {
+    return this.index.stopped();
+  }
+
+  /** A namespace that the index does not know may have been made a moment ago by another process: the store decides. */
+  state(namespace: string): NamespaceState | Promise<NamespaceState> {
+    if (this.index.lostForMs > maxLostMs) return this.read(namespace);
+    return this.index.get('', namespace) ?? this.read(namespace);
+  }
+
+  private async read(namespace: string): Promise<NamespaceState> {
+    const found = await this.storage.get({ resource, namespace: '', name: namespace });
+    return found === undefined ? 'missing' : stateOf(await readStored(this.registry, found));
+  }
+}
+
+function stateOf(object: ApiObject): NamespaceState {
+  return object.metadata.deletionTimestamp === undefined ? 'active' : 'terminating';
+}

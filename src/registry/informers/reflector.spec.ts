@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { StorageError } from '../../storage/storage.errors.js';
+import type { ChangeSubscription, Storage } from '../../storage/storage.interface.js';
+import { ResourceRegistry } from '../resource-registry.js';
+import { Reflector } from './reflector.js';
+
+const resource = 'things';
+
+/** Notes what it is told, in order. */
+class Recorder {
+  readonly told: string[] = [];
+
+  replace(objects: readonly ApiObject[]): void {
+    this.told.push(`all ${objects.map(({ metadata, value }) => `${metadata.name}=${value}`).join()}`);
+  }
+
+  set({ metadata, value }: ApiObject): void {
+    this.told.push(`${metadata.name}=${value}`);
+  }
+
+  delete(namespace: string, name: string): void {
+    this.told.push(`${namespace}/${name} gone`);
+  }
+}
+
+/** The real store, whose subscriptions a test can end and whose lists it can hold up. */
+class BreakableStorage {
+  private readonly subscriptions: { fail(): void }[] = [];
+  canList = true;
+
+  constructor(private readonly real: TestStorage) {}
+
+  get storage(): Storage {
+    const { real } = this;
+    return new Proxy(real, {
+      get: (_target, name) => {
+        if (name === 'watch') return (scope: never, from: bigint) => this.watch(scope, from);
+        if (name === 'list' && !this.canList) return () => Promise.reject(new StorageError('Unavailable', 'not now'));
+        const value = Reflect.get(real, name) as unknown;
+        return typeof value === 'function' ? value.bind(real) : value;
+      },
+    });
+  }
+
+  breakSubscriptions(): void {
+    for (const subscription of this.subscriptions.splice(0)) subscription.fail();
+  }
+
+  private async watch(scope: never, from: bigint): Promise<ChangeSubscription> {
+    const subscription = await this.real.watch(scope, from);
+    let fail = () => {};
+    const broken = new Promise<never>((_, reject) => {
+      fail = () => reject(new StorageError('SlowConsumer', 'too slow'));
+    });
+    broken.catch(() => undefined);
+    this.subscriptions.push({ fail: () => fail() });
+    return {
+      next: () => Promise.race([subscription.next(), broken]),
+      onFailure: (listener) => subscription.onFailure(listener),
+      close: () => subscription.close(),
+    };
+  }
+}
+
+describe('Reflector', () => {
+  let postgres: TestPostgres;
+
+  before(async () => {
+    postgres = await startTestPostgres();
+  });
+
+  after(() => postgres.stop());
+
+  async function withStorage(use: (real: TestStorage, broken: BreakableStorage) => Promise<void>): Promise<void> {
+    const real = await openTestStorage(await postgres.createTestDatabase());
+    try {
+      await use(real, new BreakableStorage(real));
+    } finally {
+      await real.stop();
+    }
+  }
+
+  const write = (storage: TestStorage, name: string, value: number) =>
+    storage.guaranteedUpdate({ resource, namespace: 'n', name }, { ignoreNotFound: true }, (current) => ({
+      kind: 'write',
+      json: JSON.stringify({ metadata: { name, namespace: 'n' }, value }),
+      uid: current?.uid ?? name,
+    }));
+  const remove = (storage: TestStorage, name: string) =>
+    storage.guaranteedUpdate({ resource, namespace: 'n', name }, {}, (current) => ({
+      kind: 'delete',
+      json: current?.json ?? '',
+    }));
+
+  it('tells everything there is, then every change in order', () =>
+    withStorage(async (storage) => {
+      await write(storage, 'a', 1);
+      await write(storage, 'b', 1);
+      const recorder = new Recorder();
+      const stop = new AbortController();
+      const follower = new Reflector(storage, new ResourceRegistry(), resource, recorder, assert.ifError);
+      await follower.start(stop.signal);
+      await write(storage, 'b', 2);
+      await remove(storage, 'a');
+      await write(storage, 'c', 1);
+      await follower.reached(await storage.head());
+      assert.deepEqual(recorder.told, ['all a=1,b=1', 'b=2', 'n/a gone', 'c=1']);
+      assert.equal(follower.lostForMs, 0);
+      stop.abort();
+      await follower.stopped();
+      await follower.reached(10n ** 15n);
+    }));
+
+  it('starts from a fresh list when it lost its place, and tells for how long it was lost', () =>
+    withStorage(async (storage, broken) => {
+      await write(storage, 'a', 1);
+      const recorder = new Recorder();
+      const stop = new AbortController();
+      let time = 1000;
+      let onFault = (_error: unknown) => {};
+      const nextFault = () =>
+        new Promise<unknown>((resolve) => {
+          onFault = resolve;
+        });
+      const report = (error: unknown) => onFault(error);
+      const follower = new Reflector(broken.storage, new ResourceRegistry(), resource, recorder, report, () => time);
+      await follower.start(stop.signal);
+      broken.canList = false;
+      let fault = nextFault();
+      broken.breakSubscriptions();
+      assert.match(String(await fault), /too slow/);
+      fault = nextFault();
+      assert.match(String(await fault), /not now/);
+      time += 7000;
+      assert.equal(follower.lostForMs, 7000);
+      await write(storage, 'b', 1);
+      broken.canList = true;
+      await follower.reached(await storage.head());
+      assert.equal(follower.lostForMs, 0);
+      assert.deepEqual(recorder.told, ['all a=1', 'all a=1,b=1']);
+      await write(storage, 'c', 1);
+      await follower.reached(await storage.head());
+      assert.equal(recorder.told.at(-1), 'c=1');
+      stop.abort();
+      await follower.stopped();
+    }));
+});

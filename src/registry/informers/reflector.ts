@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { ChangeSubscription, Storage, StoredObject } from '../../storage/storage.interface.js';
+import { untilReady } from '../../storage/until-ready.js';
+import { readStored, type StoredResources } from '../store/object-codec.js';
+
+const retryMs = 500;
+const pageSize = 500;
+
+/** Gets all objects of a resource and then every change, in order. Called by one follower, never concurrently. */
+export interface ObjectSink {
+  /**
+   * What `replace` and `set` get instead of the object; default: the object. Called as soon as an object is read, so
+   * that a sink that needs little of each never costs the memory of them all.
+   */
+  reduce?(object: ApiObject): ApiObject;
+  /** Everything there is, at the start and whenever changes may have been missed. */
+  replace(objects: readonly ApiObject[]): void;
+  set(object: ApiObject): void;
+  delete(namespace: string, name: string): void;
+}
+
+/**
+ * Keeps a sink up to date with one resource from the change log. When it loses its place, it reports that and starts
+ * from a fresh list; the sink keeps what it had until then.
+ */
+export class Reflector {
+  private subscription: ChangeSubscription | undefined;
+  private loop: Promise<void> | undefined;
+  private isStopped = false;
+  private position = 0n;
+  private lostAt: number | undefined;
+  private waiting: { readonly version: bigint; readonly resolve: () => void }[] = [];
+
+  /** @param now milliseconds from a fixed point; measures how long the place has been lost. */
+  constructor(
+    private readonly storage: Storage,
+    private readonly registry: StoredResources,
+    private readonly resource: string,
+    private readonly sink: ObjectSink,
+    private readonly onFault: (error: unknown) => void,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Resolves when the sink has been filled once; goes on by itself until `signal` is aborted. */
+  async start(signal: AbortSignal): Promise<void> {
+    const stop = () => {
+      this.isStopped = true;
+      this.subscription?.close();
+      this.wake();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    await untilReady(() => this.fill(), { signal, onWait: this.onFault });
+    this.loop = this.run(signal);
+  }
+
+  /** Resolves when the loop has ended after the abort. */
+  async stopped(): Promise<void> {
+    await this.loop;
+  }
+
+  /** Milliseconds for which changes may have been missed; 0 while the place in the log is held. */
+  get lostForMs(): number {
+    return this.lostAt === undefined ? 0 : this.now() - this.lostAt;
+  }
+
+  /** Resolves when the sink shows everything up to `version`, or when following has ended. */
+  async reached(version: bigint): Promise<void> {
+    if (this.position >= version || this.isStopped) return;
+    await new Promise<void>((resolve) => this.waiting.push({ version, resolve }));
+  }
+
+  private wake(): void {
+    if (this.waiting.length === 0) return;
+    const isDone = ({ version }: { readonly version: bigint }) => this.isStopped || this.position >= version;
+    const done = this.waiting.filter(isDone);
+    this.waiting = this.waiting.filter((waiter) => !isDone(waiter));
+    for (const { resolve } of done) resolve();
+  }
+
+  private async fill(): Promise<void> {
+    const objects: ApiObject[] = [];
+    let page = await this.storage.list({ resource: this.resource, limit: pageSize });
+    const at = page.resourceVersion;
+    for (;;) {
+      for (const item of page.items) {
+        const read = this.read(item);
+        objects.push(read instanceof Promise ? await read : read);
+      }
+      const last = page.items.at(-1);
+      if (!page.more || last === undefined) break;
+      const after = { namespace: last.key.namespace, name: last.key.name };
+      page = await this.storage.list({ resource: this.resource, limit: pageSize, at, after });
+    }
+    const subscription = await this.storage.watch({ resource: this.resource }, at);
+    if (this.isStopped) subscription.close();
+    this.subscription = subscription;
+    this.sink.replace(objects);
+    this.lostAt = undefined;
+    this.position = at;
+    this.wake();
+  }
+
+  /** A large object is read in turns with everything else. */
+  private read(stored: Pick<StoredObject, 'key' | 'json'>): ApiObject | Promise<ApiObject> {
+    const reduce = (object: ApiObject) => (this.sink.reduce === undefined ? object : this.sink.reduce(object));
+    const object = readStored(this.registry, stored);
+    return object instanceof Promise ? object.then(reduce) : reduce(object);
+  }
+
+  private async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (this.subscription === undefined) await this.fill();
+        await this.follow(this.subscription as ChangeSubscription);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.lostAt ??= this.now();
+        this.onFault(error);
+        this.subscription?.close();
+        // The first new try is at once: most losses are over when they are noticed.
+        if (this.subscription === undefined) await delay(retryMs, undefined, { signal }).catch(() => undefined);
+      }
+      // A stream that ended may have missed changes: start from a fresh list.
+      this.subscription = undefined;
+    }
+  }
+
+  private async follow(subscription: ChangeSubscription): Promise<void> {
+    for (;;) {
+      const batch = await subscription.next();
+      if (batch === undefined) return;
+      for (const change of batch.changes) {
+        if (change.type === 'delete') this.sink.delete(change.key.namespace, change.key.name);
+        else {
+          const read = this.read(change);
+          this.sink.set(read instanceof Promise ? await read : read);
+        }
+      }
+      this.position = batch.position;
+      this.wake();
+    }
+  }
+}

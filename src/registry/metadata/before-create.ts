@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { type Clock, formatTime } from '../../machinery/clock.js';
+import { isDns1123Subdomain } from '../../machinery/names.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { badRequestError } from '../../machinery/status-error.js';
+import type { ResourceDefinition } from '../resource-definition.js';
+import { namesVersion } from '../store/object-codec.js';
+import { refuseBrokenRules } from './broken-rules.js';
+import { generateName, type RandomBytes } from './generate-name.js';
+import { validateMetadata } from './validate-metadata.js';
+
+/** The default rule for names. For `generateName` the base may end in a dash: the suffix follows. */
+export function subdomainName(name: string, prefix: boolean): string[] {
+  return isDns1123Subdomain(prefix ? maskTrailingDash(name) : name);
+}
+
+/** A base for generated names may end in one dash, which a full name may not. */
+export function maskTrailingDash(name: string): string {
+  return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
+}
+
+/** Puts the namespace of the request into the object; 400 when the body names another one. */
+export function ensureNamespace(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
+  if (!definition.namespaced) return;
+  const own = object.metadata.namespace ?? '';
+  if (own === '') object.metadata.namespace = namespace;
+  else if (own !== namespace) {
+    throw badRequestError('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/**
+ * Makes a decoded body a new object: generated name, uid, timestamps, first values of the kind. Throws a 422 with all
+ * broken rules. Changes `object`.
+ */
+export function beforeCreate(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: ApiObject,
+  clock: Clock,
+  random?: RandomBytes,
+): void {
+  const meta = object.metadata;
+  if (namesVersion(meta.resourceVersion))
+    throw badRequestError('resourceVersion should not be set on objects to be created');
+  delete meta.selfLink;
+  delete meta.deletionTimestamp;
+  delete meta.deletionGracePeriodSeconds;
+  meta.uid = randomUUID();
+  meta.creationTimestamp = formatTime(clock.now());
+  if (!meta.name && meta.generateName) meta.name = generateName(meta.generateName, random);
+
+  const { strategy, facts } = definition;
+  if (facts?.generation !== undefined) meta.generation = 1;
+  if (isolatesStatus(definition)) resetStatus(object);
+  strategy.prepareForCreate?.(context, object);
+
+  refuseBrokenRules(definition, meta.name ?? '', () => [
+    ...validateMetadata(meta, definition.namespaced, strategy.validateName ?? subdomainName),
+    ...(strategy.validate?.(context, object) ?? []),
+  ]);
+}
+
+/** Whether status is written only through its own path. */
+export function isolatesStatus(definition: ResourceDefinition): boolean {
+  return definition.facts?.statusIsolated ?? definition.subresources?.some((s) => s.name === 'status') ?? false;
+}
+
+function resetStatus(object: ApiObject): void {
+  // A kind with status always shows it, empty ones as `{}`: the canonical form keeps the key.
+  if ('status' in object) object.status = {};
+}

@@ -1,0 +1,118 @@
+import type { ApiObject, ObjectMeta } from '../../machinery/api-object.js';
+import { type Clock, formatTime } from '../../machinery/clock.js';
+import { addWarning, type RequestContext } from '../../machinery/request-context.js';
+import { conflictError } from '../../machinery/status-error.js';
+import type { ResourceDefinition } from '../resource-definition.js';
+import type { DeleteOptions } from '../strategy.js';
+
+const orphanFinalizer = 'orphan';
+const foregroundFinalizer = 'foregroundDeletion';
+const foregroundWarning =
+  'propagationPolicy: dependents are not deleted by this server yet, so the object does not wait for their end';
+
+/**
+ * What a delete request means for the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but
+ * watchers see it marked first, because its kind is given time to end and somebody may wait for the mark.
+ */
+export interface DeleteDecision {
+  readonly kind: 'remove' | 'mark' | 'mark-and-remove' | 'nothing';
+  readonly object: ApiObject;
+}
+
+/** The caller's conditions on the live object; 409 when one does not hold. */
+export function checkPreconditions(definition: ResourceDefinition, live: ApiObject, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  const meta = live.metadata;
+  const subject = { group: definition.group, resource: definition.kind };
+  if (uid !== undefined && uid !== meta.uid) {
+    const detail = `the UID in the precondition (${uid}) does not match the UID in record (${meta.uid}). The object might have been deleted and then recreated`;
+    throw conflictError(subject, meta.name ?? '', detail);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== meta.resourceVersion) {
+    const detail = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${meta.resourceVersion}). The object might have been modified`;
+    throw conflictError(subject, meta.name ?? '', detail);
+  }
+}
+
+/**
+ * Decides between removing, marking as deleting, and leaving alone (specification section 3, first two rows). The
+ * deletionTimestamp comes first; the object goes with its last finalizer, or at once when nothing holds it.
+ */
+export function decideDelete(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  live: ApiObject,
+  options: DeleteOptions,
+  clock: Clock,
+): DeleteDecision {
+  const meta: ObjectMeta = { ...live.metadata };
+  const object: ApiObject = { ...live, metadata: meta };
+  const { strategy } = definition;
+
+  const finalizers = finalizersAfter(meta, options);
+  const finalizersChanged = !sameList(finalizers, meta.finalizers ?? []);
+  if (options.propagationPolicy === 'Foreground') addWarning(context, foregroundWarning);
+  if (finalizers.length > 0) meta.finalizers = finalizers;
+  else delete meta.finalizers;
+
+  const wasDeleting = meta.deletionTimestamp !== undefined;
+  const grace = strategy.gracePeriodSeconds?.(live, options);
+  const blocked = finalizers.length > 0 || (strategy.deletionBlocked?.(object) ?? false);
+
+  if (grace === undefined) {
+    if (!blocked) return { kind: 'remove', object };
+    if (wasDeleting) return { kind: finalizersChanged ? 'mark' : 'nothing', object };
+    markDeleting(meta, clock.now(), strategy.deletionBlocked === undefined ? 0 : undefined);
+    strategy.prepareForDelete?.(context, object);
+    return { kind: 'mark', object };
+  }
+
+  const granted = meta.deletionGracePeriodSeconds;
+  // Whatever marked it did not get any further: what nothing holds goes now, whatever period is asked for.
+  if (wasDeleting && granted === 0 && !blocked) return { kind: 'remove', object };
+  if (!wasDeleting) markDeleting(meta, clock.now(), grace);
+  else if (granted === undefined || grace < granted) {
+    // A shorter period moves the end forward; a longer one never moves it back.
+    const end = Date.parse(meta.deletionTimestamp as string) - ((granted ?? 0) - grace) * 1000;
+    meta.deletionTimestamp = formatTime(end);
+    meta.deletionGracePeriodSeconds = grace;
+  } else {
+    return { kind: finalizersChanged ? 'mark' : 'nothing', object };
+  }
+  strategy.prepareForDelete?.(context, object);
+  const isOver = meta.deletionGracePeriodSeconds === 0 && !blocked;
+  return { kind: isOver ? 'mark-and-remove' : 'mark', object };
+}
+
+/** Whether an update that took the last finalizer away ends the object. */
+export function endsWithUpdate(definition: ResourceDefinition, object: ApiObject): boolean {
+  const meta = object.metadata;
+  return (
+    meta.deletionTimestamp !== undefined &&
+    (meta.finalizers ?? []).length === 0 &&
+    (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
+    !(definition.strategy.deletionBlocked?.(object) ?? false)
+  );
+}
+
+function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | undefined): void {
+  meta.deletionTimestamp = formatTime(now + (graceSeconds ?? 0) * 1000);
+  if (graceSeconds !== undefined) meta.deletionGracePeriodSeconds = graceSeconds;
+  if (meta.generation !== undefined && meta.generation > 0) meta.generation++;
+}
+
+/**
+ * The finalizers after the request's propagation policy. Nobody collects garbage yet: a finalizer for whoever does would
+ * hold the object for ever, so none is added. One that a client put there stays until a delete names another policy.
+ */
+function finalizersAfter(meta: ObjectMeta, { propagationPolicy, orphanDependents }: DeleteOptions): string[] {
+  const current = meta.finalizers ?? [];
+  if (propagationPolicy === undefined && orphanDependents === undefined) return [...current];
+  const isOrphan = orphanDependents ?? propagationPolicy === 'Orphan';
+  const kept = isOrphan ? orphanFinalizer : propagationPolicy === 'Foreground' ? foregroundFinalizer : undefined;
+  return current.filter((f) => (f !== orphanFinalizer && f !== foregroundFinalizer) || f === kept);
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}

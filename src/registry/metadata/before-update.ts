@@ -1,0 +1,109 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import { deepEqual } from '../../machinery/patch/json-value.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { badRequestError } from '../../machinery/status-error.js';
+import type { ResourceDefinition, SubresourceDefinition } from '../resource-definition.js';
+import { isolatesStatus } from './before-create.js';
+import { refuseBrokenRules } from './broken-rules.js';
+import { validateMetadataUpdate } from './validate-metadata.js';
+
+/**
+ * Name and namespace of a body must be those of the URL: a body without a name is more likely a mistake than an object to
+ * put in the place of another one. A missing namespace is filled in. Changes `object`.
+ */
+export function ensureIdentity(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  namespace: string,
+  name: string,
+): void {
+  const meta = object.metadata;
+  if (!meta.name) {
+    throw badRequestError(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (meta.name !== name) {
+    throw badRequestError(`the name of the object (${meta.name}) does not match the name on the URL (${name})`);
+  }
+  if (!definition.namespaced) return;
+  if (!meta.namespace) meta.namespace = namespace;
+  else if (meta.namespace !== namespace) {
+    const message = `the namespace of the object (${meta.namespace}) does not match the namespace on the request (${namespace})`;
+    throw badRequestError(message);
+  }
+}
+
+/**
+ * Carries over what a client may not change, counts the generation and checks the result against the live object.
+ * Throws a 422 with all broken rules. Changes `object`.
+ */
+export function beforeUpdate(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: ApiObject,
+  old: ApiObject,
+  subresource?: SubresourceDefinition,
+): void {
+  const meta = object.metadata;
+  delete meta.selfLink;
+  meta.uid ||= old.metadata.uid ?? '';
+  if (old.metadata.creationTimestamp) meta.creationTimestamp = old.metadata.creationTimestamp;
+  else delete meta.creationTimestamp;
+  carryDeletion(meta, old.metadata);
+  carryGeneration(meta, old.metadata);
+
+  const { strategy } = definition;
+  if (subresource === undefined) {
+    if (isolatesStatus(definition)) carryField(object, old, 'status');
+    strategy.prepareForUpdate?.(context, object, old);
+    if (generationChanged(definition, object, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
+  } else {
+    subresource.prepareForUpdate?.(context, object, old);
+  }
+
+  const validate = subresource?.validateUpdate ?? strategy.validateUpdate?.bind(strategy);
+  refuseBrokenRules(definition, meta.name ?? '', () => [
+    ...validateMetadataUpdate(meta, old.metadata),
+    ...(validate?.(context, object, old) ?? []),
+  ]);
+}
+
+/** For status paths: everything but status, and of metadata everything but managedFields, stays as it is. */
+export function keepAllButStatus(object: ApiObject, old: ApiObject): void {
+  for (const key of Object.keys(object)) if (!(key in old)) delete object[key];
+  for (const [key, value] of Object.entries(old)) if (key !== 'status') carryValue(object, key, value);
+}
+
+function carryValue(object: ApiObject, key: string, value: unknown): void {
+  if (key === 'metadata') {
+    const { managedFields, resourceVersion } = object.metadata;
+    object.metadata = { ...(value as ApiObject['metadata']) };
+    if (managedFields === undefined) delete object.metadata.managedFields;
+    else object.metadata.managedFields = managedFields;
+    if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
+    return;
+  }
+  object[key] = value;
+}
+
+function carryField(object: ApiObject, old: ApiObject, field: string): void {
+  if (old[field] === undefined) delete object[field];
+  else object[field] = old[field];
+}
+
+/** The end of an object stands once it is set. To set it by an update is reported as a change of an immutable field. */
+function carryDeletion(meta: ApiObject['metadata'], old: ApiObject['metadata']): void {
+  if (old.deletionTimestamp !== undefined) meta.deletionTimestamp = old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+}
+
+function carryGeneration(meta: ApiObject['metadata'], old: ApiObject['metadata']): void {
+  if (old.generation === undefined) delete meta.generation;
+  else meta.generation = old.generation;
+}
+
+function generationChanged(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
+  const generation = definition.facts?.generation;
+  if (generation === undefined) return false;
+  const part = generation === 'spec' ? (o: ApiObject) => o.spec : generation;
+  return !deepEqual(part(object), part(old));
+}

@@ -1,0 +1,48 @@
+import { type FieldError, FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
+import { invalidError } from '../../machinery/status-error.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+import type { DeleteOptions } from '../strategy.js';
+
+const policies = ['Foreground', 'Background', 'Orphan'] as const;
+type Policy = (typeof policies)[number];
+const policyPath = FieldPath.of('propagationPolicy');
+const dryRunPath = FieldPath.of('dryRun');
+
+/** Options of a delete as a client wrote them: of the right types, otherwise unchecked. */
+export interface WrittenDeleteOptions {
+  readonly gracePeriodSeconds?: number | bigint | undefined;
+  readonly preconditions?: DeleteOptions['preconditions'] | undefined;
+  readonly orphanDependents?: boolean | undefined;
+  readonly propagationPolicy?: string | undefined;
+  readonly dryRun?: readonly string[] | undefined;
+}
+
+/** Broken rules of `dryRun` that is not empty: only `All`, any number of times. */
+export function validateDryRun(values: readonly string[]): FieldError[] {
+  return values.every((v) => v === 'All') ? [] : [notSupported(dryRunPath, values, ['All'])];
+}
+
+/** The options that a delete is done with; 422 for values that are not allowed. */
+export function checkedDeleteOptions(written: WrittenDeleteOptions, names: VendorNames): DeleteOptions {
+  const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds } = written;
+  const dryRun = (written.dryRun ?? []).filter((value) => value !== '');
+  const errors = validateDryRun(dryRun);
+  if (propagationPolicy !== undefined) {
+    if (!policies.includes(propagationPolicy as Policy)) {
+      errors.push(notSupported(policyPath, propagationPolicy, [...policies, 'nil']));
+    } else if (orphanDependents !== undefined) {
+      const detail = 'orphanDependents and deletionPropagation cannot be both set';
+      errors.push(invalid(policyPath, propagationPolicy, detail));
+    }
+  }
+  if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'DeleteOptions' }, '', errors);
+  const grace = gracePeriodSeconds === undefined ? undefined : Number(gracePeriodSeconds);
+  return {
+    // A negative period means the default of one second, as for old clients.
+    gracePeriodSeconds: grace !== undefined && grace < 0 ? 1 : grace,
+    ...(preconditions === undefined ? {} : { preconditions }),
+    propagationPolicy: propagationPolicy as Policy | undefined,
+    orphanDependents,
+    dryRun: dryRun.length > 0,
+  };
+}

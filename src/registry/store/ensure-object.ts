@@ -1,0 +1,53 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { GroupResource } from '../../machinery/group-version.js';
+import { serverContext } from '../../machinery/internal-context.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { decode } from '../../machinery/schema/index.js';
+import { StatusError } from '../../machinery/status-error.js';
+import type { ResourceStores } from './resource-stores.js';
+import type { Store } from './store.js';
+
+/**
+ * Creates an object that every cluster has, unless it is there, by the rules of its kind. Safe for many processes at once.
+ *
+ * @throws StatusError when it can't be written.
+ */
+export async function ensureObject(
+  stores: ResourceStores,
+  { group, resource: name }: GroupResource,
+  body: ApiObject,
+): Promise<void> {
+  const store = stores.named(group, name);
+  const { resource } = store;
+  const { name: objectName = '', namespace = '' } = body.metadata;
+  const key = { resource: resource.storageResource, namespace, name: objectName };
+  if ((await stores.storage.get(key)) !== undefined) return;
+  const object = decode(resource.served.type, body).value as ApiObject;
+  resource.definition.strategy.applyDefaults?.(object);
+  try {
+    await store.create(systemRequest(store, body, stores.clock.now()), object, {
+      dryRun: false,
+      validate: () => Promise.resolve(),
+    });
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
+  }
+}
+
+/** The server's own request, which no client sent. */
+function systemRequest({ resource: { definition, served } }: Store, body: ApiObject, now: number): RequestContext {
+  const { name = '', namespace = '' } = body.metadata;
+  return serverContext(now, undefined, {
+    isResourceRequest: true,
+    path: '',
+    verb: 'create',
+    apiPrefix: definition.group === '' ? 'api' : 'apis',
+    apiGroup: definition.group,
+    apiVersion: served.version,
+    namespace,
+    resource: definition.resource,
+    subresource: '',
+    name,
+    parts: [definition.resource],
+  });
+}

@@ -1,0 +1,229 @@
+import { largeBytes } from '../../large/large-work.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { parseApiVersion } from '../../machinery/group-version.js';
+import { parseExactJson, stringifyNoting } from '../../machinery/json/exact-numbers.js';
+import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
+import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
+import { StatusError } from '../../machinery/status-error.js';
+import type { StoredObject } from '../../storage/storage.interface.js';
+import type { ResourceRegistry, ServedResource } from '../resource-registry.js';
+
+/** An object as text with the version it has in the store; dry runs of creates have none. */
+export interface VersionedText {
+  readonly json: string;
+  readonly resourceVersion: bigint | undefined;
+}
+
+/** Knows the resources by where their objects are stored. */
+export type StoredResources = Pick<ResourceRegistry, 'findStored'>;
+
+type StoredText = Pick<StoredObject, 'json' | 'resourceVersion'>;
+
+const metadataStart = '"metadata":{';
+
+/** How texts of a resource begin, so that bytes can be spliced without parsing. */
+export interface StoredForm {
+  /**
+   * What present texts begin with in the store. White space after the brace counts the revision of the defaults: other
+   * readers of the text don't see it, and an older text is known without a look into it.
+   */
+  readonly prefix: string;
+  /** What stands there for clients. */
+  readonly shown: string;
+  readonly resource: ServedResource;
+}
+
+const forms = new WeakMap<ServedResource, StoredForm>();
+
+/** The form of a resource's stored texts, made once. */
+export function storedForm(resource: ServedResource): StoredForm {
+  let form = forms.get(resource);
+  if (form === undefined) {
+    const { kind } = resource.definition;
+    const rest = `"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(storedApiVersion(resource))},${metadataStart}`;
+    form = { prefix: `${opening(resource)}${rest}`, shown: `{${rest}`, resource };
+    forms.set(resource, form);
+  }
+  return form;
+}
+
+function opening({ definition }: ServedResource): string {
+  return `{${' '.repeat(definition.defaultsRevision ?? 0)}`;
+}
+
+/** Whether a stored text has the present form: it was written in the stored version, by the rules of today. */
+export function isPresentForm(resource: ServedResource, json: string): boolean {
+  return json.startsWith(storedForm(resource).prefix);
+}
+
+/**
+ * Text of a canonical object in the stored version: kind, apiVersion and metadata first, without resourceVersion (the
+ * store's own column is the truth).
+ */
+export function encodeForStorage(resource: ServedResource, object: ApiObject): string {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+  const { resourceVersion: _resourceVersion, ...storedMetadata } = metadata;
+  const { kind } = resource.definition;
+  const stored = { kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest };
+  const { text, hasExactNumbers } = stringifyNoting(stored);
+  const json = hasExactNumbers ? text + exactNumbersMark : text;
+  return resource.definition.defaultsRevision === undefined ? json : `${opening(resource)}${json.slice(1)}`;
+}
+
+/** The first version of the definition, in the group that the objects are stored under. */
+function storedApiVersion({ definition }: ServedResource): string {
+  const { version } = definition.versions[0];
+  const group = definition.storedAs?.group ?? definition.group;
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/**
+ * Ends stored text whose numbers need care when it is parsed, so that nobody has to look for them. A space behind an
+ * object means nothing in JSON, and the store keeps text as it is.
+ */
+const exactNumbersMark = ' ';
+
+/**
+ * Parses stored text. One written before the stored version or the defaults of the kind changed comes out as it would be
+ * written today.
+ */
+export function parseText(resource: ServedResource, json: string): ApiObject {
+  const object = (json.endsWith(exactNumbersMark) ? parseExactJson(json) : JSON.parse(json)) as ApiObject;
+  return asOfToday(resource, json, object);
+}
+
+function asOfToday(resource: ServedResource, json: string, object: ApiObject): ApiObject {
+  return isPresentForm(resource, json) ? object : broughtUpToDate(resource, object);
+}
+
+function broughtUpToDate(resource: ServedResource, object: ApiObject): ApiObject {
+  const { definition } = resource;
+  const [stored, ...others] = definition.versions;
+  const current = storedApiVersion(resource);
+  let upToDate = object;
+  if (object.apiVersion !== current) {
+    const written = parseApiVersion(object.apiVersion ?? '')?.version;
+    const from = others.find(({ version }) => version === written);
+    upToDate = from?.toStored?.(object) ?? object;
+    upToDate.kind = definition.kind;
+    upToDate.apiVersion = current;
+  }
+  if (definition.storedAs === undefined) {
+    upToDate = canonical(stored.type, upToDate);
+    stored.applyDefaults?.(upToDate);
+  }
+  definition.strategy.applyDefaults?.(upToDate);
+  return upToDate;
+}
+
+/**
+ * {@link parseText} for whoever knows only where an object is stored. What no resource is registered for, as the program's
+ * own records, comes out as it was written.
+ */
+export function decodeStored(registry: StoredResources, { key, json }: Pick<StoredObject, 'key' | 'json'>): ApiObject {
+  const resource = registry.findStored(key.resource);
+  return resource === undefined ? (JSON.parse(json) as ApiObject) : parseText(resource, json);
+}
+
+async function decodeStoredInTurns(
+  registry: StoredResources,
+  { key, json }: Pick<StoredObject, 'key' | 'json'>,
+): Promise<ApiObject> {
+  const resource = registry.findStored(key.resource);
+  const object = (await parseInTurns(json, json.endsWith(exactNumbersMark))) as ApiObject;
+  return resource === undefined ? object : asOfToday(resource, json, object);
+}
+
+/** {@link decodeStored} for whoever may wait: a large object is read in turns with everything else. */
+export function readStored(
+  registry: StoredResources,
+  stored: Pick<StoredObject, 'key' | 'json'>,
+): ApiObject | Promise<ApiObject> {
+  return stored.json.length > largeBytes ? decodeStoredInTurns(registry, stored) : decodeStored(registry, stored);
+}
+
+/** What can't be read by the declaration of today stays as it is, for its owner to see. */
+function canonical(type: KindType, object: ApiObject): ApiObject {
+  try {
+    return decode(type, object).value as ApiObject;
+  } catch (error) {
+    if (error instanceof DecodeError) return object;
+    throw error;
+  }
+}
+
+/** {@link parseText}, with the store's version put into the metadata. */
+export function parseStored(resource: ServedResource, stored: StoredText): ApiObject {
+  const object = parseText(resource, stored.json);
+  object.metadata.resourceVersion = String(stored.resourceVersion);
+  return object;
+}
+
+/** Stored text with its version spliced in: what a client reads. */
+export function spliceVersion(text: VersionedText, form: StoredForm): string {
+  const { json, resourceVersion } = text;
+  if (!json.startsWith(form.prefix)) return respliceParsed(text, form);
+  const rest = json.slice(form.prefix.length);
+  return resourceVersion === undefined ? form.shown + rest : `${form.shown}${withVersion(resourceVersion, rest)}`;
+}
+
+/** The same as an item of a list, whose items carry no kind and apiVersion. */
+export function spliceListItem(text: VersionedText, form: StoredForm): string {
+  if (!text.json.startsWith(form.prefix)) {
+    const object = parseText(form.resource, text.json);
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
+    return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
+  }
+  return `{${metadataStart}${withVersion(text.resourceVersion, text.json.slice(form.prefix.length))}`;
+}
+
+function withVersion(version: bigint | undefined, restOfMetadata: string): string {
+  return `"resourceVersion":"${version}"${restOfMetadata.startsWith('}') ? '' : ','}${restOfMetadata}`;
+}
+
+function respliceParsed({ json, resourceVersion }: VersionedText, { resource }: StoredForm): string {
+  const object = parseText(resource, json);
+  if (resourceVersion !== undefined) {
+    object.metadata = { ...object.metadata, resourceVersion: String(resourceVersion) };
+  }
+  return JSON.stringify(object);
+}
+
+/** A stored or internal version of an object as the served version shows it; the input may be changed. */
+export function toServed(resource: ServedResource, object: ApiObject): ApiObject {
+  const converted = resource.served.fromStored === undefined ? object : resource.served.fromStored(object);
+  converted.kind = resource.definition.kind;
+  converted.apiVersion = resource.apiVersion;
+  return converted;
+}
+
+/** A decoded object of the served version in the stored version; the input may be changed. */
+export function toStored(resource: ServedResource, object: ApiObject): ApiObject {
+  const converted = resource.served.toStored === undefined ? object : resource.served.toStored(object);
+  converted.kind = resource.definition.kind;
+  converted.apiVersion = storedApiVersion(resource);
+  return converted;
+}
+
+/** Whether a client's resourceVersion names a state of the object: none, empty and zero mean any state. */
+export function namesVersion(text: string | undefined): text is string {
+  return text !== undefined && !/^0*$/.test(text);
+}
+
+/** Whether a client means another state of the object than the live one. 400 for text that is no version. */
+export function isOtherVersion(asked: string | undefined, live: string | undefined): boolean {
+  if (!namesVersion(asked) || asked === live) return false;
+  return parseResourceVersion(asked) !== parseResourceVersion(live);
+}
+
+/** Parses a resourceVersion of a client; 400 for text that is no version. Empty and `0` give undefined. */
+export function parseResourceVersion(text: string | undefined): bigint | undefined {
+  if (text === undefined || text === '' || text === '0') return undefined;
+  if (!/^\d{1,19}$/.test(text)) {
+    throw new StatusError(
+      'BadRequest',
+      `resourceVersion: Invalid value: ${JSON.stringify(text)}: must be a decimal number`,
+    );
+  }
+  return BigInt(text);
+}

@@ -1,0 +1,29 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { GroupResource } from '../../machinery/group-version.js';
+import { formatGroupResource } from '../../machinery/group-version.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import { readStored, type StoredResources } from './object-codec.js';
+import { toStatusError } from './to-status-error.js';
+
+/** Reads single objects as they are in the store now; for rules about one object that depend on another. */
+export interface ObjectReader {
+  /** The object in its stored version; undefined when there is none. Throws a StatusError when it can't be read. */
+  read(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined>;
+}
+
+/** A reader of everything in a store. */
+export class StorageReader implements ObjectReader {
+  constructor(
+    private readonly storage: Pick<Storage, 'get'>,
+    private readonly registry: StoredResources,
+  ) {}
+
+  async read(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined> {
+    try {
+      const found = await this.storage.get({ resource: formatGroupResource(resource), namespace, name });
+      return found === undefined ? undefined : await readStored(this.registry, found);
+    } catch (error) {
+      throw toStatusError(error, resource, name);
+    }
+  }
+}

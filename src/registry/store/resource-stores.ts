@@ -1,0 +1,34 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../machinery/clock.js';
+import { STORAGE, type Storage } from '../../storage/storage.interface.js';
+import { ResourceRegistry, type ServedResource } from '../resource-registry.js';
+import { Store } from './store.js';
+
+/** The store of every resource, made on first use: for whatever reads and writes objects by their rules. */
+@Injectable()
+export class ResourceStores {
+  private readonly stores = new WeakMap<ServedResource, Store>();
+
+  constructor(
+    @Inject(ResourceRegistry) readonly registry: ResourceRegistry,
+    @Inject(STORAGE) readonly storage: Storage,
+    @Inject(CLOCK) readonly clock: Clock,
+  ) {}
+
+  /** The store of a resource under one of its versions. */
+  of(resource: ServedResource): Store {
+    let store = this.stores.get(resource);
+    if (store === undefined) {
+      store = new Store(resource, this.storage, this.clock);
+      this.stores.set(resource, store);
+    }
+    return store;
+  }
+
+  /** The store of a resource in its version `v1`, by its name; throws when it is not registered. */
+  named(group: string, resource: string): Store {
+    const found = this.registry.find(group, 'v1', resource);
+    if (found === undefined) throw new Error(`the resource ${resource} is not registered`);
+    return this.of(found);
+  }
+}

@@ -1,0 +1,87 @@
+import { largeBytes } from '../../large/large-work.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { everyField, type FieldSelector, parseFieldSelector } from '../../machinery/field-selector.js';
+import { skimObject } from '../../machinery/json/skim.js';
+import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../../machinery/label-selector.js';
+import { badRequestError } from '../../machinery/status-error.js';
+import type { AttributeSource, SelectionPredicate } from '../../storage/selection-predicate.js';
+import type { ResourceDefinition } from '../resource-definition.js';
+import type { ServedResource } from '../resource-registry.js';
+import { isPresentForm, parseText } from './object-codec.js';
+
+const metadataFields: readonly string[] = ['metadata.name', 'metadata.namespace'];
+
+/** Which objects of a resource a list, watch or deletecollection is about. */
+export interface Selection extends SelectionPredicate {
+  /** True when every object is selected, so that nothing needs to be parsed. */
+  readonly selectsAll: boolean;
+  /** The one name that can match, when a field selector fixes it. */
+  readonly name: string | undefined;
+}
+
+/**
+ * Parses the selectors of a query. 400 for text that is no selector and for fields the kind can't be selected by: a
+ * selector is never ignored.
+ */
+export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
+  const { definition } = resource;
+  const labelText = query.get('labelSelector') ?? '';
+  const fieldText = query.get('fieldSelector') ?? '';
+  let labels: LabelSelector = everything;
+  let fields: FieldSelector = everyField;
+  try {
+    if (labelText !== '') labels = parseLabelSelector(labelText);
+    if (fieldText !== '') fields = parseFieldSelector(fieldText);
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequestError(error.message, error);
+    throw error;
+  }
+  const ownFields = definition.selectableFieldNames ?? [];
+  for (const { field } of fields.requirements) {
+    if (metadataFields.includes(field) || ownFields.includes(field)) continue;
+    if (ownFields.length > 0) throw badRequestError(`field label not supported: ${field}`);
+    const known = metadataFields.map((f) => JSON.stringify(f)).join(', ');
+    throw badRequestError(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
+  }
+  return {
+    source: attributeSource(resource),
+    labels,
+    fields,
+    selectsAll: labels === everything && fields === everyField,
+    name: fields.requiresExact('metadata.name'),
+  };
+}
+
+const sources = new WeakMap<ResourceDefinition, AttributeSource>();
+
+/** Looks into stored text of the resource; one for all its versions. */
+function attributeSource(resource: ServedResource): AttributeSource {
+  const { definition } = resource;
+  let source = sources.get(definition);
+  if (source === undefined) {
+    const made: AttributeSource = {
+      extract: (json) => {
+        const object = selectablePart(resource, json);
+        return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
+      },
+    };
+    source = made;
+    sources.set(definition, made);
+  }
+  return source;
+}
+
+/** The object, or of a large one at least everything that can be selected by: parsing it whole would hold up the others. */
+function selectablePart(resource: ServedResource, json: string): ApiObject {
+  if (json.length <= largeBytes || !isPresentForm(resource, json)) return parseText(resource, json);
+  return skimObject(json, ['metadata.labels']) as unknown as ApiObject;
+}
+
+/** Values of all selectable fields of an object. */
+export function fieldsOf(definition: ResourceDefinition, object: ApiObject): Record<string, string> {
+  return {
+    'metadata.name': object.metadata.name ?? '',
+    'metadata.namespace': object.metadata.namespace ?? '',
+    ...definition.selectableFields?.(object),
+  };
+}

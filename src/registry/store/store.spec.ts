@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { systemClock } from '../../machinery/clock.js';
+import type { RequestContext } from '../../machinery/request-context.js';
+import { always, kind, optional, string, struct } from '../../machinery/schema/index.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { StorageError } from '../../storage/storage.errors.js';
+import type { Storage, StorageKey } from '../../storage/storage.interface.js';
+import { defineResource } from '../resource-definition.js';
+import { ResourceRegistry, type ServedResource } from '../resource-registry.js';
+import type { Strategy } from '../strategy.js';
+import { Store } from './store.js';
+
+const noteMeta = struct('test.Meta', { name: optional(1, string) });
+const noteKind = kind(
+  { group: 'test', version: 'v1', kind: 'Note', scope: 'Namespaced' },
+  { metadata: always(1, noteMeta), text: optional(2, string) },
+);
+
+let postgres: TestPostgres;
+let storage: TestStorage;
+before(async () => {
+  postgres = await startTestPostgres();
+  storage = await openTestStorage(await postgres.createTestDatabase());
+});
+after(async () => {
+  await storage.stop();
+  await postgres.stop();
+});
+
+const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
+const options = { dryRun: false, validate: async () => {} };
+
+/** Storage in which somebody else is always faster to write under a name, `collisions` times. */
+function contested(collisions: number): { readonly storage: Storage; readonly keys: StorageKey[] } {
+  const keys: StorageKey[] = [];
+  const create: Storage['create'] = async (key, uid, json) => {
+    keys.push(key);
+    if (keys.length <= collisions) await storage.create(key, 'somebody', json);
+    return storage.create(key, uid, json);
+  };
+  const contestedStorage = new Proxy<Storage>(storage, {
+    get(target, name) {
+      const member: unknown = name === 'create' ? create : Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  return { storage: contestedStorage, keys };
+}
+
+function storeOver(over: Storage, strategy: Strategy = {}): Store {
+  const registry = new ResourceRegistry();
+  registry.register(
+    defineResource({
+      group: 'test',
+      resource: 'notes',
+      singular: 'note',
+      kind: 'Note',
+      namespaced: true,
+      versions: [{ version: 'v1', type: noteKind }],
+      strategy,
+    }),
+  );
+  return new Store(registry.find('test', 'v1', 'notes') as ServedResource, over, systemClock);
+}
+
+const note = (metadata: object): ApiObject => ({ metadata: { namespace: 'n', ...metadata }, text: 'x' });
+
+describe('Store.create with generateName', () => {
+  it('draws another name while the one drawn is taken', async () => {
+    const { storage: over, keys } = contested(7);
+    const object = note({ generateName: 'many-' });
+    const { json } = await storeOver(over).create(request, object, options);
+    assert.equal(keys.length, 8);
+    assert.equal(new Set(keys.map(({ name }) => name)).size, 8);
+    assert.equal(JSON.parse(json).metadata.name, keys[7]?.name);
+    assert.equal(object.metadata.name, keys[7]?.name);
+  });
+
+  it('gives up in the end, and says that the client may try again', async () => {
+    const { storage: over, keys } = contested(100);
+    const error = await storeOver(over)
+      .create(request, note({ generateName: 'full-' }), options)
+      .catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof StatusError);
+    assert.equal(error.reason, 'AlreadyExists');
+    assert.equal(error.details?.retryAfterSeconds, 1);
+    assert.match(error.message, /was not able to generate a unique name/);
+    assert.equal(keys.length, 8);
+  });
+
+  it('does not draw a name that the client gave', async () => {
+    const { storage: over, keys } = contested(1);
+    const object = note({ name: 'given', generateName: 'given-' });
+    await assert.rejects(storeOver(over).create(request, object, options), StatusError);
+    assert.equal(keys.length, 1);
+  });
+
+  it('gives back what it reserved for a name that was taken', async () => {
+    const { storage: over } = contested(2);
+    const held = new Set<string>();
+    const seen: unknown[] = [];
+    const strategy: Strategy = {
+      reserveForCreate: async (_context, object) => {
+        seen.push(object.number);
+        const mine = String(object.metadata.name);
+        object.number = seen.length;
+        held.add(mine);
+        return { commit: async () => {}, rollback: async () => void held.delete(mine) };
+      },
+    };
+    const object = note({ generateName: 'held-' });
+    await storeOver(over, strategy).create(request, object, options);
+    assert.deepEqual(seen, [undefined, undefined, undefined]);
+    assert.deepEqual([...held], [object.metadata.name]);
+    assert.equal(object.number, 3);
+  });
+});
+
+describe('Store.delete of what is given time to end', () => {
+  const graceful: Strategy = { gracePeriodSeconds: (_object, { gracePeriodSeconds }) => gracePeriodSeconds ?? 30 };
+  const now = { dryRun: false, gracePeriodSeconds: 0 };
+  const key = (name: string): StorageKey => ({ resource: 'notes.test', namespace: 'n', name });
+
+  /** Storage that calls back before the second update, which is the one that removes. */
+  function interrupted(before: () => Promise<void>): Storage {
+    let updates = 0;
+    const guaranteedUpdate: Storage['guaranteedUpdate'] = async (...args) => {
+      if (++updates === 2) await before();
+      return storage.guaranteedUpdate(...args);
+    };
+    return new Proxy<Storage>(storage, {
+      get(target, name) {
+        const member: unknown = name === 'guaranteedUpdate' ? guaranteedUpdate : Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
+  async function changesOf(name: string, from: bigint, count: number) {
+    const stream = await storage.watch({ resource: 'notes.test', namespace: 'n', name }, from);
+    const seen: [string, number | undefined][] = [];
+    while (seen.length < count) {
+      for (const { type, json } of (await stream.next())?.changes ?? []) {
+        seen.push([type, JSON.parse(json).metadata.deletionGracePeriodSeconds]);
+      }
+    }
+    stream.close();
+    return seen;
+  }
+
+  it('marks it, then removes it, and answers with the mark', async () => {
+    const store = storeOver(storage, graceful);
+    const made = await store.create(request, note({ name: 'twice' }), options);
+    const { removed, text } = await store.delete(request, 'n', 'twice', now, options.validate);
+    assert.equal(removed, true);
+    const from = made.resourceVersion as bigint;
+    assert.deepEqual(await changesOf('twice', from, 2), [
+      ['update', 0],
+      ['delete', 0],
+    ]);
+    assert.deepEqual(await changesOf('twice', text.resourceVersion as bigint, 1), [['delete', 0]]);
+  });
+
+  it('leaves a mark behind when it is cut off, which any later delete or update ends', async () => {
+    const fail = () => Promise.reject(new StorageError('Unavailable', 'gone'));
+    const ends = {
+      delete: (name: string) =>
+        storeOver(storage, graceful).delete(request, 'n', name, { dryRun: false }, options.validate),
+      update: (name: string) =>
+        storeOver(storage, graceful).update(request, 'n', name, {
+          ...options,
+          transform: (live) => ({ ...(live as ApiObject), text: 'changed' }),
+        }),
+    };
+    for (const [name, end] of Object.entries(ends)) {
+      const store = storeOver(interrupted(fail), graceful);
+      await store.create(request, note({ name }), options);
+      await assert.rejects(store.delete(request, 'n', name, now, options.validate), StatusError);
+      const marked = JSON.parse((await store.get('n', name)).json);
+      assert.equal(marked.metadata.deletionGracePeriodSeconds, 0);
+      await end(name);
+      assert.equal(await storage.get(key(name)), undefined, name);
+    }
+  });
+
+  it('is content when somebody else removed it meanwhile, and spares what took its place', async () => {
+    const store = storeOver(storage, graceful);
+    const gone = async () => void (await store.delete(request, 'n', 'raced', now, options.validate));
+    const replaced = async () => {
+      await gone();
+      await store.create(request, note({ name: 'raced' }), options);
+    };
+    for (const [meanwhile, left] of [
+      [gone, false],
+      [replaced, true],
+    ] as const) {
+      await store.create(request, note({ name: 'raced' }), options);
+      const outcome = await storeOver(interrupted(meanwhile), graceful).delete(
+        request,
+        'n',
+        'raced',
+        now,
+        options.validate,
+      );
+      assert.equal(outcome.removed, true);
+      const found = await storage.get(key('raced'));
+      assert.equal(found !== undefined, left);
+      assert.notEqual(found?.uid, outcome.object.metadata.uid);
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+
+const source = join(import.meta.dirname, '../../../../src');
+
+/** The files that parse JSON, and what of. Text of the store is parsed by the codec alone. */
+const parsers: Readonly<Record<string, string>> = {
+  'authentication/oidc/provider.ts': 'answers of a provider',
+  'authentication/request-header/authority-data.ts': 'entries of a ConfigMap',
+  'authentication/service-account/service-account-token.authenticator.ts': 'payloads of tokens',
+  'authorization/abac/policy-file.ts': 'lines of a file',
+  'endpoints/negotiation/body-text.ts': 'bodies',
+  'endpoints/negotiation/continue-token.ts': 'tokens of our own',
+  'endpoints/negotiation/decode-body.ts': 'bodies',
+  'endpoints/negotiation/parse-yaml.ts': 'bodies',
+  'advertise/serving-leases.ts': 'leases that are no objects of the API',
+  'machinery/field-set/path-element.ts': 'values in names of fields',
+  'machinery/json/exact-numbers.ts': 'the parser itself',
+  'machinery/json/parse-in-turns.ts': 'parts of what the codec parses',
+  'machinery/json/skim.ts': 'keys and short texts of what is only looked at',
+  'machinery/managed-fields/last-applied.ts': 'an annotation',
+  'machinery/schema/duplicate-keys.ts': 'keys of a body',
+  'machinery/schema/protobuf/decode.ts': 'JSON inside of protobuf',
+  'modules/autoscaling/horizontal-pod-autoscaler/hpa-annotations.ts': 'annotations',
+  'modules/core/secret/secret.validation.ts': 'values of a Secret',
+  'outgoing/webhook-client.ts': 'answers of webhooks',
+  'program/own-files.ts': 'files',
+  'program/postgres/binaries.ts': 'files',
+  'program/postgres/note.ts': 'files',
+  'program/version.ts': 'files',
+  'registry/store/object-codec.ts': 'text of the store: the one place',
+  'storage/postgres/schema-texts.ts': 'schemas that the database knows',
+};
+
+const parsing = /\b(?:JSON\.parse|parseJson|parseExactJson)\(/;
+
+it('stored text is parsed by the codec alone, which knows older forms of it', () => {
+  const found = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts') && !path.includes('testing/'))
+    .filter((path) => parsing.test(readFileSync(join(source, path), 'utf8')))
+    .map((path) => path.replaceAll('\\', '/'));
+  assert.deepEqual(
+    found.filter((path) => parsers[path] === undefined),
+    [],
+    'use parseStored or decodeStored for text of the store; list here what parses any other text',
+  );
+  const gone = Object.keys(parsers).filter((path) => !found.includes(path));
+  assert.deepEqual(gone, [], 'listed here, but parses nothing');
+});

@@ -1,0 +1,79 @@
+import type { GroupResource } from '../../machinery/group-version.js';
+import {
+  alreadyExistsError,
+  badRequestError,
+  conflictError,
+  expiredError,
+  forbiddenError,
+  modifiedMessage,
+  notFoundError,
+  StatusError,
+  serviceUnavailableError,
+  timeoutError,
+  tooLargeResourceVersionError,
+} from '../../machinery/status-error.js';
+import { StorageError } from '../../storage/storage.errors.js';
+
+const namespaces: GroupResource = { group: '', resource: 'namespaces' };
+
+/** What a write gets that would make an object in a namespace that ends. */
+export function terminatingNamespaceError(gr: GroupResource, name: string, namespace: string): StatusError {
+  const detail = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const message = `namespace ${namespace} is being terminated`;
+  return forbiddenError(gr, name, detail, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);
+}
+
+/** Text of a 410 for a version that fell out of the history; clients relist when they see it. */
+export function expiredMessage(what: 'list' | 'watch', asked: bigint | undefined, floor: bigint | undefined): string {
+  return `The resourceVersion for the provided ${what} is too old: ${asked ?? 0} (${floor ?? 0})`;
+}
+
+function unavailableMessage(reason: string | undefined): string {
+  const message = 'the storage of the server is not available right now';
+  return reason === undefined ? message : `${message}: ${reason}`;
+}
+
+/** Whether a failed write may have been made all the same, or may still be made: what it relies on has to stay. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  const origin = error instanceof StatusError ? error.cause : error;
+  return origin instanceof StorageError && origin.code === 'UnknownOutcome';
+}
+
+/**
+ * Turns what storage throws into what the API answers; other errors pass unchanged.
+ *
+ * @param what was asked for the version
+ */
+export function toStatusError(
+  error: unknown,
+  gr: GroupResource,
+  name: string,
+  asked?: bigint,
+  what: 'list' | 'watch' = 'list',
+): unknown {
+  if (!(error instanceof StorageError)) return error;
+  switch (error.code) {
+    case 'KeyExists':
+      return alreadyExistsError(gr, name);
+    case 'NoNamespace':
+      return notFoundError(namespaces, error.key?.namespace ?? '');
+    case 'KeyNotFound':
+      return notFoundError(gr, name);
+    case 'Conflict':
+    case 'PreconditionFailed':
+      return conflictError(gr, name, modifiedMessage);
+    case 'Expired':
+      return expiredError(expiredMessage(what, asked, error.resourceVersion));
+    case 'TooLargeVersion':
+      return tooLargeResourceVersionError(asked ?? 0n, error.resourceVersion ?? 0n);
+    case 'Unavailable':
+    case 'Closed':
+      return serviceUnavailableError(unavailableMessage(error.reason), 1, error);
+    case 'UnknownOutcome':
+      return timeoutError('the write was sent to storage but its outcome is not known', 1, error);
+    case 'Invalid':
+      return badRequestError(`the object can't be stored: ${error.message}`, error);
+    case 'SlowConsumer':
+      return new StatusError('TooManyRequests', 'the watch could not keep up with the changes', { cause: error });
+  }
+}
