@@ -1,5 +1,5 @@
 /**
- * Every spelling that depends on the vendor (specification, notation). No other file spells one.
+ * Every spelling that depends on the vendor (`docs/specification.md`, Notation). No other file spells one.
  */
 export interface VendorNames {
   /** Suffix of the group names that carry one, e.g. `networking.<suffix>`. */

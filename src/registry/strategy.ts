@@ -2,7 +2,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { FieldError } from '../machinery/field-error.js';
 import type { RequestContext } from '../machinery/request-context.js';
 
-/** Options of a delete request (specification section 3, meta/v1 DeleteOptions), decoded and checked. */
+/** Options of a delete request (specification 3, meta/v1 DeleteOptions), decoded and checked. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number | undefined;
   readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined };

@@ -12,7 +12,7 @@ const pendingLifeMs = 24 * hourMs;
 /** Timers can't wait for a year. */
 const longestWaitMs = 24 * hourMs;
 
-/** Removes requests that nobody needs any more (specification, section 3). */
+/** Removes requests that nobody needs any more (specification 3). */
 export class CsrCleanerController extends CertificateRequestLoop {
   readonly name = 'certificate-cleaner';
 

@@ -7,7 +7,7 @@ import { reconcileOnChange } from '../reconcile-on-change.js';
 import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
 import { workContext } from '../work-context.js';
 
-/** Deletes bootstrap tokens when their time is over (specification, section 3). */
+/** Deletes bootstrap tokens when their time is over (specification 3). */
 export class TokenCleanerController implements ControlLoop {
   readonly name = 'token-cleaner';
   private readonly secrets: Store;

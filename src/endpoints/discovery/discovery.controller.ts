@@ -12,7 +12,7 @@ import { EndpointServices } from '../services.js';
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
 import { readOnlyPaths } from './read-only-paths.js';
 
-/** What this server calls itself (specification 4.10). */
+/** What this server calls itself. */
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;

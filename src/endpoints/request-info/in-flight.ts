@@ -3,7 +3,7 @@ import type { Metrics } from '../../observability/metrics.js';
 
 export type RequestKind = 'readOnly' | 'mutating' | 'unauthenticated';
 
-/** Limits on requests under way at once; 0 means no limit (specification section 8). */
+/** Limits on requests under way at once; 0 means no limit (specification 8). */
 export interface InFlightLimits {
   readonly readOnly: number;
   readonly mutating: number;

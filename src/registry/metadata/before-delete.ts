@@ -35,7 +35,7 @@ export function checkPreconditions(definition: ResourceDefinition, live: ApiObje
 }
 
 /**
- * Decides between removing, marking as deleting, and leaving alone (specification section 3, first two rows). The
+ * Decides between removing, marking as deleting, and leaving alone (specification 3, first two rows). The
  * deletionTimestamp comes first; the object goes with its last finalizer, or at once when nothing holds it.
  */
 export function decideDelete(

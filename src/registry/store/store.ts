@@ -324,7 +324,7 @@ export class Store {
   }
 
   /**
-   * Deletes or marks one object (specification section 3).
+   * Deletes or marks one object (specification 3).
    *
    * @param uid the one object of that name that is meant; others count as not found
    */
