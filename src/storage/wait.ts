@@ -1,26 +1,26 @@
 /** Pauses between attempts: doubling from `firstMs` to `mostMs`, each shortened at random by up to half. */
 export class Backoff {
-  readonly #firstMs: number;
-  readonly #mostMs: number;
-  readonly #random: () => number;
-  #nextMs: number;
+  private readonly firstMs: number;
+  private readonly mostMs: number;
+  private readonly random: () => number;
+  private nextMs: number;
 
   /** `random` answers from 0 to below 1. */
   constructor(firstMs: number, mostMs: number, random: () => number = Math.random) {
-    this.#random = random;
-    this.#firstMs = firstMs;
-    this.#mostMs = mostMs;
-    this.#nextMs = firstMs;
+    this.random = random;
+    this.firstMs = firstMs;
+    this.mostMs = mostMs;
+    this.nextMs = firstMs;
   }
 
   next(): number {
-    const pause = this.#nextMs * (0.5 + this.#random() / 2);
-    this.#nextMs = Math.min(this.#mostMs, this.#nextMs * 2);
+    const pause = this.nextMs * (0.5 + this.random() / 2);
+    this.nextMs = Math.min(this.mostMs, this.nextMs * 2);
     return pause;
   }
 
   reset(): void {
-    this.#nextMs = this.#firstMs;
+    this.nextMs = this.firstMs;
   }
 }
 

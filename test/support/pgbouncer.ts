@@ -15,13 +15,13 @@ export interface PgBouncerOptions {
 
 /** A transaction pooler of one test, in front of one server. */
 export class PgBouncer {
-  readonly #process: ChildProcess;
-  readonly #directory: string;
+  private readonly process: ChildProcess;
+  private readonly directory: string;
   readonly port: number;
 
   private constructor(process: ChildProcess, directory: string, port: number) {
-    this.#process = process;
-    this.#directory = directory;
+    this.process = process;
+    this.directory = directory;
     this.port = port;
   }
 
@@ -71,7 +71,7 @@ export class PgBouncer {
       log = (log + chunk.toString()).slice(-4000);
     });
     const pooler = new PgBouncer(child, directory, port);
-    process.once('exit', pooler.#killWithUs);
+    process.once('exit', pooler.killWithUs);
     const deadline = performance.now() + 10_000;
     while (!(await answers(pooler.through(targetUrl)))) {
       if (child.exitCode !== null || performance.now() > deadline) {
@@ -83,9 +83,9 @@ export class PgBouncer {
     return pooler;
   }
 
-  readonly #killWithUs = (): void => {
-    this.#process.kill('SIGKILL');
-    rmSync(this.#directory, { recursive: true, force: true });
+  private readonly killWithUs = (): void => {
+    this.process.kill('SIGKILL');
+    rmSync(this.directory, { recursive: true, force: true });
   };
 
   /** The URL with the way through the pooler. */
@@ -97,14 +97,14 @@ export class PgBouncer {
   }
 
   async stop(): Promise<void> {
-    process.off('exit', this.#killWithUs);
-    if (this.#process.exitCode === null && this.#process.signalCode === null) {
-      const ended = new Promise((resolve) => this.#process.once('exit', resolve));
-      this.#process.kill('SIGKILL');
+    process.off('exit', this.killWithUs);
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const ended = new Promise((resolve) => this.process.once('exit', resolve));
+      this.process.kill('SIGKILL');
       await ended;
     }
-    rmSync(this.#directory, { recursive: true, force: true });
-    forgetFolder(this.#directory);
+    rmSync(this.directory, { recursive: true, force: true });
+    forgetFolder(this.directory);
   }
 }
 

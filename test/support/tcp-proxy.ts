@@ -7,26 +7,26 @@ interface Pair {
 
 /** A TCP proxy whose connections a test can freeze and cut. */
 export class TcpProxy {
-  readonly #listener: Server;
-  #targetPort: number;
-  readonly #pairs = new Set<Pair>();
-  #answersHeld = false;
-  #requestsHeld = false;
-  #refusing = false;
+  private readonly listener: Server;
+  private targetPort: number;
+  private readonly pairs = new Set<Pair>();
+  private answersHeld = false;
+  private requestsHeld = false;
+  private refusing = false;
 
   private constructor(targetPort: number) {
-    this.#targetPort = targetPort;
-    this.#listener = createServer((client) => this.#accept(client));
+    this.targetPort = targetPort;
+    this.listener = createServer((client) => this.accept(client));
   }
 
   static async start(targetPort: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(targetPort);
-    await new Promise<void>((resolve) => proxy.#listener.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => proxy.listener.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
 
   get port(): number {
-    const address = this.#listener.address();
+    const address = this.listener.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
@@ -39,26 +39,26 @@ export class TcpProxy {
 
   /** New connections lead there from now on; those that exist stay where they are (see `cut`). */
   moveTo(targetPort: number): void {
-    this.#targetPort = targetPort;
+    this.targetPort = targetPort;
   }
 
   /** Requests still arrive at the server, its answers stay here. Applies to connections of now and later. */
   holdAnswers(): void {
-    this.#answersHeld = true;
-    for (const { server } of this.#pairs) server.pause();
+    this.answersHeld = true;
+    for (const { server } of this.pairs) server.pause();
   }
 
   /** Nothing more arrives at the server. */
   holdRequests(): void {
-    this.#requestsHeld = true;
-    for (const { client } of this.#pairs) client.pause();
+    this.requestsHeld = true;
+    for (const { client } of this.pairs) client.pause();
   }
 
   /** What was held arrives now. */
   release(): void {
-    this.#answersHeld = false;
-    this.#requestsHeld = false;
-    for (const { client, server } of this.#pairs) {
+    this.answersHeld = false;
+    this.requestsHeld = false;
+    for (const { client, server } of this.pairs) {
       client.resume();
       server.resume();
     }
@@ -66,19 +66,19 @@ export class TcpProxy {
 
   /** Cuts every connection; what was held is lost. New connections work again unless `refuse` is set. */
   cut(refuse = false): void {
-    this.#answersHeld = false;
-    this.#requestsHeld = false;
-    this.#refusing = refuse;
-    for (const { client, server } of this.#pairs) {
+    this.answersHeld = false;
+    this.requestsHeld = false;
+    this.refusing = refuse;
+    for (const { client, server } of this.pairs) {
       client.destroy();
       server.destroy();
     }
-    this.#pairs.clear();
+    this.pairs.clear();
   }
 
   /** Cuts one side of every connection only: the other one stays open and is never told. */
   cutSilently(side: 'client' | 'server'): void {
-    for (const pair of this.#pairs) {
+    for (const pair of this.pairs) {
       pair.client.removeAllListeners('close');
       pair.server.removeAllListeners('close');
       pair.client.pause();
@@ -89,21 +89,21 @@ export class TcpProxy {
 
   async stop(): Promise<void> {
     this.cut(true);
-    await new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+    await new Promise<void>((resolve) => this.listener.close(() => resolve()));
   }
 
-  #accept(client: Socket): void {
-    if (this.#refusing) {
+  private accept(client: Socket): void {
+    if (this.refusing) {
       client.destroy();
       return;
     }
-    const server = dial(this.#targetPort, '127.0.0.1');
+    const server = dial(this.targetPort, '127.0.0.1');
     const pair = { client, server };
-    this.#pairs.add(pair);
+    this.pairs.add(pair);
     const end = (): void => {
       client.destroy();
       server.destroy();
-      this.#pairs.delete(pair);
+      this.pairs.delete(pair);
     };
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
@@ -112,7 +112,7 @@ export class TcpProxy {
     }
     client.on('data', (chunk) => server.write(chunk));
     server.on('data', (chunk) => client.write(chunk));
-    if (this.#requestsHeld) client.pause();
-    if (this.#answersHeld) server.pause();
+    if (this.requestsHeld) client.pause();
+    if (this.answersHeld) server.pause();
   }
 }

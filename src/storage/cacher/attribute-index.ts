@@ -18,8 +18,8 @@ const MOST_TERMS = 16;
  * kept up to date from then on, so resources that nobody selects from pay nothing.
  */
 export class AttributeIndex {
-  readonly #terms = new Map<string, Map<string, Postings>>();
-  #source: AttributeSource | undefined;
+  private readonly terms = new Map<string, Map<string, Postings>>();
+  private source: AttributeSource | undefined;
 
   /**
    * A superset of the selected entries, in no order, or undefined when the predicate has no equality that is indexed or
@@ -29,12 +29,12 @@ export class AttributeIndex {
     predicate: SelectionPredicate,
     all: (visit: (entry: CacheEntry) => boolean) => void,
   ): readonly CacheEntry[] | undefined {
-    this.#source ??= predicate.source;
-    if (this.#source !== predicate.source) return undefined;
+    this.source ??= predicate.source;
+    if (this.source !== predicate.source) return undefined;
     let best: readonly Postings[] | undefined;
     let bestSize = Number.POSITIVE_INFINITY;
     for (const term of termsOf(predicate)) {
-      const byValue = this.#terms.get(term.id) ?? this.#build(term.id, all);
+      const byValue = this.terms.get(term.id) ?? this.build(term.id, all);
       if (byValue === undefined) continue;
       const postings = term.values.map((value) => byValue.get(value)).filter((found) => found !== undefined);
       const size = postings.reduce((sum, found) => sum + (found instanceof Set ? found.size : 1), 0);
@@ -49,23 +49,23 @@ export class AttributeIndex {
 
   /** Follows a change of the cache: `before` was taken out, `after` put in. */
   update(before: CacheEntry | undefined, after: CacheEntry | undefined): void {
-    const source = this.#source;
+    const source = this.source;
     if (source === undefined) return;
-    for (const [id, byValue] of this.#terms) {
+    for (const [id, byValue] of this.terms) {
       if (before !== undefined) remove(byValue, indexedValue(id, before.attributes(source)), before);
       if (after !== undefined) add(byValue, indexedValue(id, after.attributes(source)), after);
     }
   }
 
-  #build(id: string, all: (visit: (entry: CacheEntry) => boolean) => void): Map<string, Postings> | undefined {
-    if (this.#terms.size >= MOST_TERMS) return undefined;
-    const source = this.#source as AttributeSource;
+  private build(id: string, all: (visit: (entry: CacheEntry) => boolean) => void): Map<string, Postings> | undefined {
+    if (this.terms.size >= MOST_TERMS) return undefined;
+    const source = this.source as AttributeSource;
     const byValue = new Map<string, Postings>();
     all((entry) => {
       add(byValue, indexedValue(id, entry.attributes(source)), entry);
       return true;
     });
-    this.#terms.set(id, byValue);
+    this.terms.set(id, byValue);
     return byValue;
   }
 }

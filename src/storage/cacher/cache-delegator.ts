@@ -42,38 +42,38 @@ export interface CacheStatistics {
  * what was committed before the call is in the answer, whoever wrote it.
  */
 export class CachedStorage implements Storage {
-  readonly #inner: Storage;
-  readonly #options: CacheOptions;
-  readonly #cachers = new Map<string, Cacher>();
-  readonly #recent: RecentObjects;
-  #cancelSweep: (() => void) | undefined;
-  #stopped = false;
+  private readonly inner: Storage;
+  private readonly options: CacheOptions;
+  private readonly cachers = new Map<string, Cacher>();
+  private readonly recent: RecentObjects;
+  private cancelSweep: (() => void) | undefined;
+  private stopped = false;
 
   /** The store behind is not started or stopped by this one. */
   constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
-    this.#inner = inner;
-    this.#options = { ...defaultCacheOptions, ...options };
-    this.#recent = new RecentObjects(() => this.#options.timers.now());
-    this.#scheduleSweep();
+    this.inner = inner;
+    this.options = { ...defaultCacheOptions, ...options };
+    this.recent = new RecentObjects(() => this.options.timers.now());
+    this.scheduleSweep();
   }
 
   /** Caches that can be read now. */
   *statistics(): Generator<CacheStatistics> {
-    for (const { resource, cache, watchers } of this.#cachers.values()) {
+    for (const { resource, cache, watchers } of this.cachers.values()) {
       if (cache !== undefined) yield { resource, objects: cache.objects, bytes: cache.bytes, watchers };
     }
   }
 
   /** Ends all watches and drops all caches. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancelSweep?.();
-    this.#recent.clear();
-    await Promise.all([...this.#cachers.values()].map((cacher) => cacher.stop()));
+    this.stopped = true;
+    this.cancelSweep?.();
+    this.recent.clear();
+    await Promise.all([...this.cachers.values()].map((cacher) => cacher.stop()));
   }
 
   async create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
-    return this.#noted(await this.#inner.create(key, uid, json, options));
+    return this.noted(await this.inner.create(key, uid, json, options));
   }
 
   async guaranteedUpdate(
@@ -82,95 +82,95 @@ export class CachedStorage implements Storage {
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
     // A copy at hand saves the read; when it turns out stale, the refused write brings the newest state.
-    const { cache } = this.#cachers.get(key.resource) ?? {};
-    const hint = options.hint ?? (cache === undefined ? this.#recent.get(key) : cache.get(key.namespace, key.name));
+    const { cache } = this.cachers.get(key.resource) ?? {};
+    const hint = options.hint ?? (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
     const inner = hint === undefined ? options : { ...options, hint };
-    const result = await this.#inner.guaranteedUpdate(key, inner, tryUpdate);
-    if (result.outcome === 'deleted') this.#recent.forget(key);
-    else this.#noted(result.object);
+    const result = await this.inner.guaranteedUpdate(key, inner, tryUpdate);
+    if (result.outcome === 'deleted') this.recent.forget(key);
+    else this.noted(result.object);
     return result;
   }
 
   async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
-    const cacher = this.#cachers.get(key.resource);
+    const cacher = this.cachers.get(key.resource);
     if (notOlderThan === undefined || cacher?.cache === undefined) {
-      const found = await this.#inner.get(key, notOlderThan);
-      return found === undefined ? undefined : this.#noted(found);
+      const found = await this.inner.get(key, notOlderThan);
+      return found === undefined ? undefined : this.noted(found);
     }
     cacher.touch();
-    await this.#waitFor(cacher, notOlderThan);
+    await this.waitFor(cacher, notOlderThan);
     const { cache } = cacher;
-    if (cache === undefined) return this.#inner.get(key, notOlderThan);
-    this.#options.observer.read(key.resource, true);
+    if (cache === undefined) return this.inner.get(key, notOlderThan);
+    this.options.observer.read(key.resource, true);
     return cache.get(key.namespace, key.name);
   }
 
   async list(query: ListQuery): Promise<ListPage> {
-    const cacher = this.#cacher(query.resource);
+    const cacher = this.cacher(query.resource);
     cacher.touch();
-    const { fillWaitMs, partFillWaitMs } = this.#options;
+    const { fillWaitMs, partFillWaitMs } = this.options;
     const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
     const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : partFillWaitMs)) !== undefined;
-    const cache = isFilled ? await this.#cacheFor(cacher, query) : undefined;
+    const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
     if (cache !== undefined && query.select !== undefined) await extractAll(cache, query.select.source);
     const page = cache?.list(query);
-    this.#options.observer.read(query.resource, page !== undefined);
-    return page ?? this.#inner.list(query);
+    this.options.observer.read(query.resource, page !== undefined);
+    return page ?? this.inner.list(query);
   }
 
   head(): Promise<bigint> {
-    return this.#inner.head();
+    return this.inner.head();
   }
 
   floor(): Promise<bigint> {
-    return this.#inner.floor();
+    return this.inner.floor();
   }
 
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
-    if (this.#stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
-    return this.#cacher(scope.resource).watch(scope, from);
+    if (this.stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
+    return this.cacher(scope.resource).watch(scope, from);
   }
 
   aged(query: AgedQuery): Promise<AgedPage> {
-    return this.#inner.aged(query);
+    return this.inner.aged(query);
   }
 
   lostVersions(): LostVersions | undefined {
-    return this.#inner.lostVersions();
+    return this.inner.lostVersions();
   }
 
   ping(): Promise<void> {
-    return this.#inner.ping();
+    return this.inner.ping();
   }
 
   /** Remembers an object for an update that may come next, unless the cache of its resource has it. */
-  #noted(object: StoredObject): StoredObject {
-    if (this.#cachers.get(object.key.resource)?.cache === undefined) this.#recent.note(object);
+  private noted(object: StoredObject): StoredObject {
+    if (this.cachers.get(object.key.resource)?.cache === undefined) this.recent.note(object);
     return object;
   }
 
   /** The cache once it is new enough for the query; undefined when the database has to answer. */
-  async #cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
+  private async cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
     if (query.at !== undefined) return (await cacher.isReadable(query.at)) ? cacher.cache : undefined;
     if (query.notOlderThan !== undefined) {
-      await this.#waitFor(cacher, query.notOlderThan);
+      await this.waitFor(cacher, query.notOlderThan);
       return cacher.cache;
     }
     const before = cacher.cache?.position ?? 0n;
-    const head = await this.#inner.head();
+    const head = await this.inner.head();
     if (head < before) {
       // The database lost what the cache shows already.
       cacher.drop('epoch');
       return undefined;
     }
-    return (await cacher.reached(head, this.#options.futureWaitMs)) ? cacher.cache : undefined;
+    return (await cacher.reached(head, this.options.futureWaitMs)) ? cacher.cache : undefined;
   }
 
   /** Waits for a version that may come from another process; `TooLargeVersion` when it doesn't come. */
-  async #waitFor(cacher: Cacher, version: bigint): Promise<void> {
+  private async waitFor(cacher: Cacher, version: bigint): Promise<void> {
     if (cacher.cache === undefined || cacher.cache.position >= version) return;
-    const head = await this.#inner.head();
-    if (await cacher.reached(version, this.#options.futureWaitMs)) return;
+    const head = await this.inner.head();
+    if (await cacher.reached(version, this.options.futureWaitMs)) return;
     if (cacher.cache === undefined) return;
     // Committed, but the feed doesn't bring it: the database has to answer.
     if (head >= version) return cacher.drop('feed');
@@ -178,40 +178,40 @@ export class CachedStorage implements Storage {
     throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
   }
 
-  #cacher(resource: string): Cacher {
-    let cacher = this.#cachers.get(resource);
+  private cacher(resource: string): Cacher {
+    let cacher = this.cachers.get(resource);
     if (cacher === undefined) {
-      cacher = new Cacher(resource, this.#inner, this.#options, (bytes) => this.#makeRoom(resource, bytes));
-      this.#cachers.set(resource, cacher);
+      cacher = new Cacher(resource, this.inner, this.options, (bytes) => this.makeRoom(resource, bytes));
+      this.cachers.set(resource, cacher);
     }
     return cacher;
   }
 
-  #scheduleSweep(): void {
-    this.#cancelSweep = this.#options.timers.after(SWEEP_MS, () => {
-      this.#sweep();
-      if (!this.#stopped) this.#scheduleSweep();
+  private scheduleSweep(): void {
+    this.cancelSweep = this.options.timers.after(SWEEP_MS, () => {
+      this.sweep();
+      if (!this.stopped) this.scheduleSweep();
     });
   }
 
-  #sweep(): void {
-    const { timers, idleMs } = this.#options;
-    for (const [resource, cacher] of this.#cachers) {
+  private sweep(): void {
+    const { timers, idleMs } = this.options;
+    for (const [resource, cacher] of this.cachers) {
       if (timers.now() - cacher.usedAt < idleMs) continue;
       cacher.drop('idle');
-      if (cacher.bytes === 0 && cacher.watchers === 0) this.#cachers.delete(resource);
+      if (cacher.bytes === 0 && cacher.watchers === 0) this.cachers.delete(resource);
     }
-    this.#makeRoom(undefined, 0);
+    this.makeRoom(undefined, 0);
   }
 
   /**
    * Drops caches that were not used for longest until the rest fits, beginning with unwatched ones. Whether a cache
    * that is being filled and needs `bytes` fits at all is the answer.
    */
-  #makeRoom(filling: string | undefined, bytes: number): boolean {
-    const { maxBytes } = this.#options;
+  private makeRoom(filling: string | undefined, bytes: number): boolean {
+    const { maxBytes } = this.options;
     if (bytes > maxBytes) return false;
-    const others = [...this.#cachers.values()].filter(({ resource, bytes }) => resource !== filling && bytes > 0);
+    const others = [...this.cachers.values()].filter(({ resource, bytes }) => resource !== filling && bytes > 0);
     let total = others.reduce((sum, cacher) => sum + cacher.bytes, bytes);
     if (total <= maxBytes) return true;
     const watched = (cacher: Cacher) => (cacher.watchers > 0 ? 1 : 0);

@@ -9,12 +9,12 @@ export class CacheEntry {
   readonly object: StoredObject;
   /** Estimate of the memory held. */
   readonly bytes: number;
-  #attributes: ObjectAttributes | undefined;
+  private knownAttributes: ObjectAttributes | undefined;
 
   constructor(object: StoredObject) {
     this.object = object;
     this.bytes = OVERHEAD_BYTES + textBytes(object.json);
-    this.#attributes = undefined;
+    this.knownAttributes = undefined;
   }
 
   get key(): StorageKey {
@@ -23,10 +23,10 @@ export class CacheEntry {
 
   /** What selection looks at: extracted when first asked for, then kept. */
   attributes(source: AttributeSource): ObjectAttributes {
-    let known = this.#attributes;
+    let known = this.knownAttributes;
     if (known === undefined || known.source !== source) {
       known = source.extract(this.object.json);
-      this.#attributes = known;
+      this.knownAttributes = known;
     }
     return known;
   }

@@ -35,20 +35,20 @@ export interface WatcherHome {
  */
 export class CacheWatcher implements ChangeSubscription {
   readonly scope: Scope;
-  readonly #home: WatcherHome;
-  readonly #limits: BufferLimits;
-  #log: ChangeSubscription | undefined;
-  #isLive = false;
-  #queue: SizedBatch[] = [];
-  #queuedChanges = 0;
-  #queuedCharacters = 0;
+  private readonly home: WatcherHome;
+  private readonly limits: BufferLimits;
+  private log: ChangeSubscription | undefined;
+  private isLive = false;
+  private queue: SizedBatch[] = [];
+  private queuedChanges = 0;
+  private queuedCharacters = 0;
   /** Complete up to here, once the queue is empty. */
-  #position: bigint;
-  #told: bigint;
-  #failure: StorageError | undefined;
-  readonly #failureListeners: (() => void)[] = [];
-  #closed = false;
-  #waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
+  private position: bigint;
+  private told: bigint;
+  private failure: StorageError | undefined;
+  private readonly failureListeners: (() => void)[] = [];
+  private closed = false;
+  private waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
 
   /** `from`: last version the consumer has; `log`: a subscription behind it, when the cache can't serve it. */
   constructor(
@@ -59,148 +59,148 @@ export class CacheWatcher implements ChangeSubscription {
     log: ChangeSubscription | undefined,
   ) {
     this.scope = scope;
-    this.#home = home;
-    this.#limits = limits;
-    this.#position = from;
-    this.#told = from;
-    if (log !== undefined) this.#attach(log);
+    this.home = home;
+    this.limits = limits;
+    this.position = from;
+    this.told = from;
+    if (log !== undefined) this.attach(log);
   }
 
   /** Takes what the cache has behind the position; false when it doesn't go back that far. */
   tryJoin(): boolean {
-    const missed = this.#home.join(this, this.#position);
+    const missed = this.home.join(this, this.position);
     if (missed === undefined) return false;
-    this.#isLive = true;
+    this.isLive = true;
     // The cache may be behind the position for a moment.
-    if (missed.position > this.#position) {
-      if (missed.changes.length > 0) this.#enqueue(sizedBatch(missed.changes, missed.position));
-      else this.#position = missed.position;
+    if (missed.position > this.position) {
+      if (missed.changes.length > 0) this.enqueue(sizedBatch(missed.changes, missed.position));
+      else this.position = missed.position;
     }
     return true;
   }
 
   async next(): Promise<ChangeBatch | undefined> {
-    if (this.#waiting !== undefined) throw new Error('next() is already waiting');
-    if (this.#closed) return undefined;
-    if (this.#failure !== undefined) throw this.#failure;
-    const batch = this.#take();
+    if (this.waiting !== undefined) throw new Error('next() is already waiting');
+    if (this.closed) return undefined;
+    if (this.failure !== undefined) throw this.failure;
+    const batch = this.take();
     if (batch !== undefined) return batch;
-    if (!this.#isLive) return this.#nextOfLog();
+    if (!this.isLive) return this.nextOfLog();
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      this.waiting = { resolve, reject };
     });
   }
 
   onFailure(listener: () => void): void {
-    if (this.#failure === undefined) this.#failureListeners.push(listener);
+    if (this.failure === undefined) this.failureListeners.push(listener);
     else listener();
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#queue = [];
-    this.#log?.close();
-    this.#home.leave(this);
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    if (this.closed) return;
+    this.closed = true;
+    this.queue = [];
+    this.log?.close();
+    this.home.leave(this);
+    const waiting = this.waiting;
+    this.waiting = undefined;
     waiting?.resolve(undefined);
   }
 
   /** The next changes of the scope. False when the consumer is too far behind for one more. */
   offer(batch: SizedBatch): boolean {
-    if (this.#closed || this.#failure !== undefined || batch.position <= this.#position) return true;
+    if (this.closed || this.failure !== undefined || batch.position <= this.position) return true;
     const first = batch.changes[0];
-    const position = this.#position;
+    const position = this.position;
     const overlaps = first !== undefined && first.resourceVersion <= position;
     const behind = (change: Change) => change.resourceVersion > position;
-    this.#enqueue(overlaps ? sizedBatch(batch.changes.filter(behind), batch.position) : batch);
-    this.#hand();
-    return this.#queuedChanges <= this.#limits.changes && this.#queuedCharacters <= this.#limits.characters;
+    this.enqueue(overlaps ? sizedBatch(batch.changes.filter(behind), batch.position) : batch);
+    this.hand();
+    return this.queuedChanges <= this.limits.changes && this.queuedCharacters <= this.limits.characters;
   }
 
   /** Says that the scope is complete up to `position`. */
   advance(position: bigint): void {
-    if (this.#closed || this.#failure !== undefined || position <= this.#position) return;
-    this.#position = position;
-    this.#hand();
+    if (this.closed || this.failure !== undefined || position <= this.position) return;
+    this.position = position;
+    this.hand();
   }
 
   /** The cache is gone: everything up to `position` was offered, the rest comes from the log. */
   rehome(position: bigint): void {
-    if (position > this.#position) this.#position = position;
-    this.#isLive = false;
-    const waiting = this.#waiting;
+    if (position > this.position) this.position = position;
+    this.isLive = false;
+    const waiting = this.waiting;
     if (waiting === undefined) return;
-    this.#waiting = undefined;
+    this.waiting = undefined;
     this.next().then(waiting.resolve, waiting.reject);
   }
 
   /** Ends the watch with an error; what was not fetched is dropped. */
   fail(error: StorageError): void {
-    if (this.#closed || this.#failure !== undefined) return;
-    this.#failure = error;
-    this.#queue = [];
-    this.#log?.close();
-    this.#home.leave(this);
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    if (this.closed || this.failure !== undefined) return;
+    this.failure = error;
+    this.queue = [];
+    this.log?.close();
+    this.home.leave(this);
+    const waiting = this.waiting;
+    this.waiting = undefined;
     waiting?.reject(error);
-    for (const listener of this.#failureListeners.splice(0)) listener();
+    for (const listener of this.failureListeners.splice(0)) listener();
   }
 
-  #attach(log: ChangeSubscription): void {
-    this.#log = log;
+  private attach(log: ChangeSubscription): void {
+    this.log = log;
     log.onFailure(() => {
-      if (this.#log === log) for (const listener of this.#failureListeners.splice(0)) listener();
+      if (this.log === log) for (const listener of this.failureListeners.splice(0)) listener();
     });
   }
 
-  async #nextOfLog(): Promise<ChangeBatch | undefined> {
-    if (this.#log === undefined && this.tryJoin()) return this.next();
-    const log = this.#log ?? (await this.#home.openLog(this.scope, this.#position));
-    if (this.#closed) {
+  private async nextOfLog(): Promise<ChangeBatch | undefined> {
+    if (this.log === undefined && this.tryJoin()) return this.next();
+    const log = this.log ?? (await this.home.openLog(this.scope, this.position));
+    if (this.closed) {
       log.close();
       return undefined;
     }
-    if (this.#log !== log) this.#attach(log);
+    if (this.log !== log) this.attach(log);
     const batch = await log.next();
     if (batch === undefined) return undefined;
-    this.#position = batch.position;
-    this.#told = batch.position;
+    this.position = batch.position;
+    this.told = batch.position;
     if (this.tryJoin()) {
-      this.#log = undefined;
+      this.log = undefined;
       log.close();
     }
     return batch;
   }
 
-  #enqueue(batch: SizedBatch): void {
-    this.#position = batch.position;
-    this.#queue.push(batch);
-    this.#queuedChanges += batch.changes.length;
-    this.#queuedCharacters += batch.characters;
+  private enqueue(batch: SizedBatch): void {
+    this.position = batch.position;
+    this.queue.push(batch);
+    this.queuedChanges += batch.changes.length;
+    this.queuedCharacters += batch.characters;
   }
 
-  #hand(): void {
-    const waiting = this.#waiting;
+  private hand(): void {
+    const waiting = this.waiting;
     if (waiting === undefined) return;
-    const batch = this.#take();
+    const batch = this.take();
     if (batch === undefined) return;
-    this.#waiting = undefined;
+    this.waiting = undefined;
     waiting.resolve(batch);
   }
 
-  #take(): ChangeBatch | undefined {
-    const batch = this.#queue.shift();
+  private take(): ChangeBatch | undefined {
+    const batch = this.queue.shift();
     if (batch !== undefined) {
-      this.#queuedChanges -= batch.changes.length;
-      this.#queuedCharacters -= batch.characters;
-      this.#told = batch.position;
+      this.queuedChanges -= batch.changes.length;
+      this.queuedCharacters -= batch.characters;
+      this.told = batch.position;
       return batch;
     }
-    if (this.#position <= this.#told) return undefined;
-    this.#told = this.#position;
-    return { changes: [], position: this.#position };
+    if (this.position <= this.told) return undefined;
+    this.told = this.position;
+    return { changes: [], position: this.position };
   }
 }

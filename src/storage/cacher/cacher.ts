@@ -29,33 +29,33 @@ interface Live {
  */
 export class Cacher implements WatcherHome {
   readonly resource: string;
-  readonly #inner: Storage;
-  readonly #options: CacheOptions;
-  readonly #admits: (bytes: number) => boolean;
-  readonly #groups = new WatcherGroups();
-  readonly #delivery: Delivery;
-  readonly #waiters = new Set<Waiter>();
-  #live: Live | undefined;
-  #filling: Promise<void> | undefined;
-  #following: Promise<void> | undefined;
-  #fillingBytes = 0;
-  #stopped = false;
-  #usedAt: number;
-  #coldUntil = 0;
+  private readonly inner: Storage;
+  private readonly options: CacheOptions;
+  private readonly admits: (bytes: number) => boolean;
+  private readonly groups = new WatcherGroups();
+  private readonly delivery: Delivery;
+  private readonly waiters = new Set<Waiter>();
+  private live: Live | undefined;
+  private filling: Promise<void> | undefined;
+  private following: Promise<void> | undefined;
+  private fillingBytes = 0;
+  private stopped = false;
+  private lastUsedAt: number;
+  private coldUntil = 0;
   /** The oldest readable version, when the database last told it. */
-  #floor = 0n;
-  #told = 0n;
-  #toldAt = Number.NEGATIVE_INFINITY;
-  #cancelTell: (() => void) | undefined;
+  private floor = 0n;
+  private told = 0n;
+  private toldAt = Number.NEGATIVE_INFINITY;
+  private cancelTell: (() => void) | undefined;
 
   /** `admits` says whether a cache that has grown to this many bytes still fits into memory. */
   constructor(resource: string, inner: Storage, options: CacheOptions, admits: (bytes: number) => boolean) {
     this.resource = resource;
-    this.#inner = inner;
-    this.#options = options;
-    this.#admits = admits;
-    this.#usedAt = options.timers.now();
-    this.#delivery = new Delivery(this.#groups, options.timers, (watcher) => {
+    this.inner = inner;
+    this.options = options;
+    this.admits = admits;
+    this.lastUsedAt = options.timers.now();
+    this.delivery = new Delivery(this.groups, options.timers, (watcher) => {
       options.observer.slowConsumer(resource);
       watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
     });
@@ -63,42 +63,42 @@ export class Cacher implements WatcherHome {
 
   /** The cache, when it can be read now. */
   get cache(): WatchCache | undefined {
-    return this.#live?.cache;
+    return this.live?.cache;
   }
 
   /** Bytes held, also by a cache that is being filled. */
   get bytes(): number {
-    return this.#live?.cache.bytes ?? this.#fillingBytes;
+    return this.live?.cache.bytes ?? this.fillingBytes;
   }
 
   get watchers(): number {
-    return this.#groups.size;
+    return this.groups.size;
   }
 
   /** When it was read last, by the clock of the timers; a watched cache is in use all the time. */
   get usedAt(): number {
-    return this.#groups.size > 0 ? this.#options.timers.now() : this.#usedAt;
+    return this.groups.size > 0 ? this.options.timers.now() : this.lastUsedAt;
   }
 
   touch(): void {
-    this.#usedAt = this.#options.timers.now();
+    this.lastUsedAt = this.options.timers.now();
   }
 
   /** Starts to fill a cold cache, and waits for it at most `waitMs`; undefined when it can't be read by then. */
   async ready(waitMs: number): Promise<WatchCache | undefined> {
-    if (this.#live !== undefined) return this.#live.cache;
-    if (this.#stopped || this.#options.timers.now() < this.#coldUntil) return undefined;
-    this.#filling ??= this.#fill().finally(() => {
-      this.#filling = undefined;
-      this.#fillingBytes = 0;
+    if (this.live !== undefined) return this.live.cache;
+    if (this.stopped || this.options.timers.now() < this.coldUntil) return undefined;
+    this.filling ??= this.fill().finally(() => {
+      this.filling = undefined;
+      this.fillingBytes = 0;
     });
     if (waitMs > 0) {
-      const { timers } = this.#options;
+      const { timers } = this.options;
       let cancel: (() => void) | undefined;
       const timeout = new Promise<void>((resolve) => {
         cancel = timers.after(waitMs, resolve);
       });
-      await Promise.race([this.#filling, timeout]);
+      await Promise.race([this.filling, timeout]);
       cancel?.();
     }
     return this.cache;
@@ -114,33 +114,33 @@ export class Cacher implements WatcherHome {
         version,
         settle: (reached) => {
           cancel();
-          this.#waiters.delete(waiter);
+          this.waiters.delete(waiter);
           resolve(reached);
         },
       };
-      const cancel = this.#options.timers.after(waitMs, () => waiter.settle(false));
-      this.#waiters.add(waiter);
+      const cancel = this.options.timers.after(waitMs, () => waiter.settle(false));
+      this.waiters.add(waiter);
     });
   }
 
   /** Gives the memory back. A cache that did not fit stays cold for a while. */
   drop(reason: DropReason): void {
-    const live = this.#live;
+    const live = this.live;
     if (live === undefined) return;
-    if (reason === 'budget') this.#coldUntil = this.#options.timers.now() + this.#options.idleMs;
-    this.#release(live);
+    if (reason === 'budget') this.coldUntil = this.options.timers.now() + this.options.idleMs;
+    this.release(live);
     live.subscription.close();
-    this.#options.observer.dropped(this.resource, reason);
+    this.options.observer.dropped(this.resource, reason);
     const lost =
       reason === 'epoch'
         ? new StorageError('Expired', `the newest version went back behind ${live.cache.position}`)
         : undefined;
-    for (const watcher of this.#groups.all()) {
+    for (const watcher of this.groups.all()) {
       if (lost !== undefined) {
         watcher.fail(lost);
         continue;
       }
-      this.#groups.delete(watcher);
+      this.groups.delete(watcher);
       watcher.rehome(live.cache.position);
     }
   }
@@ -150,19 +150,19 @@ export class Cacher implements WatcherHome {
    * give the same answer; and a version of a history that was lost must not be found in memory.
    */
   async isReadable(version: bigint): Promise<boolean> {
-    const floor = await this.#inner.floor();
-    if (floor > this.#floor) this.#floor = floor;
-    return version >= floor && !this.#isLost(version);
+    const floor = await this.inner.floor();
+    if (floor > this.floor) this.floor = floor;
+    return version >= floor && !this.isLost(version);
   }
 
   /**
    * The same for a watch, which need not wait for a database that is away: to go on within what memory holds is what the
    * watches do that stand already. When the database comes back without what they saw, all of them end with `Expired`.
    */
-  async #isResumable(from: bigint): Promise<boolean> {
+  private async isResumable(from: bigint): Promise<boolean> {
     const inMemory = (): boolean => {
       const { cache } = this;
-      if (cache === undefined || from < this.#floor || this.#isLost(from)) return false;
+      if (cache === undefined || from < this.floor || this.isLost(from)) return false;
       return from >= cache.oldest && from <= cache.position;
     };
     const asked = this.isReadable(from).catch((error: unknown) => {
@@ -170,7 +170,7 @@ export class Cacher implements WatcherHome {
       throw error;
     });
     if (!inMemory()) return asked;
-    const { timers, fillWaitMs } = this.#options;
+    const { timers, fillWaitMs } = this.options;
     return new Promise((resolve, reject) => {
       const cancel = timers.after(fillWaitMs, () => {
         if (inMemory()) resolve(true);
@@ -179,20 +179,20 @@ export class Cacher implements WatcherHome {
     });
   }
 
-  #isLost(version: bigint): boolean {
-    const lost = this.#inner.lostVersions();
+  private isLost(version: bigint): boolean {
+    const lost = this.inner.lostVersions();
     return lost !== undefined && version > lost.after && version < lost.until;
   }
 
   /** See `Storage.watch`. */
   async watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
     this.touch();
-    const { buffer, fillWaitMs, futureWaitMs } = this.#options;
+    const { buffer, fillWaitMs, futureWaitMs } = this.options;
     const cache = await this.ready(fillWaitMs);
-    if (!(await this.#isResumable(from))) return this.#inner.watch(scope, from);
+    if (!(await this.isResumable(from))) return this.inner.watch(scope, from);
     if (cache !== undefined && from > cache.position) {
       // Asking for the head also makes the feed look for what is behind it.
-      await this.#inner.head();
+      await this.inner.head();
       if (!(await this.reached(from, futureWaitMs)) && this.cache !== undefined) {
         const resourceVersion = this.cache.position;
         const message = `version ${from} is too large; the newest is ${resourceVersion}`;
@@ -201,133 +201,133 @@ export class Cacher implements WatcherHome {
     }
     const watcher = new CacheWatcher(scope, from, this, buffer, undefined);
     if (watcher.tryJoin()) return watcher;
-    return new CacheWatcher(scope, from, this, buffer, await this.#inner.watch(scope, from));
+    return new CacheWatcher(scope, from, this, buffer, await this.inner.watch(scope, from));
   }
 
   openLog(scope: Scope, from: bigint): Promise<ChangeSubscription> {
-    return this.#inner.watch(scope, from);
+    return this.inner.watch(scope, from);
   }
 
   join(watcher: CacheWatcher, position: bigint): ChangeBatch | undefined {
     const { cache } = this;
     const changes = cache?.changesAfter(position, watcher.scope);
     if (cache === undefined || changes === undefined) return undefined;
-    this.#groups.add(watcher);
+    this.groups.add(watcher);
     return { changes, position: cache.position };
   }
 
   leave(watcher: CacheWatcher): void {
-    this.#groups.delete(watcher);
+    this.groups.delete(watcher);
     this.touch();
   }
 
   /** Lets go of everything; watches end as the feed ends theirs. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#live?.subscription.close();
-    await this.#filling;
-    this.#live?.subscription.close();
-    await this.#following;
+    this.stopped = true;
+    this.live?.subscription.close();
+    await this.filling;
+    this.live?.subscription.close();
+    await this.following;
     const closed = new StorageError('Closed', 'storage is shutting down');
-    for (const watcher of this.#groups.all()) watcher.fail(closed);
+    for (const watcher of this.groups.all()) watcher.fail(closed);
   }
 
-  async #fill(): Promise<void> {
-    const { timers, observer, window } = this.#options;
+  private async fill(): Promise<void> {
+    const { timers, observer, window } = this.options;
     const began = timers.now();
     const cache = new WatchCache(this.resource, window);
     try {
       let pageSize = FIRST_PAGE;
-      let page: ListPage = await this.#inner.list({ resource: this.resource, pageSize });
+      let page: ListPage = await this.inner.list({ resource: this.resource, pageSize });
       const at = page.resourceVersion;
       for (;;) {
         cache.load(page.items);
-        this.#fillingBytes = cache.bytes;
-        if (!this.#admits(cache.bytes)) {
-          this.#coldUntil = timers.now() + this.#options.idleMs;
+        this.fillingBytes = cache.bytes;
+        if (!this.admits(cache.bytes)) {
+          this.coldUntil = timers.now() + this.options.idleMs;
           observer.dropped(this.resource, 'budget');
           return;
         }
         const after = page.items.at(-1)?.key;
-        if (!page.more || after === undefined || this.#stopped) break;
+        if (!page.more || after === undefined || this.stopped) break;
         pageSize = nextPageSize(page);
-        page = await this.#inner.list({ resource: this.resource, at, after, pageSize });
+        page = await this.inner.list({ resource: this.resource, at, after, pageSize });
       }
       cache.begin(at);
-      const subscription = await this.#inner.watch({ resource: this.resource }, at);
+      const subscription = await this.inner.watch({ resource: this.resource }, at);
       const live = { cache, subscription };
-      this.#live = live;
+      this.live = live;
       observer.filled(this.resource, cache.objects, timers.now() - began);
-      this.#following = this.#follow(live);
+      this.following = this.follow(live);
     } catch (error) {
-      if (!this.#stopped) observer.backgroundError(`filling the cache of ${this.resource}`, error);
+      if (!this.stopped) observer.backgroundError(`filling the cache of ${this.resource}`, error);
     }
   }
 
-  async #follow(live: Live): Promise<void> {
+  private async follow(live: Live): Promise<void> {
     const { cache, subscription } = live;
     let failure: StorageError | undefined;
     try {
       for (;;) {
         const batch = await subscription.next();
         if (batch === undefined) break;
-        if (this.#live !== live) return;
+        if (this.live !== live) return;
         const changes = cache.apply(batch.changes, batch.position);
-        for (const waiter of this.#waiters) if (waiter.version <= cache.position) waiter.settle(true);
-        this.#deliver(changes, cache.position);
+        for (const waiter of this.waiters) if (waiter.version <= cache.position) waiter.settle(true);
+        this.deliver(changes, cache.position);
       }
     } catch (error) {
       if (error instanceof StorageError) failure = error;
       else {
         // A fault of the program: what the watchers got is not known, so they have to start anew.
-        this.#options.observer.backgroundError(`the cache of ${this.resource}`, error);
+        this.options.observer.backgroundError(`the cache of ${this.resource}`, error);
         failure = new StorageError('Expired', `the cache of ${this.resource} lost its place`, { cause: error });
       }
     } finally {
       subscription.close();
     }
-    if (this.#live !== live) return;
-    this.#release(live);
-    if (!this.#stopped) this.#options.observer.dropped(this.resource, failure?.code === 'Expired' ? 'epoch' : 'feed');
-    for (const watcher of this.#groups.all()) {
+    if (this.live !== live) return;
+    this.release(live);
+    if (!this.stopped) this.options.observer.dropped(this.resource, failure?.code === 'Expired' ? 'epoch' : 'feed');
+    for (const watcher of this.groups.all()) {
       if (failure?.code === 'Expired' || failure?.code === 'Closed') watcher.fail(failure);
       else {
-        this.#groups.delete(watcher);
+        this.groups.delete(watcher);
         watcher.rehome(cache.position);
       }
     }
   }
 
-  #release(live: Live): void {
-    if (this.#live !== live) return;
-    this.#live = undefined;
-    this.#delivery.flush();
-    this.#cancelTell?.();
-    this.#cancelTell = undefined;
-    for (const waiter of this.#waiters) waiter.settle(false);
+  private release(live: Live): void {
+    if (this.live !== live) return;
+    this.live = undefined;
+    this.delivery.flush();
+    this.cancelTell?.();
+    this.cancelTell = undefined;
+    for (const waiter of this.waiters) waiter.settle(false);
   }
 
-  #deliver(changes: readonly Change[], position: bigint): void {
-    if (this.#groups.size === 0) return;
-    if (changes.length > 0) this.#delivery.deliver(changes, position);
-    if (this.#cancelTell !== undefined) return;
-    const { timers, quietMs } = this.#options;
-    const wait = this.#toldAt + quietMs - timers.now();
+  private deliver(changes: readonly Change[], position: bigint): void {
+    if (this.groups.size === 0) return;
+    if (changes.length > 0) this.delivery.deliver(changes, position);
+    if (this.cancelTell !== undefined) return;
+    const { timers, quietMs } = this.options;
+    const wait = this.toldAt + quietMs - timers.now();
     // Where nothing happens positions come by the poll, as seldom as they may be told: they need not wait as well.
-    if (wait <= 0 && changes.length === 0) this.#tell();
-    else this.#cancelTell = timers.after(Math.max(wait, 0), () => this.#tell());
+    if (wait <= 0 && changes.length === 0) this.tell();
+    else this.cancelTell = timers.after(Math.max(wait, 0), () => this.tell());
   }
 
   /** Moves the positions of watchers that nothing happens for. */
-  #tell(): void {
-    this.#cancelTell = undefined;
+  private tell(): void {
+    this.cancelTell = undefined;
     const position = this.cache?.position;
-    if (position === undefined || position === this.#told) return;
+    if (position === undefined || position === this.told) return;
     // Nobody may hear of a position before the changes up to it.
-    this.#delivery.flush();
-    this.#told = position;
-    this.#toldAt = this.#options.timers.now();
-    for (const watcher of this.#groups.all()) watcher.advance(position);
+    this.delivery.flush();
+    this.told = position;
+    this.toldAt = this.options.timers.now();
+    for (const watcher of this.groups.all()) watcher.advance(position);
   }
 }
 

@@ -15,60 +15,60 @@ const LONGEST_PAUSE_MS = 50;
  * once.
  */
 export class Delivery {
-  readonly #groups: WatcherGroups;
-  readonly #timers: CacheTimers;
-  readonly #onSlow: (watcher: CacheWatcher) => void;
-  #pending: Change[] = [];
-  #position = 0n;
-  #isBusy = false;
-  #cancelPause: (() => void) | undefined;
+  private readonly groups: WatcherGroups;
+  private readonly timers: CacheTimers;
+  private readonly onSlow: (watcher: CacheWatcher) => void;
+  private pending: Change[] = [];
+  private position = 0n;
+  private isBusy = false;
+  private cancelPause: (() => void) | undefined;
 
   /** `onSlow` is called for each watcher whose buffer is too full. */
   constructor(groups: WatcherGroups, timers: CacheTimers, onSlow: (watcher: CacheWatcher) => void) {
-    this.#groups = groups;
-    this.#timers = timers;
-    this.#onSlow = onSlow;
+    this.groups = groups;
+    this.timers = timers;
+    this.onSlow = onSlow;
   }
 
   /** Takes the next changes; `position` is where the log is complete with them. */
   deliver(changes: readonly Change[], position: bigint): void {
-    this.#position = position;
-    if (this.#isBusy) {
-      for (const change of changes) this.#pending.push(change);
+    this.position = position;
+    if (this.isBusy) {
+      for (const change of changes) this.pending.push(change);
       return;
     }
-    this.#offer(changes);
+    this.offer(changes);
   }
 
   /** Everything that waits goes out now: there will be no later. */
   flush(): void {
-    this.#cancelPause?.();
-    this.#cancelPause = undefined;
-    this.#isBusy = false;
-    if (this.#pending.length > 0) this.#hand(this.#pending.splice(0));
+    this.cancelPause?.();
+    this.cancelPause = undefined;
+    this.isBusy = false;
+    if (this.pending.length > 0) this.hand(this.pending.splice(0));
   }
 
-  #offer(changes: readonly Change[]): void {
-    const timers = this.#timers;
+  private offer(changes: readonly Change[]): void {
+    const timers = this.timers;
     const began = timers.now();
-    this.#hand(changes);
-    this.#isBusy = true;
+    this.hand(changes);
+    this.isBusy = true;
     // Watchers write once they had their turn.
     timers.soon(() => {
       const took = timers.now() - began;
-      if (!this.#isBusy) return;
-      if (took < UNNOTICED_MS) this.#goOn();
-      else this.#cancelPause = timers.after(Math.min(took, LONGEST_PAUSE_MS), () => this.#goOn());
+      if (!this.isBusy) return;
+      if (took < UNNOTICED_MS) this.goOn();
+      else this.cancelPause = timers.after(Math.min(took, LONGEST_PAUSE_MS), () => this.goOn());
     });
   }
 
-  #goOn(): void {
-    this.#cancelPause = undefined;
-    this.#isBusy = false;
-    if (this.#pending.length > 0) this.#offer(this.#pending.splice(0));
+  private goOn(): void {
+    this.cancelPause = undefined;
+    this.isBusy = false;
+    if (this.pending.length > 0) this.offer(this.pending.splice(0));
   }
 
-  #hand(changes: readonly Change[]): void {
-    for (const watcher of this.#groups.offer(changes, this.#position)) this.#onSlow(watcher);
+  private hand(changes: readonly Change[]): void {
+    for (const watcher of this.groups.offer(changes, this.position)) this.onSlow(watcher);
   }
 }

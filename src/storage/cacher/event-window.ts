@@ -24,53 +24,53 @@ interface Item {
  * is complete: watches resume in it, and undoing it gives the objects as of any version in it.
  */
 export class EventWindow {
-  readonly #limits: WindowLimits;
-  #items: Item[] = [];
+  private readonly limits: WindowLimits;
+  private items: Item[] = [];
   /** Items before it were dropped; the array is cut when they are the greater part. */
-  #first = 0;
-  #bytes = 0;
-  #oldest = 0n;
+  private first = 0;
+  private heldBytes = 0;
+  private oldestVersion = 0n;
 
   constructor(limits: WindowLimits) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   get oldest(): bigint {
-    return this.#oldest;
+    return this.oldestVersion;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.heldBytes;
   }
 
   begin(position: bigint): void {
-    this.#items = [];
-    this.#first = 0;
-    this.#bytes = 0;
-    this.#oldest = position;
+    this.items = [];
+    this.first = 0;
+    this.heldBytes = 0;
+    this.oldestVersion = position;
   }
 
   /** Takes the next change and the entry that it replaced or removed. */
   add(change: Change, before: CacheEntry | undefined): void {
     const item = { change, before };
-    this.#items.push(item);
-    this.#bytes += bytesOf(item);
-    const { changes, bytes } = this.#limits;
-    while (this.#items.length - this.#first > changes || (this.#bytes > bytes && this.#first < this.#items.length)) {
-      this.#dropFirst();
+    this.items.push(item);
+    this.heldBytes += bytesOf(item);
+    const { changes, bytes } = this.limits;
+    while (this.items.length - this.first > changes || (this.heldBytes > bytes && this.first < this.items.length)) {
+      this.dropFirst();
     }
   }
 
   /** Changes with a version above `from`, which must not lie below `oldest`. */
   changesAfter(from: bigint): Change[] {
-    return this.#items.slice(this.#indexAfter(from)).map(({ change }) => change);
+    return this.items.slice(this.indexAfter(from)).map(({ change }) => change);
   }
 
   /** The keys that changed behind `at`, with what was there at that version. */
   statesAt(at: bigint): ReadonlyMap<string, PastState> {
     const states = new Map<string, PastState>();
-    for (let i = this.#indexAfter(at); i < this.#items.length; i++) {
-      const { change, before } = this.#items[i] as Item;
+    for (let i = this.indexAfter(at); i < this.items.length; i++) {
+      const { change, before } = this.items[i] as Item;
       const { namespace, name } = change.key;
       const id = `${namespace}\u0000${name}`;
       if (!states.has(id)) states.set(id, { key: change.key, entry: before });
@@ -78,26 +78,26 @@ export class EventWindow {
     return states;
   }
 
-  #indexAfter(version: bigint): number {
-    let low = this.#first;
-    let high = this.#items.length;
+  private indexAfter(version: bigint): number {
+    let low = this.first;
+    let high = this.items.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#items[middle] as Item).change.resourceVersion <= version) low = middle + 1;
+      if ((this.items[middle] as Item).change.resourceVersion <= version) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #dropFirst(): void {
-    const item = this.#items[this.#first] as Item;
-    this.#items[this.#first] = RELEASED;
-    this.#first += 1;
-    this.#bytes -= bytesOf(item);
-    this.#oldest = item.change.resourceVersion;
-    if (this.#first > 1024 && this.#first * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#first);
-      this.#first = 0;
+  private dropFirst(): void {
+    const item = this.items[this.first] as Item;
+    this.items[this.first] = RELEASED;
+    this.first += 1;
+    this.heldBytes -= bytesOf(item);
+    this.oldestVersion = item.change.resourceVersion;
+    if (this.first > 1024 && this.first * 2 > this.items.length) {
+      this.items = this.items.slice(this.first);
+      this.first = 0;
     }
   }
 }

@@ -23,16 +23,16 @@ interface Shelf<T> {
  * one namespace is quicker than any tree (see docs/decisions/0004-watch-cache.md).
  */
 export class OrderedEntries<T extends Keyed> {
-  readonly #byNamespace = new Map<string, Shelf<T>>();
-  readonly #shelves: Shelf<T>[] = [];
-  #size = 0;
+  private readonly byNamespace = new Map<string, Shelf<T>>();
+  private readonly shelves: Shelf<T>[] = [];
+  private total = 0;
 
   get size(): number {
-    return this.#size;
+    return this.total;
   }
 
   get(namespace: string, name: string): T | undefined {
-    const shelf = this.#byNamespace.get(namespace);
+    const shelf = this.byNamespace.get(namespace);
     if (shelf === undefined) return undefined;
     const index = lowerBound(shelf.entries, name);
     const found = shelf.entries[index];
@@ -42,11 +42,11 @@ export class OrderedEntries<T extends Keyed> {
   /** Puts an entry under its key and returns the one that was there. */
   set(entry: T): T | undefined {
     const { namespace, name } = entry.key;
-    const { entries } = this.#byNamespace.get(namespace) ?? this.#addShelf(namespace);
+    const { entries } = this.byNamespace.get(namespace) ?? this.addShelf(namespace);
     const last = entries.at(-1);
     if (last === undefined || compareBytewise(last.key.name, name) < 0) {
       entries.push(entry);
-      this.#size += 1;
+      this.total += 1;
       return undefined;
     }
     const index = lowerBound(entries, name);
@@ -56,22 +56,22 @@ export class OrderedEntries<T extends Keyed> {
       return found;
     }
     entries.splice(index, 0, entry);
-    this.#size += 1;
+    this.total += 1;
     return undefined;
   }
 
   /** Takes out and returns what is under the key. */
   delete(namespace: string, name: string): T | undefined {
-    const shelf = this.#byNamespace.get(namespace);
+    const shelf = this.byNamespace.get(namespace);
     if (shelf === undefined) return undefined;
     const index = lowerBound(shelf.entries, name);
     const found = shelf.entries[index];
     if (found?.key.name !== name) return undefined;
     shelf.entries.splice(index, 1);
-    this.#size -= 1;
+    this.total -= 1;
     if (shelf.entries.length === 0) {
-      this.#byNamespace.delete(namespace);
-      this.#shelves.splice(shelfBound(this.#shelves, namespace), 1);
+      this.byNamespace.delete(namespace);
+      this.shelves.splice(shelfBound(this.shelves, namespace), 1);
     }
     return found;
   }
@@ -80,34 +80,34 @@ export class OrderedEntries<T extends Keyed> {
   visit(filter: KeyFilter, after: ListPosition | undefined, visit: (entry: T) => boolean): void {
     const { namespace, name } = filter;
     if (namespace !== undefined) {
-      const shelf = this.#byNamespace.get(namespace);
+      const shelf = this.byNamespace.get(namespace);
       if (shelf !== undefined) visitShelf(shelf, name, after, visit);
       return;
     }
-    const first = after === undefined ? 0 : shelfBound(this.#shelves, after.namespace);
-    for (let i = first; i < this.#shelves.length; i++) {
-      if (!visitShelf(this.#shelves[i] as Shelf<T>, name, after, visit)) return;
+    const first = after === undefined ? 0 : shelfBound(this.shelves, after.namespace);
+    for (let i = first; i < this.shelves.length; i++) {
+      if (!visitShelf(this.shelves[i] as Shelf<T>, name, after, visit)) return;
     }
   }
 
   /** How many entries of the filter lie behind `after`, without visiting them. */
   count(filter: KeyFilter, after: ListPosition | undefined): number {
     const { namespace, name } = filter;
-    if (namespace === undefined && name === undefined && after === undefined) return this.#size;
+    if (namespace === undefined && name === undefined && after === undefined) return this.total;
     if (namespace !== undefined) {
-      const shelf = this.#byNamespace.get(namespace);
+      const shelf = this.byNamespace.get(namespace);
       return shelf === undefined ? 0 : countShelf(shelf, name, after);
     }
     let count = 0;
-    const first = after === undefined ? 0 : shelfBound(this.#shelves, after.namespace);
-    for (let i = first; i < this.#shelves.length; i++) count += countShelf(this.#shelves[i] as Shelf<T>, name, after);
+    const first = after === undefined ? 0 : shelfBound(this.shelves, after.namespace);
+    for (let i = first; i < this.shelves.length; i++) count += countShelf(this.shelves[i] as Shelf<T>, name, after);
     return count;
   }
 
-  #addShelf(namespace: string): Shelf<T> {
+  private addShelf(namespace: string): Shelf<T> {
     const shelf: Shelf<T> = { namespace, entries: [] };
-    this.#byNamespace.set(namespace, shelf);
-    this.#shelves.splice(shelfBound(this.#shelves, namespace), 0, shelf);
+    this.byNamespace.set(namespace, shelf);
+    this.shelves.splice(shelfBound(this.shelves, namespace), 0, shelf);
     return shelf;
   }
 }

@@ -29,61 +29,61 @@ interface Entry {
  */
 export class RecentObjects {
   /** Those seen last are at the end. */
-  readonly #entries = new Map<string, Entry>();
-  readonly #limits: RecentLimits;
-  readonly #now: () => number;
-  #characters = 0;
+  private readonly entries = new Map<string, Entry>();
+  private readonly limits: RecentLimits;
+  private readonly now: () => number;
+  private heldCharacters = 0;
 
   /** `now` is in milliseconds from some fixed point and never goes back. */
   constructor(now: () => number, limits: RecentLimits = defaultRecentLimits) {
-    this.#now = now;
-    this.#limits = limits;
+    this.now = now;
+    this.limits = limits;
   }
 
   /** Characters of all texts that are remembered. */
   get characters(): number {
-    return this.#characters;
+    return this.heldCharacters;
   }
 
   /** The object as it was seen last, if that was a short time ago. */
   get(key: StorageKey): StoredObject | undefined {
-    const entry = this.#entries.get(idOf(key));
-    return entry === undefined || this.#now() - entry.seenAt > this.#limits.ageMs ? undefined : entry.object;
+    const entry = this.entries.get(idOf(key));
+    return entry === undefined || this.now() - entry.seenAt > this.limits.ageMs ? undefined : entry.object;
   }
 
   /** Remembers an object unless a newer state of it is known. */
   note(object: StoredObject): void {
     const id = idOf(object.key);
-    const known = this.#entries.get(id);
+    const known = this.entries.get(id);
     if (known !== undefined) {
       if (known.object.resourceVersion > object.resourceVersion) return;
-      this.#remove(id, known);
+      this.remove(id, known);
     }
-    if (object.json.length > this.#limits.objectCharacters) return;
-    this.#entries.set(id, { object, seenAt: this.#now() });
-    this.#characters += object.json.length;
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#characters <= this.#limits.characters) break;
-      this.#remove(oldest, entry);
+    if (object.json.length > this.limits.objectCharacters) return;
+    this.entries.set(id, { object, seenAt: this.now() });
+    this.heldCharacters += object.json.length;
+    for (const [oldest, entry] of this.entries) {
+      if (this.heldCharacters <= this.limits.characters) break;
+      this.remove(oldest, entry);
     }
   }
 
   /** The object is gone. */
   forget(key: StorageKey): void {
     const id = idOf(key);
-    const known = this.#entries.get(id);
-    if (known !== undefined) this.#remove(id, known);
+    const known = this.entries.get(id);
+    if (known !== undefined) this.remove(id, known);
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.#entries.clear();
-    this.#characters = 0;
+    this.entries.clear();
+    this.heldCharacters = 0;
   }
 
-  #remove(id: string, { object }: Entry): void {
-    this.#entries.delete(id);
-    this.#characters -= object.json.length;
+  private remove(id: string, { object }: Entry): void {
+    this.entries.delete(id);
+    this.heldCharacters -= object.json.length;
   }
 }
 

@@ -23,72 +23,72 @@ export type CacheQuery = Pick<ListQuery, 'namespace' | 'name' | 'after' | 'limit
  */
 export class WatchCache {
   readonly resource: string;
-  readonly #entries = new OrderedEntries<CacheEntry>();
-  readonly #index = new AttributeIndex();
-  readonly #window: EventWindow;
-  readonly #namespaces = new Map<string, string>();
+  private readonly entries = new OrderedEntries<CacheEntry>();
+  private readonly index = new AttributeIndex();
+  private readonly window: EventWindow;
+  private readonly namespaces = new Map<string, string>();
   /** Whose attributes all entries have that were there then. */
-  #extracted: AttributeSource | undefined;
-  #bytes = 0;
-  #position = 0n;
+  private extracted: AttributeSource | undefined;
+  private entryBytes = 0;
+  private lastPosition = 0n;
 
   constructor(resource: string, limits: WindowLimits) {
     this.resource = resource;
-    this.#window = new EventWindow(limits);
+    this.window = new EventWindow(limits);
   }
 
   /** Everything up to here is in. */
   get position(): bigint {
-    return this.#position;
+    return this.lastPosition;
   }
 
   /** Oldest version that can be listed at or resumed from. */
   get oldest(): bigint {
-    return this.#window.oldest;
+    return this.window.oldest;
   }
 
   get objects(): number {
-    return this.#entries.size;
+    return this.entries.size;
   }
 
   /** Estimate of the memory held, with the past. */
   get bytes(): number {
-    return this.#bytes + this.#window.bytes;
+    return this.entryBytes + this.window.bytes;
   }
 
   /** Takes objects of the snapshot that the cache is filled from. */
   load(objects: readonly StoredObject[]): void {
-    for (const object of objects) this.#put(new CacheEntry(this.#interned(object)));
+    for (const object of objects) this.put(new CacheEntry(this.interned(object)));
   }
 
   /** Says which version the loaded snapshot shows. */
   begin(position: bigint): void {
-    this.#position = position;
-    this.#window.begin(position);
+    this.lastPosition = position;
+    this.window.begin(position);
   }
 
   /** Takes the next changes, and answers with them as they are kept: states share their text with the entries. */
   apply(changes: readonly Change[], position: bigint): readonly Change[] {
-    const kept = changes.map((change) => this.#apply(change));
-    if (position > this.#position) this.#position = position;
+    const kept = changes.map((change) => this.applyChange(change));
+    if (position > this.lastPosition) this.lastPosition = position;
     return kept;
   }
 
   get(namespace: string, name: string): StoredObject | undefined {
-    return this.#entries.get(namespace, name)?.object;
+    return this.entries.get(namespace, name)?.object;
   }
 
   /** One page; undefined when `at` is a version that the cache doesn't hold. */
   list(query: CacheQuery): ListPage | undefined {
-    const at = query.at ?? this.#position;
-    if (at > this.#position || at < this.#window.oldest) return undefined;
-    const past = this.#window.statesAt(at);
+    const at = query.at ?? this.lastPosition;
+    if (at > this.lastPosition || at < this.window.oldest) return undefined;
+    const past = this.window.statesAt(at);
     const limit = query.limit ?? Number.POSITIVE_INFINITY;
-    const { items, more } = past.size > 0 ? this.#listPast(query, limit, past) : this.#listNow(query, limit);
+    const { items, more } = past.size > 0 ? this.listPast(query, limit, past) : this.listNow(query, limit);
     const page = { resourceVersion: at, items: items.map(({ object }) => object), more };
     if (query.countRemaining !== true) return { ...page, remaining: undefined };
     const last = items.at(-1)?.key ?? query.after;
-    return { ...page, remaining: more ? this.#count(query, last, past) : 0 };
+    return { ...page, remaining: more ? this.count(query, last, past) : 0 };
   }
 
   /**
@@ -96,80 +96,80 @@ export class WatchCache {
    * once. Answers where to go on; undefined when the attributes of all are known.
    */
   extractSome(source: AttributeSource, after: ListPosition | undefined): ListPosition | undefined {
-    if (this.#extracted === source) return undefined;
+    if (this.extracted === source) return undefined;
     let characters = 0;
     let last: ListPosition | undefined;
-    this.#entries.visit({}, after, (entry) => {
+    this.entries.visit({}, after, (entry) => {
       entry.attributes(source);
       characters += entry.object.json.length;
       last = characters < EXTRACTED_AT_ONCE ? undefined : entry.key;
       return last === undefined;
     });
-    if (last === undefined) this.#extracted = source;
+    if (last === undefined) this.extracted = source;
     return last;
   }
 
   /** Changes of the scope behind `from`; undefined when the cache doesn't go back that far. */
   changesAfter(from: bigint, scope: Scope): readonly Change[] | undefined {
-    if (from < this.#window.oldest) return undefined;
-    return this.#window.changesAfter(from).filter((change) => concerns(scope, change.key));
+    if (from < this.window.oldest) return undefined;
+    return this.window.changesAfter(from).filter((change) => concerns(scope, change.key));
   }
 
-  #apply(change: Change): Change {
+  private applyChange(change: Change): Change {
     const { type, uid, resourceVersion, json } = change;
-    const object = this.#interned({ key: change.key, uid, resourceVersion, json });
+    const object = this.interned({ key: change.key, uid, resourceVersion, json });
     let before: CacheEntry | undefined;
     let after: CacheEntry | undefined;
     if (type === 'delete') {
-      before = this.#entries.delete(object.key.namespace, object.key.name);
+      before = this.entries.delete(object.key.namespace, object.key.name);
     } else {
       after = new CacheEntry(object);
-      before = this.#entries.set(after);
+      before = this.entries.set(after);
     }
-    this.#bytes += (after?.bytes ?? 0) - (before?.bytes ?? 0);
-    this.#index.update(before, after);
+    this.entryBytes += (after?.bytes ?? 0) - (before?.bytes ?? 0);
+    this.index.update(before, after);
     const previousJson = change.previousJson === undefined ? undefined : (before?.object.json ?? change.previousJson);
     const kept: Change = { type, key: object.key, uid, resourceVersion, json, previousJson };
-    this.#window.add(kept, before);
+    this.window.add(kept, before);
     return kept;
   }
 
-  #put(entry: CacheEntry): void {
-    const before = this.#entries.set(entry);
-    this.#bytes += entry.bytes - (before?.bytes ?? 0);
+  private put(entry: CacheEntry): void {
+    const before = this.entries.set(entry);
+    this.entryBytes += entry.bytes - (before?.bytes ?? 0);
   }
 
   /** The object with the strings of its key shared: thousands of objects have the same namespace. */
-  #interned(object: StoredObject): StoredObject {
+  private interned(object: StoredObject): StoredObject {
     const { name } = object.key;
-    const namespace = this.#namespace(object.key.namespace);
+    const namespace = this.namespace(object.key.namespace);
     const { uid, resourceVersion, json } = object;
     return { key: { resource: this.resource, namespace, name }, uid, resourceVersion, json };
   }
 
-  #namespace(text: string): string {
-    const known = this.#namespaces.get(text);
+  private namespace(text: string): string {
+    const known = this.namespaces.get(text);
     if (known !== undefined) return known;
-    if (this.#namespaces.size >= MOST_NAMESPACES) this.#namespaces.clear();
-    this.#namespaces.set(text, text);
+    if (this.namespaces.size >= MOST_NAMESPACES) this.namespaces.clear();
+    this.namespaces.set(text, text);
     return text;
   }
 
-  #listNow(query: CacheQuery, limit: number): Selected {
+  private listNow(query: CacheQuery, limit: number): Selected {
     const { select } = query;
     if (select !== undefined) {
-      const candidates = this.#index.candidates(select, (visit) => this.#entries.visit({}, undefined, visit));
+      const candidates = this.index.candidates(select, (visit) => this.entries.visit({}, undefined, visit));
       // Sorting pays as long as it is about a small part.
-      if (candidates !== undefined && candidates.length * SORT_COST <= this.#entries.size) {
-        return this.#sortCandidates(query, candidates, select, limit);
+      if (candidates !== undefined && candidates.length * SORT_COST <= this.entries.size) {
+        return this.sortCandidates(query, candidates, select, limit);
       }
     }
     const collector = new Collector(select, limit);
-    this.#entries.visit(query, query.after, (entry) => collector.add(entry));
+    this.entries.visit(query, query.after, (entry) => collector.add(entry));
     return collector;
   }
 
-  #sortCandidates(
+  private sortCandidates(
     query: CacheQuery,
     candidates: readonly CacheEntry[],
     select: SelectionPredicate,
@@ -188,13 +188,13 @@ export class WatchCache {
   }
 
   /** As of a version of the past: entries of now, with the states of then in place of those that changed since. */
-  #listPast(query: CacheQuery, limit: number, past: ReadonlyMap<string, PastState>): Selected {
+  private listPast(query: CacheQuery, limit: number, past: ReadonlyMap<string, PastState>): Selected {
     const collector = new Collector(query.select, limit);
-    this.#visitPast(query, query.after, past, (entry) => collector.add(entry));
+    this.visitPast(query, query.after, past, (entry) => collector.add(entry));
     return collector;
   }
 
-  #visitPast(
+  private visitPast(
     query: CacheQuery,
     after: ListPosition | undefined,
     past: ReadonlyMap<string, PastState>,
@@ -205,12 +205,12 @@ export class WatchCache {
     for (const { key, entry } of past.values()) {
       if (entry === undefined || !concerns(scope, key)) continue;
       if (after !== undefined && comparePositions(key, after) <= 0) continue;
-      if (this.#entries.get(key.namespace, key.name) === undefined) gone.push(entry);
+      if (this.entries.get(key.namespace, key.name) === undefined) gone.push(entry);
     }
     gone.sort((a, b) => comparePositions(a.key, b.key));
     let next = 0;
     let goesOn = true;
-    this.#entries.visit(query, after, (entry) => {
+    this.entries.visit(query, after, (entry) => {
       while (next < gone.length && comparePositions((gone[next] as CacheEntry).key, entry.key) < 0) {
         goesOn = visit(gone[next++] as CacheEntry);
         if (!goesOn) return false;
@@ -223,10 +223,10 @@ export class WatchCache {
     while (goesOn && next < gone.length) goesOn = visit(gone[next++] as CacheEntry);
   }
 
-  #count(query: CacheQuery, after: ListPosition | undefined, past: ReadonlyMap<string, PastState>): number {
-    if (past.size === 0) return this.#entries.count(query, after);
+  private count(query: CacheQuery, after: ListPosition | undefined, past: ReadonlyMap<string, PastState>): number {
+    if (past.size === 0) return this.entries.count(query, after);
     let count = 0;
-    this.#visitPast(query, after, past, () => {
+    this.visitPast(query, after, past, () => {
       count += 1;
       return true;
     });

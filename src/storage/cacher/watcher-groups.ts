@@ -13,42 +13,42 @@ const ANY = '\u0000';
 
 /** The live watchers of a resource by scope: changes are sorted out once per scope, not once per watcher. */
 export class WatcherGroups {
-  readonly #groups = new Map<string, Group>();
-  #size = 0;
+  private readonly groups = new Map<string, Group>();
+  private count = 0;
 
   get size(): number {
-    return this.#size;
+    return this.count;
   }
 
   add(watcher: CacheWatcher): void {
     const id = groupId(watcher.scope.namespace, watcher.scope.name);
-    let group = this.#groups.get(id);
+    let group = this.groups.get(id);
     if (group === undefined) {
       group = { scope: watcher.scope, watchers: new Set(), pending: [] };
-      this.#groups.set(id, group);
+      this.groups.set(id, group);
     }
     if (group.watchers.has(watcher)) return;
     group.watchers.add(watcher);
-    this.#size += 1;
+    this.count += 1;
   }
 
   delete(watcher: CacheWatcher): void {
     const id = groupId(watcher.scope.namespace, watcher.scope.name);
-    const group = this.#groups.get(id);
+    const group = this.groups.get(id);
     if (group === undefined || !group.watchers.delete(watcher)) return;
-    this.#size -= 1;
-    if (group.watchers.size === 0) this.#groups.delete(id);
+    this.count -= 1;
+    if (group.watchers.size === 0) this.groups.delete(id);
   }
 
   /** Every watcher, as of now. */
   all(): CacheWatcher[] {
-    return [...this.#groups.values()].flatMap((group) => [...group.watchers]);
+    return [...this.groups.values()].flatMap((group) => [...group.watchers]);
   }
 
   /** Hands changes to those they concern; answers with watchers whose buffers are too full now. */
   offer(changes: readonly Change[], position: bigint): CacheWatcher[] {
     const slow: CacheWatcher[] = [];
-    for (const { group, concerned } of this.#concerned(changes)) {
+    for (const { group, concerned } of this.concerned(changes)) {
       const batch = sizedBatch(concerned, position);
       // A copy: a watcher that hears of changes may leave at once.
       for (const watcher of [...group.watchers]) if (!watcher.offer(batch)) slow.push(watcher);
@@ -56,10 +56,10 @@ export class WatcherGroups {
     return slow;
   }
 
-  #concerned(changes: readonly Change[]): { group: Group; concerned: readonly Change[] }[] {
+  private concerned(changes: readonly Change[]): { group: Group; concerned: readonly Change[] }[] {
     const found: { group: Group; concerned: readonly Change[] }[] = [];
-    if (this.#groups.size <= FEW_GROUPS) {
-      for (const group of this.#groups.values()) {
+    if (this.groups.size <= FEW_GROUPS) {
+      for (const group of this.groups.values()) {
         const { scope } = group;
         const everything = scope.namespace === undefined && scope.name === undefined;
         const concerned = everything ? changes : changes.filter(({ key }) => concerns(scope, key));
@@ -70,7 +70,7 @@ export class WatcherGroups {
     // Nodes watch single objects by the thousand: ask per change who wants it, not per group what it wants.
     const touched = new Set<Group>();
     for (const change of changes) {
-      for (const group of this.#groupsOf(change.key)) {
+      for (const group of this.groupsOf(change.key)) {
         touched.add(group);
         group.pending.push(change);
       }
@@ -82,13 +82,13 @@ export class WatcherGroups {
     return found;
   }
 
-  *#groupsOf({ namespace, name }: StorageKey): Generator<Group> {
+  private *groupsOf({ namespace, name }: StorageKey): Generator<Group> {
     for (const id of [groupId(undefined, undefined), groupId(namespace, undefined)]) {
-      const group = this.#groups.get(id);
+      const group = this.groups.get(id);
       if (group !== undefined) yield group;
     }
     for (const id of [groupId(undefined, name), groupId(namespace, name)]) {
-      const group = this.#groups.get(id);
+      const group = this.groups.get(id);
       if (group !== undefined) yield group;
     }
   }

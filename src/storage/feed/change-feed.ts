@@ -70,63 +70,63 @@ interface Future {
  * subscriptions nothing is read and the cursor is forgotten.
  */
 export class ChangeFeed {
-  readonly #log: ChangeLog;
-  readonly #options: ChangeFeedOptions;
-  readonly #limits: BufferLimits;
-  readonly #now: () => number;
-  readonly #byResource = new Map<string, Set<Subscription>>();
-  readonly #futures = new Set<Future>();
-  #joiners: Joiner[] = [];
-  #cursor: bigint | undefined;
-  #heard = 0n;
+  private readonly log: ChangeLog;
+  private readonly options: ChangeFeedOptions;
+  private readonly limits: BufferLimits;
+  private readonly now: () => number;
+  private readonly byResource = new Map<string, Set<Subscription>>();
+  private readonly futures = new Set<Future>();
+  private joiners: Joiner[] = [];
+  private cursor: bigint | undefined;
+  private heard = 0n;
   /** Newest versions of own batches whose notifications are yet to come and mean nothing here. */
-  readonly #quiet = new Set<bigint>();
+  private readonly quiet = new Set<bigint>();
   /** Own batches that were not looked at yet, oldest first. */
-  #own: OwnBatch[] = [];
+  private own: OwnBatch[] = [];
   /** Versions of notifications that wait for the end of an own batch, which may be what they tell of. */
-  #held: bigint[] = [];
+  private held: bigint[] = [];
   /** When everything up to the cursor was last known to be all there is. */
-  #lookedAt: number;
-  #due: WakeSource | undefined;
-  #wakeUp: (() => void) | undefined;
-  #stopped = false;
-  #loop: Promise<void> | undefined;
+  private lookedAt: number;
+  private due: WakeSource | undefined;
+  private wakeUp: (() => void) | undefined;
+  private stopped = false;
+  private loop: Promise<void> | undefined;
 
   constructor(log: ChangeLog, options: ChangeFeedOptions) {
-    this.#log = log;
-    this.#options = options;
-    this.#limits = options.limits ?? DEFAULT_LIMITS;
-    this.#now = options.now ?? (() => performance.now());
-    this.#lookedAt = this.#now();
+    this.log = log;
+    this.options = options;
+    this.limits = options.limits ?? DEFAULT_LIMITS;
+    this.now = options.now ?? (() => performance.now());
+    this.lookedAt = this.now();
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.loop = this.run();
   }
 
   /** Ends every subscription with `Closed`. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.stopped = true;
     const closed = new StorageError('Closed', 'storage is shutting down');
-    for (const joiner of this.#joiners.splice(0)) joiner.reject(closed);
-    for (const future of [...this.#futures]) future.settle(closed);
-    this.#failAll(closed);
-    this.#wakeUp?.();
-    await this.#loop;
+    for (const joiner of this.joiners.splice(0)) joiner.reject(closed);
+    for (const future of [...this.futures]) future.settle(closed);
+    this.failAll(closed);
+    this.wakeUp?.();
+    await this.loop;
   }
 
   /** Says that `newest` is committed, or (undefined) that something may have been. */
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
-      if (this.#quiet.delete(newest) || newest <= this.#heard) return;
-      if (this.#own.length > 0 || (source === 'notify' && this.#options.isWriting?.() === true)) {
-        this.#hold(newest);
+      if (this.quiet.delete(newest) || newest <= this.heard) return;
+      if (this.own.length > 0 || (source === 'notify' && this.options.isWriting?.() === true)) {
+        this.hold(newest);
         return;
       }
-      this.#heard = newest;
+      this.heard = newest;
     }
-    this.#due ??= source;
-    this.#wakeUp?.();
+    this.due ??= source;
+    this.wakeUp?.();
   }
 
   /**
@@ -135,81 +135,81 @@ export class ChangeFeed {
    * the position on.
    */
   batchEnded(written: OwnBatch | undefined): void {
-    if (written?.stretch !== undefined && this.#cursor !== undefined) {
-      this.#own.push(written);
-      this.#wakeUp?.();
+    if (written?.stretch !== undefined && this.cursor !== undefined) {
+      this.own.push(written);
+      this.wakeUp?.();
       return;
     }
-    if (written !== undefined) this.#unheard(written);
-    this.#releaseHeld();
+    if (written !== undefined) this.unheard(written);
+    this.releaseHeld();
   }
 
-  #hold(newest: bigint): void {
-    if (this.#held.length >= MOST_HELD) this.#held = [this.#held.reduce(later)];
-    this.#held.push(newest);
+  private hold(newest: bigint): void {
+    if (this.held.length >= MOST_HELD) this.held = [this.held.reduce(later)];
+    this.held.push(newest);
   }
 
   /** Own batches are dealt with: what else was notified meanwhile is of other processes. */
-  #releaseHeld(): void {
-    if (this.#held.length === 0) return;
-    const newest = this.#held.reduce(later);
-    this.#held = [];
-    if (newest <= this.#heard) return;
-    this.#heard = newest;
-    this.#due ??= 'notify';
-    this.#wakeUp?.();
+  private releaseHeld(): void {
+    if (this.held.length === 0) return;
+    const newest = this.held.reduce(later);
+    this.held = [];
+    if (newest <= this.heard) return;
+    this.heard = newest;
+    this.due ??= 'notify';
+    this.wakeUp?.();
   }
 
   /** Something was written that can't be delivered from memory. */
-  #unheard({ newest, resources }: OwnBatch): void {
-    const concerns = (resource: string) => this.#byResource.has(resource);
-    if (this.#joiners.length > 0 || [...resources].some(concerns)) {
+  private unheard({ newest, resources }: OwnBatch): void {
+    const concerns = (resource: string) => this.byResource.has(resource);
+    if (this.joiners.length > 0 || [...resources].some(concerns)) {
       this.wake(newest, 'local');
       return;
     }
-    if (this.#held.includes(newest)) {
-      this.#held = this.#held.filter((version) => version !== newest);
+    if (this.held.includes(newest)) {
+      this.held = this.held.filter((version) => version !== newest);
       return;
     }
-    if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
-    this.#quiet.add(newest);
+    if (this.quiet.size >= MOST_QUIET) this.quiet.clear();
+    this.quiet.add(newest);
   }
 
   /** Delivers own batches that follow the cursor without a gap. */
-  #deliverOwn(): void {
+  private deliverOwn(): void {
     let delivered = 0;
-    for (const batch of this.#own.splice(0)) {
+    for (const batch of this.own.splice(0)) {
       const { newest, stretch } = batch;
-      const cursor = this.#cursor;
+      const cursor = this.cursor;
       if (cursor === undefined || newest <= cursor) continue;
       if (stretch === undefined || !this.follows(stretch, cursor)) {
-        this.#unheard(batch);
+        this.unheard(batch);
         continue;
       }
       for (const change of stretch.changes) {
-        for (const subscription of this.#byResource.get(change.key.resource) ?? []) subscription.offer(change);
+        for (const subscription of this.byResource.get(change.key.resource) ?? []) subscription.offer(change);
       }
       delivered += stretch.changes.length;
-      this.#cursor = newest;
-      this.#heard = later(newest, this.#heard);
+      this.cursor = newest;
+      this.heard = later(newest, this.heard);
     }
-    this.#releaseHeld();
-    if (delivered === 0 || this.#cursor === undefined) return;
-    this.#lookedAt = this.#now();
-    this.#options.onPosition?.(this.#cursor);
-    this.#advanceAll(this.#cursor);
+    this.releaseHeld();
+    if (delivered === 0 || this.cursor === undefined) return;
+    this.lookedAt = this.now();
+    this.options.onPosition?.(this.cursor);
+    this.advanceAll(this.cursor);
   }
 
   /** See `Storage.watch`. A version that is not there yet is waited for, then refused with `TooLargeVersion`. */
   async subscribe(scope: Scope, from: bigint): Promise<ChangeSubscription> {
-    if (this.#stopped) throw new StorageError('Closed', 'storage is shutting down');
+    if (this.stopped) throw new StorageError('Closed', 'storage is shutting down');
     const subscription = await new Promise<Subscription>((resolve, reject) => {
-      this.#joiners.push({ scope, from, resolve, reject });
-      this.#wakeUp?.();
+      this.joiners.push({ scope, from, resolve, reject });
+      this.wakeUp?.();
     });
     try {
       await subscription.begin();
-      if (from > subscription.joined) await this.#future(from);
+      if (from > subscription.joined) await this.future(from);
       return subscription;
     } catch (error) {
       subscription.close();
@@ -217,25 +217,25 @@ export class ChangeFeed {
     }
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopped) {
-      if (this.#joiners.length > 0) await this.#admit();
-      if (this.#stopped) return;
-      if (this.#own.length > 0) this.#deliverOwn();
-      const cursor = this.#cursor;
-      if (cursor === undefined || this.#byResource.size === 0) {
-        this.#cursor = undefined;
-        if (this.#joiners.length === 0) await this.#sleep(undefined);
+  private async run(): Promise<void> {
+    while (!this.stopped) {
+      if (this.joiners.length > 0) await this.admit();
+      if (this.stopped) return;
+      if (this.own.length > 0) this.deliverOwn();
+      const cursor = this.cursor;
+      if (cursor === undefined || this.byResource.size === 0) {
+        this.cursor = undefined;
+        if (this.joiners.length === 0) await this.sleep(undefined);
         continue;
       }
       const untilPoll = this.untilPoll();
-      const source = this.#due ?? (untilPoll !== undefined && untilPoll <= 0 ? 'poll' : undefined);
+      const source = this.due ?? (untilPoll !== undefined && untilPoll <= 0 ? 'poll' : undefined);
       if (source === undefined) {
-        if (this.#joiners.length === 0 && this.#own.length === 0) await this.#sleep(untilPoll);
+        if (this.joiners.length === 0 && this.own.length === 0) await this.sleep(untilPoll);
         continue;
       }
-      this.#due = undefined;
-      await this.#round(cursor, source);
+      this.due = undefined;
+      await this.round(cursor, source);
     }
   }
 
@@ -246,76 +246,74 @@ export class ChangeFeed {
 
   /** Milliseconds until the log has to be read without a reason; undefined: never. */
   untilPoll(): number | undefined {
-    return this.#lookedAt + this.#options.pollMs - this.#now();
+    return this.lookedAt + this.options.pollMs - this.now();
   }
 
-  async #admit(): Promise<void> {
+  private async admit(): Promise<void> {
     let cursor: bigint;
     try {
-      cursor = this.#cursor ?? (await this.#log.head());
+      cursor = this.cursor ?? (await this.log.head());
     } catch (error) {
-      for (const joiner of this.#joiners.splice(0)) joiner.reject(error);
+      for (const joiner of this.joiners.splice(0)) joiner.reject(error);
       return;
     }
-    this.#cursor = cursor;
-    for (const { scope, from, resolve } of this.#joiners.splice(0)) {
-      const subscription = new Subscription(scope, from, cursor, this.#log, this.#limits, (ended) =>
-        this.#leave(ended),
-      );
-      const peers = this.#byResource.get(scope.resource);
-      if (peers === undefined) this.#byResource.set(scope.resource, new Set([subscription]));
+    this.cursor = cursor;
+    for (const { scope, from, resolve } of this.joiners.splice(0)) {
+      const subscription = new Subscription(scope, from, cursor, this.log, this.limits, (ended) => this.leave(ended));
+      const peers = this.byResource.get(scope.resource);
+      if (peers === undefined) this.byResource.set(scope.resource, new Set([subscription]));
       else peers.add(subscription);
       // Writes that nobody listened to may lie behind the cursor.
-      this.#due ??= 'local';
+      this.due ??= 'local';
       resolve(subscription);
     }
   }
 
-  async #round(cursor: bigint, source: WakeSource): Promise<void> {
+  private async round(cursor: bigint, source: WakeSource): Promise<void> {
     try {
-      const stretch = await this.#log.readResources(cursor, [...this.#byResource.keys()]);
+      const stretch = await this.log.readResources(cursor, [...this.byResource.keys()]);
       if (stretch.head < cursor) {
         // The database lost what was delivered already; nobody can go on from here.
-        this.#reset(new StorageError('Expired', `the newest version went back from ${cursor} to ${stretch.head}`));
+        this.reset(new StorageError('Expired', `the newest version went back from ${cursor} to ${stretch.head}`));
         return;
       }
-      this.#options.observer.logRead(stretch.changes.length, source);
+      this.options.observer.logRead(stretch.changes.length, source);
       for (const change of stretch.changes) {
-        for (const subscription of this.#byResource.get(change.key.resource) ?? []) subscription.offer(change);
+        for (const subscription of this.byResource.get(change.key.resource) ?? []) subscription.offer(change);
       }
-      this.#cursor = stretch.position;
-      this.#heard = stretch.head;
-      this.#lookedAt = this.#now();
-      if (stretch.more) this.#due ??= source;
-      this.#options.onPosition?.(stretch.position);
-      this.#advanceAll(stretch.position);
+      this.cursor = stretch.position;
+      this.heard = stretch.head;
+      this.lookedAt = this.now();
+      if (stretch.more) this.due ??= source;
+      this.options.onPosition?.(stretch.position);
+      this.advanceAll(stretch.position);
     } catch (error) {
       if (error instanceof StorageError && error.code === 'Expired') {
-        this.#reset(error);
+        this.reset(error);
         return;
       }
-      if (this.#stopped) return;
-      this.#options.observer.backgroundError('change feed', error);
-      await this.#sleep(RETRY_MS);
-      this.#due ??= source;
+      if (this.stopped) return;
+      this.options.observer.backgroundError('change feed', error);
+      await this.sleep(RETRY_MS);
+      this.due ??= source;
     }
   }
 
-  #advanceAll(position: bigint): void {
-    for (const [resource, subscriptions] of this.#byResource) {
+  private advanceAll(position: bigint): void {
+    for (const [resource, subscriptions] of this.byResource) {
       for (const subscription of subscriptions) {
         if (subscription.advance(position)) continue;
-        this.#options.observer.slowConsumer(resource);
+        this.options.observer.slowConsumer(resource);
         subscription.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
       }
     }
-    for (const future of this.#futures) if (future.from <= position) future.settle(undefined);
+    for (const future of this.futures) if (future.from <= position) future.settle(undefined);
   }
 
   /** Waits until the cursor has reached `from`. */
-  #future(from: bigint): Promise<void> {
+  private future(from: bigint): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#cursor !== undefined && this.#cursor >= from) {
+      if (this.cursor !== undefined && this.cursor >= from) {
         resolve();
         return;
       }
@@ -323,59 +321,59 @@ export class ChangeFeed {
         from,
         settle: (error) => {
           clearTimeout(timer);
-          this.#futures.delete(future);
+          this.futures.delete(future);
           if (error === undefined) resolve();
           else reject(error);
         },
       };
       const timer = setTimeout(() => {
-        const resourceVersion = this.#cursor ?? 0n;
+        const resourceVersion = this.cursor ?? 0n;
         const message = `version ${from} is too large; the newest is ${resourceVersion}`;
         future.settle(new StorageError('TooLargeVersion', message, { resourceVersion }));
-      }, this.#options.futureWaitMs ?? 3_000);
-      this.#futures.add(future);
+      }, this.options.futureWaitMs ?? 3_000);
+      this.futures.add(future);
     });
   }
 
-  #leave(subscription: Subscription): void {
+  private leave(subscription: Subscription): void {
     const { resource } = subscription.scope;
-    const peers = this.#byResource.get(resource);
+    const peers = this.byResource.get(resource);
     peers?.delete(subscription);
-    if (peers?.size === 0) this.#byResource.delete(resource);
+    if (peers?.size === 0) this.byResource.delete(resource);
     // Nobody moves it on now: who joins next starts at the head, not at an old place with all that came since.
-    if (this.#byResource.size === 0) this.#cursor = undefined;
+    if (this.byResource.size === 0) this.cursor = undefined;
   }
 
-  #reset(error: StorageError): void {
-    this.#cursor = undefined;
-    this.#heard = 0n;
-    this.#failAll(error);
+  private reset(error: StorageError): void {
+    this.cursor = undefined;
+    this.heard = 0n;
+    this.failAll(error);
     // Their subscriptions are among those that failed.
-    for (const future of [...this.#futures]) future.settle(error);
+    for (const future of [...this.futures]) future.settle(error);
   }
 
-  #failAll(error: StorageError): void {
-    for (const subscriptions of [...this.#byResource.values()]) {
+  private failAll(error: StorageError): void {
+    for (const subscriptions of [...this.byResource.values()]) {
       for (const subscription of [...subscriptions]) subscription.fail(error);
     }
   }
 
   /** Sleeps until woken, at most `ms`; a sleep that runs its full time is a poll. */
-  #sleep(ms: number | undefined): Promise<void> {
+  private sleep(ms: number | undefined): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
-        this.#wakeUp = undefined;
+        this.wakeUp = undefined;
         resolve();
       };
       const timer =
         ms === undefined
           ? undefined
           : setTimeout(() => {
-              this.#due ??= 'poll';
+              this.due ??= 'poll';
               done();
             }, ms);
-      this.#wakeUp = done;
+      this.wakeUp = done;
     });
   }
 }

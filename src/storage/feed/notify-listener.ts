@@ -43,40 +43,40 @@ export interface ListenerHooks {
  * the log second, so nothing falls between them.
  */
 export class NotifyListener {
-  readonly #connect: () => Promise<ListenConnection>;
-  readonly #hooks: ListenerHooks;
-  readonly #times: ListenerTimes;
-  readonly #stop = new AbortController();
-  #loop: Promise<void> | undefined;
-  #warned = false;
+  private readonly connect: () => Promise<ListenConnection>;
+  private readonly hooks: ListenerHooks;
+  private readonly times: ListenerTimes;
+  private readonly stopping = new AbortController();
+  private loop: Promise<void> | undefined;
+  private warned = false;
 
   constructor(connect: () => Promise<ListenConnection>, hooks: ListenerHooks, times: ListenerTimes = DEFAULT_TIMES) {
-    this.#connect = connect;
-    this.#hooks = hooks;
-    this.#times = times;
+    this.connect = connect;
+    this.hooks = hooks;
+    this.times = times;
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.loop = this.run();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
+    this.stopping.abort();
+    await this.loop;
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
     const backoff = new Backoff(100, 5_000);
     while (!signal.aborted) {
       let session: ListenConnection | undefined;
       try {
-        session = await this.#connect();
-        await this.#listen(session);
+        session = await this.connect();
+        await this.listen(session);
         backoff.reset();
-        await this.#watchOver(session);
+        await this.watchOver(session);
       } catch (error) {
-        if (!signal.aborted) this.#hooks.onError(error);
+        if (!signal.aborted) this.hooks.onError(error);
       } finally {
         await session?.close();
       }
@@ -89,7 +89,7 @@ export class NotifyListener {
    * connection: one from the same would arrive when the pooler happens to use one server connection for both. When it
    * fails nothing is listened to, since LISTEN would stay behind on a connection that serves others.
    */
-  async #listen(session: ListenConnection): Promise<void> {
+  private async listen(session: ListenConnection): Promise<void> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;
     let arrived: (() => void) | undefined;
     const probed = new Promise<void>((resolve) => {
@@ -99,43 +99,43 @@ export class NotifyListener {
       if (payload === probe) arrived?.();
       else if (/^\d{1,19}$/.test(payload)) this.heard(BigInt(payload));
     });
-    await session.execute('listen', `listen ${probe}`, this.#times.heartbeatTimeoutMs);
-    await this.#hooks.notify(probe, probe);
+    await session.execute('listen', `listen ${probe}`, this.times.heartbeatTimeoutMs);
+    await this.hooks.notify(probe, probe);
     const late = new AbortController();
     const silent = await Promise.race([
       probed.then(() => false),
-      sleep(this.#times.probeTimeoutMs, true, { signal: late.signal, ref: false }),
+      sleep(this.times.probeTimeoutMs, true, { signal: late.signal, ref: false }),
     ]);
     late.abort();
     if (!silent) {
-      const channel = await this.#hooks.channel(session, this.#times.heartbeatTimeoutMs);
-      await session.execute('listen', `listen ${channel}`, this.#times.heartbeatTimeoutMs);
-    } else if (!this.#warned) {
-      this.#warned = true;
-      this.#hooks.onError(
+      const channel = await this.hooks.channel(session, this.times.heartbeatTimeoutMs);
+      await session.execute('listen', `listen ${channel}`, this.times.heartbeatTimeoutMs);
+    } else if (!this.warned) {
+      this.warned = true;
+      this.hooks.onError(
         new Error(
           'notifications do not arrive on this connection, as behind a transaction pooler: changes of other processes ' +
             'are found by polling; --listen-database-url takes a direct connection',
         ),
       );
     }
-    this.#hooks.onVersion(undefined);
-    await session.execute('unlisten', `unlisten ${probe}`, this.#times.heartbeatTimeoutMs);
+    this.hooks.onVersion(undefined);
+    await session.execute('unlisten', `unlisten ${probe}`, this.times.heartbeatTimeoutMs);
   }
 
   /** Another process has written this version. */
   heard(version: bigint): void {
-    this.#hooks.onVersion(version);
+    this.hooks.onVersion(version);
   }
 
   /** Returns when the connection is gone or it is time to stop. */
-  async #watchOver(session: ListenConnection): Promise<void> {
+  private async watchOver(session: ListenConnection): Promise<void> {
     const broken = new AbortController();
     session.onBroken(() => broken.abort());
-    const over = AbortSignal.any([broken.signal, this.#stop.signal]);
+    const over = AbortSignal.any([broken.signal, this.stopping.signal]);
     while (!over.aborted) {
-      await this.#hooks.heartbeat(session, this.#times.heartbeatTimeoutMs);
-      await untilAborted(this.#times.heartbeatMs, over);
+      await this.hooks.heartbeat(session, this.times.heartbeatTimeoutMs);
+      await untilAborted(this.times.heartbeatMs, over);
     }
   }
 }

@@ -18,19 +18,21 @@ export class Subscription implements ChangeSubscription {
   readonly scope: Scope;
   /** Cursor of the feed when the subscription was registered: from here on changes arrive live. */
   readonly joined: bigint;
-  readonly #log: ChangeLog;
-  readonly #limits: BufferLimits;
-  readonly #onEnd: (subscription: Subscription) => void;
-  #historyFrom: bigint;
-  #first: ChangeBatch | undefined;
-  #buffer: Change[] = [];
-  #bufferCharacters = 0;
-  #position: bigint;
-  #told: bigint;
-  #failure: StorageError | undefined;
-  readonly #failureListeners: (() => void)[] = [];
-  #closed = false;
-  #waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: StorageError) => void } | undefined;
+  private readonly log: ChangeLog;
+  private readonly limits: BufferLimits;
+  private readonly onEnd: (subscription: Subscription) => void;
+  private historyFrom: bigint;
+  private first: ChangeBatch | undefined;
+  private buffer: Change[] = [];
+  private bufferCharacters = 0;
+  private position: bigint;
+  private told: bigint;
+  private failure: StorageError | undefined;
+  private readonly failureListeners: (() => void)[] = [];
+  private closed = false;
+  private waiting:
+    | { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: StorageError) => void }
+    | undefined;
 
   /** `from`: last version the consumer has. */
   constructor(
@@ -42,63 +44,63 @@ export class Subscription implements ChangeSubscription {
     onEnd: (subscription: Subscription) => void,
   ) {
     this.scope = scope;
-    this.#log = log;
-    this.#limits = limits;
-    this.#onEnd = onEnd;
-    this.#historyFrom = from;
+    this.log = log;
+    this.limits = limits;
+    this.onEnd = onEnd;
+    this.historyFrom = from;
     this.joined = joined;
-    this.#position = from > joined ? from : joined;
-    this.#told = from;
+    this.position = from > joined ? from : joined;
+    this.told = from;
   }
 
   /** Reads the first page of history; throws what the log throws. */
   async begin(): Promise<void> {
-    if (this.#historyFrom < this.joined) this.#first = await this.#readHistory();
+    if (this.historyFrom < this.joined) this.first = await this.readHistory();
   }
 
   async next(): Promise<ChangeBatch | undefined> {
-    if (this.#waiting !== undefined) throw new Error('next() is already waiting');
-    if (this.#closed) return undefined;
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.#first !== undefined) {
-      const first = this.#first;
-      this.#first = undefined;
+    if (this.waiting !== undefined) throw new Error('next() is already waiting');
+    if (this.closed) return undefined;
+    if (this.failure !== undefined) throw this.failure;
+    if (this.first !== undefined) {
+      const first = this.first;
+      this.first = undefined;
       return first;
     }
-    if (this.#historyFrom < this.joined) {
-      const batch = await this.#readHistory();
-      return this.#closed ? undefined : batch;
+    if (this.historyFrom < this.joined) {
+      const batch = await this.readHistory();
+      return this.closed ? undefined : batch;
     }
-    const batch = this.#takeLive();
+    const batch = this.takeLive();
     if (batch !== undefined) return batch;
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      this.waiting = { resolve, reject };
     });
   }
 
   onFailure(listener: () => void): void {
-    if (this.#failure === undefined) this.#failureListeners.push(listener);
+    if (this.failure === undefined) this.failureListeners.push(listener);
     else listener();
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#drop();
-    this.#onEnd(this);
-    this.#waiting?.resolve(undefined);
-    this.#waiting = undefined;
+    if (this.closed) return;
+    this.closed = true;
+    this.drop();
+    this.onEnd(this);
+    this.waiting?.resolve(undefined);
+    this.waiting = undefined;
   }
 
   /** A change of the scope's resource, in order; wakes nobody (see `advance`). */
   offer(change: Change): void {
-    if (this.#closed || this.#failure !== undefined) return;
+    if (this.closed || this.failure !== undefined) return;
     const { namespace, name } = this.scope;
     if (namespace !== undefined && change.key.namespace !== namespace) return;
     if (name !== undefined && change.key.name !== name) return;
-    if (change.resourceVersion <= this.#historyFrom) return;
-    this.#buffer.push(change);
-    this.#bufferCharacters += change.json.length + (change.previousJson?.length ?? 0);
+    if (change.resourceVersion <= this.historyFrom) return;
+    this.buffer.push(change);
+    this.bufferCharacters += change.json.length + (change.previousJson?.length ?? 0);
   }
 
   /**
@@ -106,49 +108,49 @@ export class Subscription implements ChangeSubscription {
    * gets what there is in any case: only what stays behind counts.
    */
   advance(position: bigint): boolean {
-    if (this.#closed || this.#failure !== undefined) return true;
-    if (position > this.#position) this.#position = position;
-    if (this.#waiting !== undefined) {
-      const batch = this.#takeLive();
+    if (this.closed || this.failure !== undefined) return true;
+    if (position > this.position) this.position = position;
+    if (this.waiting !== undefined) {
+      const batch = this.takeLive();
       if (batch !== undefined) {
-        const { resolve } = this.#waiting;
-        this.#waiting = undefined;
+        const { resolve } = this.waiting;
+        this.waiting = undefined;
         resolve(batch);
       }
     }
-    return this.#buffer.length <= this.#limits.changes && this.#bufferCharacters <= this.#limits.characters;
+    return this.buffer.length <= this.limits.changes && this.bufferCharacters <= this.limits.characters;
   }
 
   /** Ends the subscription with an error, which the next or waiting `next()` throws. */
   fail(error: StorageError): void {
-    if (this.#closed || this.#failure !== undefined) return;
-    this.#failure = error;
-    this.#drop();
-    this.#onEnd(this);
-    this.#waiting?.reject(error);
-    this.#waiting = undefined;
-    for (const listener of this.#failureListeners.splice(0)) listener();
+    if (this.closed || this.failure !== undefined) return;
+    this.failure = error;
+    this.drop();
+    this.onEnd(this);
+    this.waiting?.reject(error);
+    this.waiting = undefined;
+    for (const listener of this.failureListeners.splice(0)) listener();
   }
 
-  #takeLive(): ChangeBatch | undefined {
-    if (this.#buffer.length === 0 && this.#position <= this.#told) return undefined;
-    const changes = this.#buffer;
-    this.#buffer = [];
-    this.#bufferCharacters = 0;
-    this.#told = this.#position;
-    return { changes, position: this.#position };
+  private takeLive(): ChangeBatch | undefined {
+    if (this.buffer.length === 0 && this.position <= this.told) return undefined;
+    const changes = this.buffer;
+    this.buffer = [];
+    this.bufferCharacters = 0;
+    this.told = this.position;
+    return { changes, position: this.position };
   }
 
-  async #readHistory(): Promise<ChangeBatch> {
-    const stretch = await this.#log.readScope(this.#historyFrom, this.joined, this.scope);
-    this.#historyFrom = stretch.more ? stretch.position : this.joined;
-    this.#told = this.#historyFrom;
-    return { changes: stretch.changes, position: this.#historyFrom };
+  private async readHistory(): Promise<ChangeBatch> {
+    const stretch = await this.log.readScope(this.historyFrom, this.joined, this.scope);
+    this.historyFrom = stretch.more ? stretch.position : this.joined;
+    this.told = this.historyFrom;
+    return { changes: stretch.changes, position: this.historyFrom };
   }
 
-  #drop(): void {
-    this.#first = undefined;
-    this.#buffer = [];
-    this.#bufferCharacters = 0;
+  private drop(): void {
+    this.first = undefined;
+    this.buffer = [];
+    this.bufferCharacters = 0;
   }
 }

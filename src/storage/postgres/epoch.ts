@@ -35,31 +35,31 @@ const MOST_READS = 4;
  * that does not come back is covered by the leap.
  */
 export class EpochKeeper {
-  readonly #observer: StorageObserver;
-  readonly #open: <T>(use: (session: Session) => Promise<T>) => Promise<T>;
-  #current: Epoch | undefined;
-  #lost: LostVersions | undefined;
-  #seen = 0n;
-  #checking: Promise<void> | undefined;
+  private readonly observer: StorageObserver;
+  private readonly open: <T>(use: (session: Session) => Promise<T>) => Promise<T>;
+  private currentEpoch: Epoch | undefined;
+  private lostVersions: LostVersions | undefined;
+  private newestSeen = 0n;
+  private checking: Promise<void> | undefined;
 
   /** `open` runs a call on some connection of the process and throws `StorageError` only. */
   constructor(observer: StorageObserver, open: <T>(use: (session: Session) => Promise<T>) => Promise<T>) {
-    this.#observer = observer;
-    this.#open = open;
+    this.observer = observer;
+    this.open = open;
   }
 
   /** Undefined before the first check. */
   get current(): Epoch | undefined {
-    return this.#current;
+    return this.currentEpoch;
   }
 
   get lost(): LostVersions | undefined {
-    return this.#lost;
+    return this.lostVersions;
   }
 
   /** Newest version that this process has read or was told of by the database. */
   get seen(): bigint {
-    return this.#seen;
+    return this.newestSeen;
   }
 
   /**
@@ -68,10 +68,10 @@ export class EpochKeeper {
    * saw before the leap tells whether it knows of versions that are gone.
    */
   observe(version: bigint): void {
-    if (version <= this.#seen) return;
-    if (this.#seen > 0n && version - this.#seen >= SUSPICIOUS_LEAP) {
-      this.check().catch((error: unknown) => this.#observer.backgroundError('check of the history', error));
-    } else this.#seen = version;
+    if (version <= this.newestSeen) return;
+    if (this.newestSeen > 0n && version - this.newestSeen >= SUSPICIOUS_LEAP) {
+      this.check().catch((error: unknown) => this.observer.backgroundError('check of the history', error));
+    } else this.newestSeen = version;
   }
 
   /**
@@ -81,10 +81,10 @@ export class EpochKeeper {
   async read(headColumn: number, load: () => Promise<Row[]>): Promise<Row[]> {
     for (let attempt = 0; attempt < MOST_READS; attempt++) {
       // An answer may be overtaken by news: only what was known when it was asked for can contradict it.
-      const before = this.#seen;
+      const before = this.newestSeen;
       const rows = await load();
       const head = BigInt(text(rows[0] ?? [], headColumn));
-      const leapt = before > 0n && head - before >= SUSPICIOUS_LEAP && head > this.#seen;
+      const leapt = before > 0n && head - before >= SUSPICIOUS_LEAP && head > this.newestSeen;
       if (head >= before && !leapt) {
         this.observe(head);
         return rows;
@@ -96,10 +96,10 @@ export class EpochKeeper {
 
   /** Checks on a connection of its own; checks that are asked for meanwhile are the same one. */
   check(): Promise<void> {
-    this.#checking ??= this.#open((session) => this.enter(session)).finally(() => {
-      this.#checking = undefined;
+    this.checking ??= this.open((session) => this.enter(session)).finally(() => {
+      this.checking = undefined;
     });
-    return this.#checking;
+    return this.checking;
   }
 
   /**
@@ -124,51 +124,51 @@ export class EpochKeeper {
     if (facts[2] !== 'off') {
       throw new StorageError('Unavailable', 'the database takes no writes', { reason: 'the database takes no writes' });
     }
-    const seen = this.#seen;
-    const values = [seen.toString(), this.#current?.epoch.toString() ?? null, BUMP.toString()];
+    const seen = this.newestSeen;
+    const values = [seen.toString(), this.currentEpoch?.epoch.toString() ?? null, BUMP.toString()];
     const [row] = await session.run(CHECK_EPOCH, values, TIMEOUT_MS);
     if (row === undefined) throw new StorageError('Unavailable', 'the epoch row is missing');
-    this.#learn(row, seen);
+    this.learn(row, seen);
   }
 
   /** The heartbeat of the listener: true when the signs of the history are those of the last check. */
   async isUnchanged(session: { execute(name: string, sql: string, timeoutMs: number): Promise<unknown> }, ms: number) {
     const rows = (await session.execute(HISTORY_SIGNS.name, HISTORY_SIGNS.text, ms)) as readonly Row[];
     const [epoch, inPlace, timeline] = rows[0] ?? [];
-    const current = this.#current;
+    const current = this.currentEpoch;
     if (current === undefined) return true;
     return (
       epoch === current.epoch.toString() && inPlace === 't' && (timeline ?? undefined) === current.timeline?.toString()
     );
   }
 
-  #learn(row: Row, seen: bigint): void {
-    const before = this.#current;
+  private learn(row: Row, seen: bigint): void {
+    const before = this.currentEpoch;
     // Overtaken by another check: a history that this process was told of is never left for an older one.
     if (before !== undefined && BigInt(text(row, 1)) < before.epoch) return;
     const action = text(row, 0);
     const head = BigInt(text(row, 3));
     const after = BigInt(text(row, 4));
     const until = BigInt(text(row, 5));
-    this.#current = {
+    this.currentEpoch = {
       epoch: BigInt(text(row, 1)),
       systemIdentifier: row[6] ?? undefined,
       timeline: row[7] === null || row[7] === undefined ? undefined : Number(row[7]),
       started: BigInt(text(row, 2)),
     };
-    this.#lost = until > 0n ? { after, until } : undefined;
-    if (head > this.#seen) this.#seen = head;
+    this.lostVersions = until > 0n ? { after, until } : undefined;
+    if (head > this.newestSeen) this.newestSeen = head;
     const moved =
       before !== undefined &&
-      (before.epoch !== this.#current.epoch || before.timeline !== this.#current.timeline || action !== 'same');
+      (before.epoch !== this.currentEpoch.epoch || before.timeline !== this.currentEpoch.timeline || action !== 'same');
     const change: EpochChange = {
       action: action === 'same' ? (moved ? 'joined' : 'same') : action === 'reset' ? 'reset' : 'resumed',
-      epoch: this.#current.epoch,
-      timeline: this.#current.timeline,
+      epoch: this.currentEpoch.epoch,
+      timeline: this.currentEpoch.timeline,
       seen,
       head,
       missing: BigInt(text(row, 8)),
     };
-    this.#observer.epoch(change);
+    this.observer.epoch(change);
   }
 }

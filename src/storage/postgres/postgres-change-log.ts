@@ -18,29 +18,29 @@ const TIMEOUT_MS = 15_000;
 
 /** The log in plinth.changes. */
 export class PostgresChangeLog implements ChangeLog {
-  readonly #pool: SessionPool;
-  readonly #reader: Reader;
-  readonly #epochs: EpochKeeper;
+  private readonly pool: SessionPool;
+  private readonly reader: Reader;
+  private readonly epochs: EpochKeeper;
 
   constructor(pool: SessionPool, reader: Reader, epochs: EpochKeeper) {
-    this.#pool = pool;
-    this.#reader = reader;
-    this.#epochs = epochs;
+    this.pool = pool;
+    this.reader = reader;
+    this.epochs = epochs;
   }
 
   readResources(after: bigint, resources: readonly string[]): Promise<LogStretch> {
-    return this.#read(after, NO_END, resources, undefined, undefined);
+    return this.read(after, NO_END, resources, undefined, undefined);
   }
 
   readScope(after: bigint, upto: bigint, scope: Scope): Promise<LogStretch> {
-    return this.#read(after, upto, [scope.resource], scope.namespace, scope.name);
+    return this.read(after, upto, [scope.resource], scope.namespace, scope.name);
   }
 
   async head(): Promise<bigint> {
-    return (await this.#reader.bounds()).head;
+    return (await this.reader.bounds()).head;
   }
 
-  async #read(
+  private async read(
     after: bigint,
     upto: bigint,
     resources: readonly string[],
@@ -56,8 +56,8 @@ export class PostgresChangeLog implements ChangeLog {
       MOST_ROWS,
       MOST_BYTES,
     ];
-    const [bounds, ...rows] = await this.#epochs.read(1, () =>
-      this.#pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS)),
+    const [bounds, ...rows] = await this.epochs.read(1, () =>
+      this.pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS)),
     );
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     const floor = BigInt(text(bounds, 0));

@@ -41,30 +41,30 @@ const STOP_PATIENCE_MS = 5_000;
  * one listener and up to `poolSize` readers.
  */
 export class PostgresStorage implements Storage {
-  readonly #pool: SessionPool;
-  readonly #reader: Reader;
-  readonly #sequencer: Sequencer;
-  readonly #feed: ChangeFeed;
-  readonly #listener: NotifyListener;
-  readonly #retention: Retention;
-  readonly #epochs: EpochKeeper;
+  private readonly pool: SessionPool;
+  private readonly reader: Reader;
+  private readonly sequencer: Sequencer;
+  private readonly feed: ChangeFeed;
+  private readonly listener: NotifyListener;
+  private readonly retention: Retention;
+  private readonly epochs: EpochKeeper;
 
-  readonly #giveUp = new AbortController();
+  private readonly givenUp = new AbortController();
 
   constructor(given: ResolvedOptions) {
-    const options = { ...given, signal: AbortSignal.any([given.signal, this.#giveUp.signal]) };
-    this.#pool = new SessionPool(options);
-    this.#epochs = new EpochKeeper(options.observer, (use) => this.#pool.run(use));
-    this.#reader = new Reader(this.#pool, options.poolSize, this.#epochs);
-    const log = new PostgresChangeLog(this.#pool, this.#reader, this.#epochs);
-    this.#feed = new ChangeFeed(log, {
+    const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
+    this.pool = new SessionPool(options);
+    this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run(use));
+    this.reader = new Reader(this.pool, options.poolSize, this.epochs);
+    const log = new PostgresChangeLog(this.pool, this.reader, this.epochs);
+    this.feed = new ChangeFeed(log, {
       pollMs: options.notifyPollMs,
       observer: options.observer,
-      onPosition: (version) => this.#sequencer.observe(version),
-      isWriting: () => this.#sequencer.isSending,
+      onPosition: (version) => this.sequencer.observe(version),
+      isWriting: () => this.sequencer.isSending,
     });
-    this.#sequencer = new Sequencer(options, this.#epochs, (written) => this.#feed.batchEnded(written));
-    this.#listener = new NotifyListener(
+    this.sequencer = new Sequencer(options, this.epochs, (written) => this.feed.batchEnded(written));
+    this.listener = new NotifyListener(
       () =>
         Session.open({
           url: options.listenDatabaseUrl,
@@ -75,25 +75,25 @@ export class PostgresStorage implements Storage {
           signal: options.signal,
         }),
       {
-        onVersion: (newest) => this.#feed.wake(newest, 'notify'),
+        onVersion: (newest) => this.feed.wake(newest, 'notify'),
         onError: (error) => options.observer.backgroundError('listener', error),
         notify: (channel, payload) =>
-          this.#pool.run(async (session) => {
+          this.pool.run(async (session) => {
             await session.execute('notify-probe', `select pg_notify('${channel}', '${payload}')`, NOTIFY_TIMEOUT_MS);
           }),
         channel: async (session, timeoutMs) => {
           const rows = (await session.execute(HINT_CHANNEL.name, HINT_CHANNEL.text, timeoutMs)) as readonly Row[];
           return quoteName(text(rows[0] ?? [], 0));
         },
-        heartbeat: (session, timeoutMs) => this.#heartbeat(session, timeoutMs),
+        heartbeat: (session, timeoutMs) => this.heartbeat(session, timeoutMs),
       },
     );
-    this.#retention = new Retention(options, this.#pool);
+    this.retention = new Retention(options, this.pool);
   }
 
   /** Which history of the database this process works in; undefined before the start. */
   get epoch(): Epoch | undefined {
-    return this.#epochs.current;
+    return this.epochs.current;
   }
 
   /**
@@ -101,13 +101,13 @@ export class PostgresStorage implements Storage {
    * then; who doesn't calls `stop`.
    */
   async start(): Promise<void> {
-    const problem = await this.#pool.run((session) => schemaProblem(session));
+    const problem = await this.pool.run((session) => schemaProblem(session));
     if (problem !== undefined) throw problem;
-    await this.#epochs.check();
-    this.#sequencer.start((await this.#reader.bounds()).head);
-    this.#feed.start();
-    this.#listener.start();
-    this.#retention.start();
+    await this.epochs.check();
+    this.sequencer.start((await this.reader.bounds()).head);
+    this.feed.start();
+    this.listener.start();
+    this.retention.start();
   }
 
   /**
@@ -117,8 +117,8 @@ export class PostgresStorage implements Storage {
   async stop(patienceMs = STOP_PATIENCE_MS): Promise<void> {
     const late = setTimeout(() => this.giveUp(), patienceMs);
     try {
-      await Promise.all([this.#retention.stop(), this.#listener.stop(), this.#sequencer.stop(), this.#feed.stop()]);
-      await this.#pool.stop();
+      await Promise.all([this.retention.stop(), this.listener.stop(), this.sequencer.stop(), this.feed.stop()]);
+      await this.pool.stop();
     } finally {
       clearTimeout(late);
     }
@@ -126,18 +126,18 @@ export class PostgresStorage implements Storage {
 
   /** Ends every connection at once, and makes none any more: what waits for the database fails. */
   giveUp(): void {
-    this.#giveUp.abort();
+    this.givenUp.abort();
   }
 
   /** Notices a change of history in a process that neither writes nor reads. */
-  async #heartbeat(session: ListenConnection, timeoutMs: number): Promise<void> {
-    if (await this.#epochs.isUnchanged(session, timeoutMs)) return;
-    await this.#epochs.check();
-    this.#feed.wake(undefined, 'poll');
+  private async heartbeat(session: ListenConnection, timeoutMs: number): Promise<void> {
+    if (await this.epochs.isUnchanged(session, timeoutMs)) return;
+    await this.epochs.check();
+    this.feed.wake(undefined, 'poll');
   }
 
   async create(key: StorageKey, uid: string, json: string, options: CreateOptions = {}): Promise<StoredObject> {
-    const answer = await this.#sequencer.write({
+    const answer = await this.sequencer.write({
       op: 'create',
       key,
       uid,
@@ -156,16 +156,16 @@ export class PostgresStorage implements Storage {
 
   async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
     if (notOlderThan !== undefined) await reach(this, notOlderThan);
-    return this.#reader.get(key);
+    return this.reader.get(key);
   }
 
   list(query: ListQuery): Promise<ListPage> {
-    return listPages({ list: (plain) => this.#reader.list(plain), head: () => this.head() }, query);
+    return listPages({ list: (plain) => this.reader.list(plain), head: () => this.head() }, query);
   }
 
   /** The objects of the query in pages of bounded size, all at one version, for consumers that need not hold them all. */
   pages(query: ListQuery): AsyncIterable<ListPage> {
-    return this.#reader.pages(query, query.limit);
+    return this.reader.pages(query, query.limit);
   }
 
   async guaranteedUpdate(
@@ -174,47 +174,47 @@ export class PostgresStorage implements Storage {
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
     const store = {
-      get: (wanted: StorageKey) => this.#reader.get(wanted),
-      write: (write: Parameters<Sequencer['write']>[0]) => this.#sequencer.write(write),
+      get: (wanted: StorageKey) => this.reader.get(wanted),
+      write: (write: Parameters<Sequencer['write']>[0]) => this.sequencer.write(write),
     };
     return guaranteedUpdate(store, key, options, tryUpdate);
   }
 
   /** Also sends the feed after what it has not read yet, so that who waits for this version need not wait for a hint. */
   async head(): Promise<bigint> {
-    const { head } = await this.#reader.bounds();
-    this.#feed.wake(head, 'local');
+    const { head } = await this.reader.bounds();
+    this.feed.wake(head, 'local');
     return head;
   }
 
   /** A secret that all processes on this database share, made by the migrations. */
   async serverKey(name: 'continue-token'): Promise<Uint8Array> {
-    const [row] = await this.#pool.run((session) => session.run(SERVER_KEY, [name], KEY_TIMEOUT_MS));
+    const [row] = await this.pool.run((session) => session.run(SERVER_KEY, [name], KEY_TIMEOUT_MS));
     if (row === undefined) throw new StorageError('Unavailable', `the server key ${name} is missing`);
     return Buffer.from(text(row, 0), 'hex');
   }
 
   /** The oldest version that can be listed at or watched from. */
   async floor(): Promise<bigint> {
-    return (await this.#reader.bounds()).floor;
+    return (await this.reader.bounds()).floor;
   }
 
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
-    return this.#feed.subscribe(scope, from);
+    return this.feed.subscribe(scope, from);
   }
 
   async aged(query: AgedQuery): Promise<AgedPage> {
     // Log upkeep notes the time about every minute; who looks for younger objects needs it to be told more closely.
-    await this.#reader.noteVersionTime(Math.min(50_000, query.ageMs / 10));
-    return this.#reader.aged(query);
+    await this.reader.noteVersionTime(Math.min(50_000, query.ageMs / 10));
+    return this.reader.aged(query);
   }
 
   lostVersions(): LostVersions | undefined {
-    return this.#epochs.lost;
+    return this.epochs.lost;
   }
 
   async ping(): Promise<void> {
-    await Promise.all([this.#reader.ping(), this.#sequencer.check()]);
+    await Promise.all([this.reader.ping(), this.sequencer.check()]);
   }
 }
 

@@ -42,32 +42,32 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 /** Every read of objects. Throws `StorageError` only. */
 export class Reader {
-  readonly #pool: SessionPool;
-  readonly #epochs: EpochKeeper;
-  readonly #gets: SharedReads<StorageKey, StoredObject | undefined>;
-  readonly #bounds: SharedReads<null, LogBounds>;
+  private readonly pool: SessionPool;
+  private readonly epochs: EpochKeeper;
+  private readonly gets: SharedReads<StorageKey, StoredObject | undefined>;
+  private readonly boundReads: SharedReads<null, LogBounds>;
   /** Objects behind a position at a version, for the pages of a list that goes on. */
-  readonly #counts = new Map<string, number>();
+  private readonly counts = new Map<string, number>();
 
   constructor(pool: SessionPool, poolSize: number, epochs: EpochKeeper) {
-    this.#pool = pool;
-    this.#epochs = epochs;
+    this.pool = pool;
+    this.epochs = epochs;
     const rounds = Math.max(1, poolSize - 1);
-    this.#gets = new SharedReads((keys) => this.#loadObjects(keys), keyString, rounds);
-    this.#bounds = new SharedReads(
-      async () => [await this.#loadBounds()],
+    this.gets = new SharedReads((keys) => this.loadObjects(keys), keyString, rounds);
+    this.boundReads = new SharedReads(
+      async () => [await this.loadBounds()],
       () => '',
       1,
     );
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
-    return isStorableKey(key) ? this.#gets.get(key) : undefined;
+    return isStorableKey(key) ? this.gets.get(key) : undefined;
   }
 
   /** Both ends of the log, read after the call; concurrent calls share a read. */
   bounds(): Promise<LogBounds> {
-    return this.#bounds.get(null);
+    return this.boundReads.get(null);
   }
 
   /**
@@ -84,7 +84,7 @@ export class Reader {
     if (last === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
     const { resourceVersion, more } = last;
     const remaining =
-      query.countRemaining === true ? await this.#remaining(query, items, resourceVersion, more) : undefined;
+      query.countRemaining === true ? await this.remaining(query, items, resourceVersion, more) : undefined;
     return { resourceVersion, items, more, remaining };
   }
 
@@ -96,7 +96,7 @@ export class Reader {
     let rows = FIRST_PAGE_ROWS;
     for (;;) {
       const wanted = Math.min(left, rows);
-      const page = await this.#page(query, after, at, wanted);
+      const page = await this.page(query, after, at, wanted);
       left -= page.items.length;
       yield page;
       if (!page.more || left <= 0) return;
@@ -113,7 +113,7 @@ export class Reader {
   /** See `Storage.aged`. */
   async aged({ resource, ageMs, after, scan }: AgedQuery): Promise<AgedPage> {
     const values = [searchable(resource), ageMs, after?.namespace ?? '', after?.name ?? '', scan];
-    const rows = await this.#pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
+    const rows = await this.pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
     const end = rows.pop();
     if (end === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
     const items = rows.map((row) => storedObject({ resource, namespace: text(row, 1), name: text(row, 2) }, row, 3));
@@ -122,21 +122,21 @@ export class Reader {
 
   /** Remembers when the newest version was reached, unless that was done within the last `everyMs` milliseconds. */
   async noteVersionTime(everyMs: number): Promise<void> {
-    await this.#pool.run((session) => session.run(NOTE_VERSION_TIME, [everyMs], POINT_READ_TIMEOUT_MS));
+    await this.pool.run((session) => session.run(NOTE_VERSION_TIME, [everyMs], POINT_READ_TIMEOUT_MS));
   }
 
   /** The database answers and is not a standby. */
   async ping(): Promise<void> {
-    await this.#pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS));
+    await this.pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS));
   }
 
-  async #loadObjects(keys: readonly StorageKey[]): Promise<readonly (StoredObject | undefined)[]> {
+  private async loadObjects(keys: readonly StorageKey[]): Promise<readonly (StoredObject | undefined)[]> {
     const values = [
       textArray(keys.map((key) => key.resource)),
       textArray(keys.map((key) => key.namespace)),
       textArray(keys.map((key) => key.name)),
     ];
-    const rows = await this.#pool.run((session) => session.run(GET_OBJECTS, values, POINT_READ_TIMEOUT_MS));
+    const rows = await this.pool.run((session) => session.run(GET_OBJECTS, values, POINT_READ_TIMEOUT_MS));
     const found = new Array<StoredObject | undefined>(keys.length).fill(undefined);
     for (const row of rows) {
       const index = Number(row[0]) - 1;
@@ -146,19 +146,24 @@ export class Reader {
     return found;
   }
 
-  async #loadBounds(): Promise<LogBounds> {
-    const [row] = await this.#epochs.read(1, () =>
-      this.#pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS)),
+  private async loadBounds(): Promise<LogBounds> {
+    const [row] = await this.epochs.read(1, () =>
+      this.pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS)),
     );
     if (row === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     return { floor: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };
   }
 
-  async #page(scope: Scope, after: ListPosition | undefined, at: bigint | undefined, limit: number): Promise<ListPage> {
+  private async page(
+    scope: Scope,
+    after: ListPosition | undefined,
+    at: bigint | undefined,
+    limit: number,
+  ): Promise<ListPage> {
     const range = keyRange(scope, after);
     const values = [...rangeValues(range), at?.toString() ?? null, limit + 1];
-    const [bounds, ...rows] = await this.#epochs.read(1, () =>
-      this.#pool.run((session) => session.run(LIST_PAGE, values, LIST_TIMEOUT_MS)),
+    const [bounds, ...rows] = await this.epochs.read(1, () =>
+      this.pool.run((session) => session.run(LIST_PAGE, values, LIST_TIMEOUT_MS)),
     );
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     const head = BigInt(text(bounds, 1));
@@ -172,24 +177,29 @@ export class Reader {
   }
 
   /** Objects behind the page. Only the first page of a series is counted, the others follow from the one before. */
-  async #remaining(query: ListQuery, items: readonly StoredObject[], at: bigint, more: boolean): Promise<number> {
+  private async remaining(
+    query: ListQuery,
+    items: readonly StoredObject[],
+    at: bigint,
+    more: boolean,
+  ): Promise<number> {
     if (!more) return 0;
     const end = items.at(-1)?.key ?? query.after;
-    const known = this.#counts.get(countKey(query, end, at));
+    const known = this.counts.get(countKey(query, end, at));
     if (known !== undefined) return known;
-    const before = this.#counts.get(countKey(query, query.after, at));
-    const remaining = before === undefined ? await this.#count(query, end, at) : before - items.length;
-    this.#counts.set(countKey(query, end, at), remaining);
-    for (const oldest of this.#counts.keys()) {
-      if (this.#counts.size <= MOST_COUNTS) break;
-      this.#counts.delete(oldest);
+    const before = this.counts.get(countKey(query, query.after, at));
+    const remaining = before === undefined ? await this.count(query, end, at) : before - items.length;
+    this.counts.set(countKey(query, end, at), remaining);
+    for (const oldest of this.counts.keys()) {
+      if (this.counts.size <= MOST_COUNTS) break;
+      this.counts.delete(oldest);
     }
     return remaining;
   }
 
-  async #count(scope: Scope, after: ListPosition | undefined, at: bigint): Promise<number> {
+  private async count(scope: Scope, after: ListPosition | undefined, at: bigint): Promise<number> {
     const values = [...rangeValues(keyRange(scope, after)), at.toString()];
-    const [row] = await this.#pool.run((session) => session.run(COUNT_OBJECTS, values, LIST_TIMEOUT_MS));
+    const [row] = await this.pool.run((session) => session.run(COUNT_OBJECTS, values, LIST_TIMEOUT_MS));
     return Number(row?.[0] ?? 0);
   }
 }

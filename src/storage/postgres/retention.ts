@@ -21,46 +21,46 @@ const LEAST_CLOSE_AFTER_MS = 30_000;
  * time. The floor is raised and committed before a partition goes.
  */
 export class Retention {
-  readonly #options: ResolvedOptions;
-  readonly #pool: SessionPool;
-  readonly #random: () => number;
-  readonly #stop = new AbortController();
-  #loop: Promise<void> | undefined;
+  private readonly options: ResolvedOptions;
+  private readonly pool: SessionPool;
+  private readonly random: () => number;
+  private readonly stopping = new AbortController();
+  private loop: Promise<void> | undefined;
 
   /** `random` answers from 0 to below 1. */
   constructor(options: ResolvedOptions, pool: SessionPool, random: () => number = Math.random) {
-    this.#options = options;
-    this.#pool = pool;
-    this.#random = random;
+    this.options = options;
+    this.pool = pool;
+    this.random = random;
   }
 
   start(): void {
-    if (this.#options.retentionIntervalMs > 0) this.#loop = this.#run();
+    if (this.options.retentionIntervalMs > 0) this.loop = this.run();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
+    this.stopping.abort();
+    await this.loop;
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
     while (!signal.aborted) {
       // Spread over the interval, so that processes started together don't come together.
-      await untilAborted(this.#options.retentionIntervalMs * (0.5 + this.#random()), signal);
+      await untilAborted(this.options.retentionIntervalMs * (0.5 + this.random()), signal);
       if (signal.aborted) return;
       try {
-        const history = this.#options.watchHistoryMs;
+        const history = this.options.watchHistoryMs;
         await this.round(history, Math.max(LEAST_CLOSE_AFTER_MS, history / 10));
       } catch (error) {
-        if (!signal.aborted) this.#options.observer.backgroundError('log upkeep', error);
+        if (!signal.aborted) this.options.observer.backgroundError('log upkeep', error);
       }
     }
   }
 
   /** One round; returns how many partitions were dropped. Durations in milliseconds. */
   async round(historyMs: number, closeAfterMs: number): Promise<number> {
-    const [droppable, floor, size] = await this.#pool.run(async (session) => {
+    const [droppable, floor, size] = await this.pool.run(async (session) => {
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
       const [size] = await session.run(LOG_SIZE, [], ROUND_TIMEOUT_MS);
@@ -70,24 +70,24 @@ export class Retention {
         { partitions: Number(size?.[0]), bytes: Number(size?.[1]), notificationQueue: Number(size?.[2]) },
       ] as const;
     });
-    const dropped = droppable.length === 0 ? 0 : await this.#drop(droppable);
-    this.#options.observer.retention(floor, dropped, size);
+    const dropped = droppable.length === 0 ? 0 : await this.drop(droppable);
+    this.options.observer.retention(floor, dropped, size);
     return dropped;
   }
 
   /** On a connection of its own: detaching can't run in a transaction and may have to wait long for a reader. */
-  async #drop(droppable: readonly string[]): Promise<number> {
+  private async drop(droppable: readonly string[]): Promise<number> {
     const session = await Session.open({
-      url: this.#options.listenDatabaseUrl,
-      applicationName: `${this.#options.applicationName} upkeep`,
-      connectTimeoutMs: this.#options.connectTimeoutMs,
+      url: this.options.listenDatabaseUrl,
+      applicationName: `${this.options.applicationName} upkeep`,
+      connectTimeoutMs: this.options.connectTimeoutMs,
       role: 'reader',
-      observer: this.#options.observer,
-      signal: this.#options.signal,
+      observer: this.options.observer,
+      signal: this.options.signal,
     });
     const abort = (): void => session.destroy();
-    this.#stop.signal.addEventListener('abort', abort);
-    if (this.#stop.signal.aborted) abort();
+    this.stopping.signal.addEventListener('abort', abort);
+    if (this.stopping.signal.aborted) abort();
     try {
       // Behind a pooler the setting would stay on a connection that serves others.
       if (!session.pooled) {
@@ -100,7 +100,7 @@ export class Retention {
       }
       return dropped;
     } finally {
-      this.#stop.signal.removeEventListener('abort', abort);
+      this.stopping.signal.removeEventListener('abort', abort);
       await session.close();
     }
   }

@@ -31,102 +31,102 @@ const CREATE_IN_LIVE_NAMESPACE = 3;
  * here, without asking the database: it was committed after both were asked for.
  */
 export class Sequencer {
-  readonly #options: ResolvedOptions;
-  readonly #epochs: EpochKeeper;
-  readonly #onEnd: (written: WrittenBatch | undefined) => void;
-  readonly #stop = new AbortController();
-  readonly #backoff: Backoff;
-  readonly #queue: WriteQueue;
-  readonly #health = new WriterHealth(() => this.#probe());
-  #session: Session | undefined;
-  #known = 0n;
-  #isSending = false;
-  #quietUntil = 0;
-  #lastError: unknown;
-  #wake: (() => void) | undefined;
-  #loop: Promise<void> | undefined;
+  private readonly options: ResolvedOptions;
+  private readonly epochs: EpochKeeper;
+  private readonly onEnd: (written: WrittenBatch | undefined) => void;
+  private readonly stopping = new AbortController();
+  private readonly backoff: Backoff;
+  private readonly queue: WriteQueue;
+  private readonly health = new WriterHealth(() => this.probe());
+  private session: Session | undefined;
+  private known = 0n;
+  private sending = false;
+  private quietUntil = 0;
+  private lastError: unknown;
+  private wake: (() => void) | undefined;
+  private loop: Promise<void> | undefined;
 
   /** `onEnd` hears of the end of every batch that was sent, and what it wrote, if anything. */
   constructor(options: ResolvedOptions, epochs: EpochKeeper, onEnd: (written: WrittenBatch | undefined) => void) {
-    this.#options = options;
-    this.#epochs = epochs;
-    this.#onEnd = onEnd;
-    this.#backoff = new Backoff(20, 1_000);
-    this.#queue = new WriteQueue(options.writeWaitMs, () => this.#lastError);
+    this.options = options;
+    this.epochs = epochs;
+    this.onEnd = onEnd;
+    this.backoff = new Backoff(20, 1_000);
+    this.queue = new WriteQueue(options.writeWaitMs, () => this.lastError);
   }
 
   start(head: bigint): void {
-    this.#known = head;
-    this.#loop = this.#run();
+    this.known = head;
+    this.loop = this.run();
   }
 
   /** Lets the batch under way end, fails what is queued with `Closed`, closes the connection. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    this.#wake?.();
-    await this.#loop;
-    this.#queue.close(new StorageError('Closed', 'storage is shutting down'));
-    await this.#session?.close();
+    this.stopping.abort();
+    this.wake?.();
+    await this.loop;
+    this.queue.close(new StorageError('Closed', 'storage is shutting down'));
+    await this.session?.close();
   }
 
   /** Whether a batch is under way, whose end `onEnd` will tell. */
   get isSending(): boolean {
-    return this.#isSending;
+    return this.sending;
   }
 
   /** Throws `Unavailable` when writes do not get through at the moment. Writes nothing. */
   check(): Promise<void> {
-    return this.#health.check();
+    return this.health.check();
   }
 
   /** Tells that `version` is committed; narrows the search for a lost batch. */
   observe(version: bigint): void {
-    if (version > this.#known) this.#known = version;
-    this.#epochs.observe(version);
+    if (version > this.known) this.known = version;
+    this.epochs.observe(version);
   }
 
   /** Throws `Invalid`, `Unavailable`, `UnknownOutcome` or `Closed`. */
   write(write: Write): Promise<WriteAnswer> {
-    if (this.#stop.signal.aborted) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
+    if (this.stopping.signal.aborted) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
     if (!isStorableKey(write.key)) {
       return Promise.reject(new StorageError('Invalid', 'no object can live under the key', { key: write.key }));
     }
-    const answer = this.#queue.add(write);
-    this.#wake?.();
+    const answer = this.queue.add(write);
+    this.wake?.();
     return answer;
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
     while (!signal.aborted) {
-      if (this.#queue.length === 0) {
+      if (this.queue.length === 0) {
         await new Promise<void>((resolve) => {
-          this.#wake = resolve;
+          this.wake = resolve;
         });
-        this.#wake = undefined;
+        this.wake = undefined;
         continue;
       }
       // Writes that become ready in the same turn of the event loop belong in this batch.
       await new Promise((resolve) => setImmediate(resolve));
-      const session = await this.#connected(undefined);
+      const session = await this.connected(undefined);
       if (session === undefined) continue;
-      const batch = this.#queue.take();
+      const batch = this.queue.take();
       if (batch.length === 0) continue;
-      this.#isSending = true;
-      const written = await this.#send(session, batch);
-      this.#isSending = false;
-      this.#onEnd(written);
+      this.sending = true;
+      const written = await this.send(session, batch);
+      this.sending = false;
+      this.onEnd(written);
     }
   }
 
   /** On the writer's own connection, or on one that is made as it would be. */
-  async #probe(): Promise<void> {
-    const limit = this.#options.resolveDeadlineMs;
-    if (this.#session !== undefined && !this.#session.broken) {
-      await this.#session.run(CHECK_WRITES, [], limit);
+  private async probe(): Promise<void> {
+    const limit = this.options.resolveDeadlineMs;
+    if (this.session !== undefined && !this.session.broken) {
+      await this.session.run(CHECK_WRITES, [], limit);
       return;
     }
-    const session = await this.#open(this.#options.connectTimeoutMs);
+    const session = await this.open(this.options.connectTimeoutMs);
     try {
       await session.run(CHECK_WRITES, [], limit);
     } finally {
@@ -134,46 +134,46 @@ export class Sequencer {
     }
   }
 
-  #open(connectTimeoutMs: number): Promise<Session> {
+  private open(connectTimeoutMs: number): Promise<Session> {
     return Session.open({
-      url: this.#options.databaseUrl,
-      applicationName: `${this.#options.applicationName} writer`,
+      url: this.options.databaseUrl,
+      applicationName: `${this.options.applicationName} writer`,
       connectTimeoutMs,
       role: 'writer',
-      observer: this.#options.observer,
-      signal: this.#options.signal,
+      observer: this.options.observer,
+      signal: this.options.signal,
     });
   }
 
   /** A usable connection, or undefined after one failed attempt and the pause that follows it. */
-  async #connected(limitMs: number | undefined): Promise<Session | undefined> {
-    if (this.#session !== undefined && !this.#session.broken) return this.#session;
-    this.#session = undefined;
+  private async connected(limitMs: number | undefined): Promise<Session | undefined> {
+    if (this.session !== undefined && !this.session.broken) return this.session;
+    this.session = undefined;
     let opened: Session | undefined;
     try {
-      opened = await this.#open(
-        Math.max(1, Math.min(this.#options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
+      opened = await this.open(
+        Math.max(1, Math.min(this.options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
       );
       // Nothing may be written, nor asked about, before it is certain in which history.
-      await this.#epochs.enter(opened);
-      this.#session = opened;
-      this.#backoff.reset();
+      await this.epochs.enter(opened);
+      this.session = opened;
+      this.backoff.reset();
       return opened;
     } catch (error) {
       opened?.destroy();
-      this.#lastError = error;
-      await untilAborted(this.#backoff.next(), this.#stop.signal);
+      this.lastError = error;
+      await untilAborted(this.backoff.next(), this.stopping.signal);
       return undefined;
     }
   }
 
-  async #send(session: Session, batch: QueuedWrite[]): Promise<WrittenBatch | undefined> {
+  private async send(session: Session, batch: QueuedWrite[]): Promise<WrittenBatch | undefined> {
     const began = performance.now();
     const id = newBatchId();
     // Taken now: while the batch is under way #known may pass its versions by way of the log.
-    const before = this.#known;
+    const before = this.known;
     const values = [
-      this.#epochs.current?.epoch.toString() ?? null,
+      this.epochs.current?.epoch.toString() ?? null,
       id,
       smallintArray(batch.map((entry) => opCode(entry.write))),
       textArray(batch.map((entry) => entry.write.key.resource)),
@@ -182,61 +182,61 @@ export class Sequencer {
       textArray(batch.map((entry) => entry.write.uid)),
       bigintArray(batch.map((entry) => entry.write.expected)),
       textArray(batch.map((entry) => entry.write.json)),
-      String(performance.now() >= this.#quietUntil),
+      String(performance.now() >= this.quietUntil),
     ];
     let rows: Row[];
-    this.#health.began();
+    this.health.began();
     try {
-      rows = await session.run(WRITE_BATCH, values, this.#options.resolveDeadlineMs);
+      rows = await session.run(WRITE_BATCH, values, this.options.resolveDeadlineMs);
     } catch (error) {
-      return this.#failed(session, batch, id, before, error);
+      return this.failed(session, batch, id, before, error);
     }
-    this.#health.passed();
-    this.#backoff.reset();
+    this.health.passed();
+    this.backoff.reset();
     const { refused, states, written } = answerBatch(batch, rows);
-    this.#queue.refuseOutdated(states);
+    this.queue.refuseOutdated(states);
     if (written !== undefined) this.observe(written.newest);
-    this.#options.observer.batch(batch.length, refused, performance.now() - began);
+    this.options.observer.batch(batch.length, refused, performance.now() - began);
     return written;
   }
 
-  async #failed(
+  private async failed(
     session: Session,
     batch: QueuedWrite[],
     id: string,
     before: bigint,
     error: unknown,
   ): Promise<WrittenBatch | undefined> {
-    this.#lastError = error;
+    this.lastError = error;
     const kind = failureKind(error);
-    if (kind === 'data') this.#health.passed();
-    else this.#health.failed(error);
+    if (kind === 'data') this.health.passed();
+    else this.health.failed(error);
     switch (kind) {
       case 'lost':
         session.destroy();
-        return this.#resolve(batch, id, before);
+        return this.resolve(batch, id, before);
       case 'reconnect':
         session.destroy();
-        this.#queue.putBack(batch);
-        await untilAborted(this.#backoff.next(), this.#stop.signal);
+        this.queue.putBack(batch);
+        await untilAborted(this.backoff.next(), this.stopping.signal);
         return undefined;
       case 'retry':
-        this.#queue.putBack(batch);
-        await untilAborted(this.#backoff.next(), this.#stop.signal);
+        this.queue.putBack(batch);
+        await untilAborted(this.backoff.next(), this.stopping.signal);
         return undefined;
       case 'epoch':
-        this.#queue.putBack(batch);
-        await this.#enterAgain(session);
+        this.queue.putBack(batch);
+        await this.enterAgain(session);
         return undefined;
       case 'hints':
         // Others find the writes at their next look.
-        if (performance.now() >= this.#quietUntil) this.#options.observer.backgroundError('notifications', error);
-        this.#quietUntil = performance.now() + QUIET_MS;
-        this.#queue.putBack(batch);
+        if (performance.now() >= this.quietUntil) this.options.observer.backgroundError('notifications', error);
+        this.quietUntil = performance.now() + QUIET_MS;
+        this.queue.putBack(batch);
         return undefined;
       case 'partition':
-        this.#queue.putBack(batch);
-        await this.#addPartitions(session);
+        this.queue.putBack(batch);
+        await this.addPartitions(session);
         return undefined;
       case 'data':
         if (batch.length === 1) {
@@ -249,7 +249,7 @@ export class Sequencer {
         } else {
           // One bad value spoils the whole call: send the writes one by one, so that only its own write fails.
           for (const entry of batch) entry.alone = true;
-          this.#queue.putBack(batch);
+          this.queue.putBack(batch);
         }
         return undefined;
       case 'fatal':
@@ -259,65 +259,65 @@ export class Sequencer {
   }
 
   /** A proxy or a pooler moved the connection to another server, or the database was restored under it. */
-  async #enterAgain(session: Session): Promise<void> {
+  private async enterAgain(session: Session): Promise<void> {
     try {
-      await this.#epochs.enter(session);
+      await this.epochs.enter(session);
     } catch (error) {
-      this.#lastError = error;
+      this.lastError = error;
       session.destroy();
-      await untilAborted(this.#backoff.next(), this.#stop.signal);
+      await untilAborted(this.backoff.next(), this.stopping.signal);
     }
   }
 
-  async #addPartitions(session: Session): Promise<void> {
+  private async addPartitions(session: Session): Promise<void> {
     try {
-      await session.run(ADD_PARTITIONS, [3], this.#options.resolveDeadlineMs);
+      await session.run(ADD_PARTITIONS, [3], this.options.resolveDeadlineMs);
     } catch (error) {
-      this.#lastError = error;
-      this.#options.observer.backgroundError('add partitions', error);
-      await untilAborted(this.#backoff.next(), this.#stop.signal);
+      this.lastError = error;
+      this.options.observer.backgroundError('add partitions', error);
+      await untilAborted(this.backoff.next(), this.stopping.signal);
     }
   }
 
   /** Finds out what became of a batch whose answer never came. */
-  async #resolve(batch: QueuedWrite[], id: string, before: bigint): Promise<WrittenBatch | undefined> {
-    const deadline = performance.now() + this.#options.resolveDeadlineMs;
+  private async resolve(batch: QueuedWrite[], id: string, before: bigint): Promise<WrittenBatch | undefined> {
+    const deadline = performance.now() + this.options.resolveDeadlineMs;
     for (;;) {
       const left = deadline - performance.now();
       if (left <= 0) break;
-      const session = await this.#connected(left);
+      const session = await this.connected(left);
       if (session === undefined) {
-        if (this.#stop.signal.aborted || this.#options.signal.aborted) break;
+        if (this.stopping.signal.aborted || this.options.signal.aborted) break;
         continue;
       }
       try {
-        return this.#settle(batch, await session.run(RESOLVE_BATCH, [id, before.toString()], Math.max(1, left)));
+        return this.settle(batch, await session.run(RESOLVE_BATCH, [id, before.toString()], Math.max(1, left)));
       } catch (error) {
-        this.#lastError = error;
+        this.lastError = error;
         if (failureKind(error) !== 'retry') session.destroy();
-        await untilAborted(this.#backoff.next(), this.#stop.signal);
-        if (this.#stop.signal.aborted) break;
+        await untilAborted(this.backoff.next(), this.stopping.signal);
+        if (this.stopping.signal.aborted) break;
       }
     }
-    this.#options.observer.resolved('unknown');
+    this.options.observer.resolved('unknown');
     for (const entry of batch) {
       entry.reject(
         new StorageError('UnknownOutcome', 'the database connection broke during the write; it may have been made', {
           key: entry.write.key,
-          cause: this.#lastError,
+          cause: this.lastError,
         }),
       );
     }
     return undefined;
   }
 
-  #settle(batch: QueuedWrite[], rows: readonly Row[]): WrittenBatch | undefined {
+  private settle(batch: QueuedWrite[], rows: readonly Row[]): WrittenBatch | undefined {
     const written = new Map<string, bigint>();
     for (const row of rows) {
       const key = { resource: text(row, 1), namespace: text(row, 2), name: text(row, 3) };
       written.set(keyString(key), BigInt(text(row, 0)));
     }
-    this.#options.observer.resolved(written.size > 0 ? 'written' : 'not-written');
+    this.options.observer.resolved(written.size > 0 ? 'written' : 'not-written');
     let newest = 0n;
     const again: QueuedWrite[] = [];
     for (const entry of batch) {
@@ -329,7 +329,7 @@ export class Sequencer {
       if (resourceVersion > newest) newest = resourceVersion;
       entry.resolve({ kind: 'written', resourceVersion });
     }
-    this.#queue.putBack(again);
+    this.queue.putBack(again);
     if (newest === 0n) return undefined;
     this.observe(newest);
     return { newest, resources: new Set(batch.map((entry) => entry.write.key.resource)), stretch: undefined };

@@ -10,87 +10,86 @@ import { Session } from './session.js';
  * breaks or the database is not there yet, for at most writeWaitMs.
  */
 export class SessionPool {
-  readonly #options: ResolvedOptions;
-  readonly #stop = new AbortController();
-  readonly #idle: Session[] = [];
-  readonly #all = new Set<Session>();
-  readonly #waiting: (() => void)[] = [];
-  #inUse = 0;
+  private readonly options: ResolvedOptions;
+  private readonly stopping = new AbortController();
+  private readonly idle: Session[] = [];
+  private readonly all = new Set<Session>();
+  private readonly waiting: (() => void)[] = [];
+  private inUse = 0;
 
   constructor(options: ResolvedOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Runs `use` on a connection of its own. Throws `StorageError` only. */
   async run<T>(use: (session: Session) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + this.#options.writeWaitMs;
+    const deadline = performance.now() + this.options.writeWaitMs;
     const backoff = new Backoff(20, 500);
     for (;;) {
-      if (this.#stop.signal.aborted || this.#options.signal.aborted) {
+      if (this.stopping.signal.aborted || this.options.signal.aborted) {
         throw new StorageError('Closed', 'storage is shutting down');
       }
       try {
-        return await this.#once(use);
+        return await this.once(use);
       } catch (error) {
         if (error instanceof StorageError) throw error;
-        if (this.#options.signal.aborted)
-          throw new StorageError('Closed', 'storage is shutting down', { cause: error });
+        if (this.options.signal.aborted) throw new StorageError('Closed', 'storage is shutting down', { cause: error });
         const kind = failureKind(error);
         if (kind === 'fatal' || kind === 'data' || kind === 'partition') throw unavailable(error, 'the read failed');
         const pause = backoff.next();
         if (performance.now() + pause >= deadline) throw unavailable(error, 'the database does not answer');
-        await untilAborted(pause, this.#stop.signal);
+        await untilAborted(pause, this.stopping.signal);
       }
     }
   }
 
   /** Waits for the reads under way and closes all connections. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    for (const go of this.#waiting.splice(0)) go();
-    await Promise.all([...this.#all].map((session) => session.close()));
+    this.stopping.abort();
+    for (const go of this.waiting.splice(0)) go();
+    await Promise.all([...this.all].map((session) => session.close()));
   }
 
-  async #once<T>(use: (session: Session) => Promise<T>): Promise<T> {
-    await this.#slot();
+  private async once<T>(use: (session: Session) => Promise<T>): Promise<T> {
+    await this.slot();
     let session: Session | undefined;
     try {
-      session = await this.#session();
+      session = await this.session();
       return await use(session);
     } catch (error) {
       const kind = error instanceof StorageError ? undefined : failureKind(error);
       if (kind === 'lost' || kind === 'reconnect') session?.destroy();
       throw error;
     } finally {
-      if (session !== undefined && !session.broken) this.#idle.push(session);
-      this.#inUse -= 1;
-      this.#waiting.shift()?.();
+      if (session !== undefined && !session.broken) this.idle.push(session);
+      this.inUse -= 1;
+      this.waiting.shift()?.();
     }
   }
 
-  async #slot(): Promise<void> {
-    while (this.#inUse >= this.#options.poolSize) {
-      if (this.#stop.signal.aborted) throw new StorageError('Closed', 'storage is shutting down');
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  private async slot(): Promise<void> {
+    while (this.inUse >= this.options.poolSize) {
+      if (this.stopping.signal.aborted) throw new StorageError('Closed', 'storage is shutting down');
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
     }
-    this.#inUse += 1;
+    this.inUse += 1;
   }
 
-  async #session(): Promise<Session> {
-    for (let session = this.#idle.pop(); session !== undefined; session = this.#idle.pop()) {
+  private async session(): Promise<Session> {
+    for (let session = this.idle.pop(); session !== undefined; session = this.idle.pop()) {
       if (!session.broken) return session;
     }
     const session = await Session.open({
-      url: this.#options.databaseUrl,
-      applicationName: this.#options.applicationName,
-      connectTimeoutMs: this.#options.connectTimeoutMs,
+      url: this.options.databaseUrl,
+      applicationName: this.options.applicationName,
+      connectTimeoutMs: this.options.connectTimeoutMs,
       role: 'reader',
-      observer: this.#options.observer,
-      signal: this.#options.signal,
+      observer: this.options.observer,
+      signal: this.options.signal,
     });
-    this.#all.add(session);
-    session.onBroken(() => this.#all.delete(session));
-    if (this.#stop.signal.aborted) {
+    this.all.add(session);
+    session.onBroken(() => this.all.delete(session));
+    if (this.stopping.signal.aborted) {
       await session.close();
       throw new StorageError('Closed', 'storage is shutting down');
     }

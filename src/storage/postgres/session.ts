@@ -35,22 +35,22 @@ const rawTypes = { getTypeParser: () => asText };
  * nothing can be known of it any more.
  */
 export class Session {
-  readonly #client: pg.Client;
-  readonly #observer: StorageObserver;
-  readonly #role: SessionOptions['role'];
-  #pooled = false;
-  #broken = false;
-  #closing = false;
+  private readonly client: pg.Client;
+  private readonly observer: StorageObserver;
+  private readonly role: SessionOptions['role'];
+  private isPooled = false;
+  private isBroken = false;
+  private closing = false;
   /** Nobody hears of the end of a connection that is still being made: why it can't be made is told. */
-  #connecting = true;
-  readonly #onBroken: (() => void)[] = [];
+  private connecting = true;
+  private readonly brokenCallbacks: (() => void)[] = [];
 
   private constructor(client: pg.Client, options: SessionOptions) {
-    this.#client = client;
-    this.#observer = options.observer;
-    this.#role = options.role;
-    client.on('error', (error) => this.#markBroken(error));
-    client.on('end', () => this.#markBroken());
+    this.client = client;
+    this.observer = options.observer;
+    this.role = options.role;
+    client.on('error', (error) => this.markBroken(error));
+    client.on('end', () => this.markBroken());
   }
 
   /**
@@ -62,8 +62,8 @@ export class Session {
     let failure: unknown;
     for (const target of targets) {
       try {
-        const session = await Session.#reach(options, target);
-        const standby = await session.#look(options.connectTimeoutMs);
+        const session = await Session.reach(options, target);
+        const standby = await session.look(options.connectTimeoutMs);
         if (!standby || targets.length === 1) return session;
         await session.close();
         failure = new StorageError('Unavailable', 'every host of the database is a standby or does not answer');
@@ -74,18 +74,18 @@ export class Session {
     throw failure;
   }
 
-  static async #reach(options: SessionOptions, target: ConnectionTarget): Promise<Session> {
+  private static async reach(options: SessionOptions, target: ConnectionTarget): Promise<Session> {
     try {
-      return await Session.#connect(options, target.connectionString);
+      return await Session.connect(options, target.connectionString);
     } catch (error) {
       if (target.inTheClear !== undefined && error instanceof Error && error.message.includes('does not support SSL')) {
-        return await Session.#connect(options, target.inTheClear);
+        return await Session.connect(options, target.inTheClear);
       }
       throw error;
     }
   }
 
-  static async #connect(options: SessionOptions, connectionString: string): Promise<Session> {
+  private static async connect(options: SessionOptions, connectionString: string): Promise<Session> {
     const client = new pg.Client({
       connectionString,
       types: rawTypes as unknown as pg.CustomTypesConfig,
@@ -102,14 +102,14 @@ export class Session {
     try {
       if (signal?.aborted === true) throw new StorageError('Closed', 'storage is shutting down');
       await client.connect();
-      if (session.#broken) throw new Error('the connection ended while it was made');
+      if (session.isBroken) throw new Error('the connection ended while it was made');
     } catch (error) {
       session.destroy();
       const reason = connectionProblem(error);
       options.observer.connectionLost(options.role, reason);
       throw reason;
     }
-    session.#connecting = false;
+    session.connecting = false;
     return session;
   }
 
@@ -117,7 +117,7 @@ export class Session {
    * Finds out what the connection leads to; true for a standby. A pooler answers with a process id of its own making,
    * so the one of the server differs.
    */
-  async #look(timeoutMs: number): Promise<boolean> {
+  private async look(timeoutMs: number): Promise<boolean> {
     try {
       // Who may create functions somewhere on the path of the role could put his own in the place of built-in ones.
       const [row] = await this.execute(
@@ -126,7 +126,7 @@ export class Session {
            then set_config('search_path', 'pg_catalog, pg_temp', false) end`,
         timeoutMs,
       );
-      this.#pooled = row?.[0] !== String(this.backendPid);
+      this.isPooled = row?.[0] !== String(this.backendPid);
       return row?.[1] === 't';
     } catch (error) {
       this.destroy();
@@ -139,33 +139,33 @@ export class Session {
    * left behind on the server: no prepared statements, no settings.
    */
   get pooled(): boolean {
-    return this.#pooled;
+    return this.isPooled;
   }
 
   get broken(): boolean {
-    return this.#broken;
+    return this.isBroken;
   }
 
   /** Server process id, for tests and logs; that of a pooler is its own. */
   get backendPid(): number {
-    return (this.#client as unknown as { processID: number }).processID;
+    return (this.client as unknown as { processID: number }).processID;
   }
 
   /** Calls back once when the connection is gone, at once when it already is. */
   onBroken(callback: () => void): void {
-    if (this.#broken) callback();
-    else this.#onBroken.push(callback);
+    if (this.isBroken) callback();
+    else this.brokenCallbacks.push(callback);
   }
 
   onNotification(callback: (payload: string) => void): void {
-    this.#client.on('notification', (message) => callback(message.payload ?? ''));
+    this.client.on('notification', (message) => callback(message.payload ?? ''));
   }
 
   /** Runs a prepared statement (behind a pooler one without a name); rejects with the driver's error (see `failureKind`). */
   async run(statement: Statement, values: readonly StatementValue[], timeoutMs: number): Promise<Row[]> {
-    return this.#timed(statement.name, timeoutMs, () =>
-      this.#client.query<(string | null)[]>({
-        ...(this.#pooled ? {} : { name: statement.name }),
+    return this.timed(statement.name, timeoutMs, () =>
+      this.client.query<(string | null)[]>({
+        ...(this.isPooled ? {} : { name: statement.name }),
         text: statement.text,
         values: values as unknown[],
         rowMode: 'array',
@@ -175,10 +175,10 @@ export class Session {
 
   /** Runs plain SQL (one or several statements, without parameters) in the simple protocol. */
   async execute(name: string, sql: string, timeoutMs: number): Promise<Row[]> {
-    return this.#timed(name, timeoutMs, () => this.#client.query<(string | null)[]>({ text: sql, rowMode: 'array' }));
+    return this.timed(name, timeoutMs, () => this.client.query<(string | null)[]>({ text: sql, rowMode: 'array' }));
   }
 
-  async #timed(name: string, timeoutMs: number, call: () => Promise<pg.QueryArrayResult<(string | null)[]>>) {
+  private async timed(name: string, timeoutMs: number, call: () => Promise<pg.QueryArrayResult<(string | null)[]>>) {
     const began = performance.now();
     let failed = true;
     const timer = setTimeout(() => this.destroy(), timeoutMs);
@@ -188,24 +188,24 @@ export class Session {
       return result.rows ?? [];
     } finally {
       clearTimeout(timer);
-      this.#observer.query(name, performance.now() - began, failed);
+      this.observer.query(name, performance.now() - began, failed);
     }
   }
 
   /** Ends the connection without waiting; a running statement rejects. */
   destroy(): void {
-    const { connection } = this.#client as unknown as { connection: { stream: { destroy(error?: Error): void } } };
+    const { connection } = this.client as unknown as { connection: { stream: { destroy(error?: Error): void } } };
     connection.stream.destroy();
-    this.#markBroken();
+    this.markBroken();
   }
 
   /** Says goodbye to the server; falls back to `destroy` when it doesn't listen. */
   async close(): Promise<void> {
-    if (this.#broken) return;
-    this.#closing = true;
+    if (this.isBroken) return;
+    this.closing = true;
     const timer = setTimeout(() => this.destroy(), 1_000);
     try {
-      await this.#client.end();
+      await this.client.end();
     } catch {
       this.destroy();
     } finally {
@@ -213,11 +213,11 @@ export class Session {
     }
   }
 
-  #markBroken(reason?: unknown): void {
-    if (this.#broken) return;
-    this.#broken = true;
-    if (!this.#closing && !this.#connecting) this.#observer.connectionLost(this.#role, reason);
-    for (const callback of this.#onBroken.splice(0)) callback();
+  private markBroken(reason?: unknown): void {
+    if (this.isBroken) return;
+    this.isBroken = true;
+    if (!this.closing && !this.connecting) this.observer.connectionLost(this.role, reason);
+    for (const callback of this.brokenCallbacks.splice(0)) callback();
   }
 }
 

@@ -6,15 +6,15 @@ import { SharedReads } from './shared-reads.js';
 /** Rounds as they were asked for; each ends when the test says so. */
 class Rounds {
   readonly asked: (readonly string[])[] = [];
-  readonly #answers: ((values: readonly string[]) => void)[] = [];
+  private readonly answers: ((values: readonly string[]) => void)[] = [];
 
   readonly load = (keys: readonly string[]): Promise<readonly string[]> => {
     this.asked.push(keys);
-    return new Promise((resolve) => this.#answers.push(resolve));
+    return new Promise((resolve) => this.answers.push(resolve));
   };
 
   end(round: number): void {
-    this.#answers[round]?.((this.asked[round] ?? []).map((key) => `value of ${key}`));
+    this.answers[round]?.((this.asked[round] ?? []).map((key) => `value of ${key}`));
   }
 }
 

@@ -11,15 +11,15 @@ const PATIENCE_MS = 50;
  * every call in it was made, so it can't answer with something older than the call.
  */
 export class SharedReads<K, V> {
-  readonly #load: (keys: readonly K[]) => Promise<readonly V[]>;
-  readonly #identify: (key: K) => string;
-  readonly #mostRounds: number;
-  readonly #mostKeys: number;
-  #waiting = new Map<string, { readonly key: K; readonly waiters: Waiter<V>[] }>();
-  #rounds = 0;
-  #scheduled = false;
-  #newestRoundAt = 0;
-  #patience: NodeJS.Timeout | undefined;
+  private readonly load: (keys: readonly K[]) => Promise<readonly V[]>;
+  private readonly identify: (key: K) => string;
+  private readonly mostRounds: number;
+  private readonly mostKeys: number;
+  private waiting = new Map<string, { readonly key: K; readonly waiters: Waiter<V>[] }>();
+  private rounds = 0;
+  private scheduled = false;
+  private newestRoundAt = 0;
+  private patience: NodeJS.Timeout | undefined;
 
   /** `load` answers keys in their order; `identify` tells which keys are the same. */
   constructor(
@@ -28,58 +28,58 @@ export class SharedReads<K, V> {
     mostRounds: number,
     mostKeys = 500,
   ) {
-    this.#load = load;
-    this.#identify = identify;
-    this.#mostRounds = mostRounds;
-    this.#mostKeys = mostKeys;
+    this.load = load;
+    this.identify = identify;
+    this.mostRounds = mostRounds;
+    this.mostKeys = mostKeys;
   }
 
   get(key: K): Promise<V> {
     return new Promise((resolve, reject) => {
-      const id = this.#identify(key);
-      const known = this.#waiting.get(id);
-      if (known === undefined) this.#waiting.set(id, { key, waiters: [{ resolve, reject }] });
+      const id = this.identify(key);
+      const known = this.waiting.get(id);
+      if (known === undefined) this.waiting.set(id, { key, waiters: [{ resolve, reject }] });
       else known.waiters.push({ resolve, reject });
-      this.#schedule();
+      this.schedule();
     });
   }
 
-  #schedule(): void {
-    if (this.#scheduled || this.#rounds >= this.#mostRounds || this.#waiting.size === 0) return;
-    if (this.#rounds > 0 && this.#waiting.size < FULL_ROUND) {
-      const left = this.#newestRoundAt + PATIENCE_MS - performance.now();
+  private schedule(): void {
+    if (this.scheduled || this.rounds >= this.mostRounds || this.waiting.size === 0) return;
+    if (this.rounds > 0 && this.waiting.size < FULL_ROUND) {
+      const left = this.newestRoundAt + PATIENCE_MS - performance.now();
       if (left > 0) {
-        this.#patience ??= setTimeout(() => {
-          this.#patience = undefined;
-          this.#schedule();
+        this.patience ??= setTimeout(() => {
+          this.patience = undefined;
+          this.schedule();
         }, left).unref();
         return;
       }
     }
-    this.#scheduled = true;
+    this.scheduled = true;
     // Calls of all connections that are read in this turn of the event loop belong in this round; a call that is alone
     // loses nothing, as its turn ends at once.
     setImmediate(() => {
-      this.#scheduled = false;
-      void this.#round();
+      this.scheduled = false;
+      void this.round();
     });
   }
 
-  async #round(): Promise<void> {
-    const taken = [...this.#waiting.values()].slice(0, this.#mostKeys);
-    if (taken.length === this.#waiting.size) this.#waiting = new Map();
-    else for (const { key } of taken) this.#waiting.delete(this.#identify(key));
-    this.#rounds += 1;
-    this.#newestRoundAt = performance.now();
-    this.#schedule();
+  private async round(): Promise<void> {
+    const taken = [...this.waiting.values()].slice(0, this.mostKeys);
+    if (taken.length === this.waiting.size) this.waiting = new Map();
+    else for (const { key } of taken) this.waiting.delete(this.identify(key));
+    this.rounds += 1;
+    this.newestRoundAt = performance.now();
+    this.schedule();
     try {
-      const values = await this.#load(taken.map(({ key }) => key));
+      const values = await this.load(taken.map(({ key }) => key));
       for (const [i, { waiters }] of taken.entries()) for (const waiter of waiters) waiter.resolve(values[i] as V);
     } catch (error) {
       for (const { waiters } of taken) for (const waiter of waiters) waiter.reject(error);
     } finally {
-      this.#rounds -= 1;
-      this.#schedule();
+      this.rounds -= 1;
+      this.schedule();
     }
   }
 }

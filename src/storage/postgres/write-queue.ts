@@ -43,34 +43,34 @@ const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
  * not made.
  */
 export class WriteQueue {
-  readonly #waitMs: number;
-  readonly #lastError: () => unknown;
-  #writes: QueuedWrite[] = [];
-  #sweeper: NodeJS.Timeout | undefined;
+  private readonly waitMs: number;
+  private readonly lastError: () => unknown;
+  private writes: QueuedWrite[] = [];
+  private sweeper: NodeJS.Timeout | undefined;
 
   /** `waitMs`: how long a write may wait, in milliseconds; `lastError` tells why the database takes none. */
   constructor(waitMs: number, lastError: () => unknown) {
-    this.#waitMs = waitMs;
-    this.#lastError = lastError;
+    this.waitMs = waitMs;
+    this.lastError = lastError;
   }
 
   get length(): number {
-    return this.#writes.length;
+    return this.writes.length;
   }
 
   /** Resolves when the write is answered. */
   add(write: Write): Promise<WriteAnswer> {
     return new Promise((resolve, reject) => {
-      this.#writes.push({
+      this.writes.push({
         write,
         keyString: keyString(write.key),
-        deadline: performance.now() + this.#waitMs,
+        deadline: performance.now() + this.waitMs,
         resolve,
         reject,
         alone: false,
         stayedBehind: false,
       });
-      this.#watchDeadlines();
+      this.watchDeadlines();
     });
   }
 
@@ -81,7 +81,7 @@ export class WriteQueue {
     const keys = new Set<string>();
     let limit = MAX_BATCH_WRITES;
     let characters = 0;
-    for (const entry of this.#writes) {
+    for (const entry of this.writes) {
       const fits = batch.length === 0 || (!entry.alone && characters + entry.write.json.length <= MAX_BATCH_CHARACTERS);
       if (!fits || batch.length >= limit || keys.has(entry.keyString)) {
         entry.stayedBehind = true;
@@ -94,15 +94,15 @@ export class WriteQueue {
       // Also for entries left behind: a later write of the key must not overtake them.
       keys.add(entry.keyString);
     }
-    this.#writes = left;
+    this.writes = left;
     return batch;
   }
 
   /** Writes that were not made go again, before all others and under their old deadlines. */
   putBack(entries: readonly QueuedWrite[]): void {
     if (entries.length === 0) return;
-    this.#writes = [...entries, ...this.#writes];
-    this.#watchDeadlines();
+    this.writes = [...entries, ...this.writes];
+    this.watchDeadlines();
   }
 
   /**
@@ -110,8 +110,8 @@ export class WriteQueue {
    * the batch went off: since it was committed others may have written, and who writes now may know of it.
    */
   refuseOutdated(outcomes: ReadonlyMap<string, StoredObject | undefined>): void {
-    if (this.#writes.length === 0) return;
-    this.#writes = this.#writes.filter((entry) => {
+    if (this.writes.length === 0) return;
+    this.writes = this.writes.filter((entry) => {
       if (!entry.stayedBehind || !outcomes.has(entry.keyString)) return true;
       const current = outcomes.get(entry.keyString);
       if ((current?.resourceVersion ?? null) === entry.write.expected) return true;
@@ -122,25 +122,25 @@ export class WriteQueue {
 
   /** Fails everything that waits. */
   close(error: StorageError): void {
-    clearInterval(this.#sweeper);
-    for (const entry of this.#writes.splice(0)) entry.reject(error);
+    clearInterval(this.sweeper);
+    for (const entry of this.writes.splice(0)) entry.reject(error);
   }
 
   /** Until the queue is found empty. */
-  #watchDeadlines(): void {
-    this.#sweeper ??= setInterval(() => this.#sweep(), Math.min(250, this.#waitMs)).unref();
+  private watchDeadlines(): void {
+    this.sweeper ??= setInterval(() => this.sweep(), Math.min(250, this.waitMs)).unref();
   }
 
-  #sweep(): void {
+  private sweep(): void {
     const now = performance.now();
-    if (this.#writes.length === 0) {
-      clearInterval(this.#sweeper);
-      this.#sweeper = undefined;
+    if (this.writes.length === 0) {
+      clearInterval(this.sweeper);
+      this.sweeper = undefined;
       return;
     }
-    this.#writes = this.#writes.filter((entry) => {
+    this.writes = this.writes.filter((entry) => {
       if (entry.deadline > now) return true;
-      const cause = this.#lastError();
+      const cause = this.lastError();
       entry.reject(
         new StorageError('Unavailable', 'the database did not take the write in time', {
           key: entry.write.key,

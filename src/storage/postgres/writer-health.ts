@@ -15,63 +15,60 @@ const DISK_ERRORS = ['53100', '58030', 'XX001', 'XX002'];
  * lately, by a look at the way they take.
  */
 export class WriterHealth {
-  readonly #probe: () => Promise<void>;
-  readonly #now: () => number;
-  #provenAt = Number.NEGATIVE_INFINITY;
-  #refusedAt = Number.NEGATIVE_INFINITY;
-  #refusal: unknown;
-  #sendingSince: number | undefined;
-  #probing: Promise<void> | undefined;
+  private readonly probe: () => Promise<void>;
+  private readonly now: () => number;
+  private provenAt = Number.NEGATIVE_INFINITY;
+  private refusedAt = Number.NEGATIVE_INFINITY;
+  private refusal: unknown;
+  private sendingSince: number | undefined;
+  private probing: Promise<void> | undefined;
 
   /** `probe` tries the way of a write; `now` counts milliseconds. */
   constructor(probe: () => Promise<void>, now: () => number = () => performance.now()) {
-    this.#probe = probe;
-    this.#now = now;
+    this.probe = probe;
+    this.now = now;
   }
 
   /** A batch is sent. */
   began(): void {
-    this.#sendingSince = this.#now();
+    this.sendingSince = this.now();
   }
 
   /** The batch was answered. */
   passed(): void {
-    this.#sendingSince = undefined;
-    this.#provenAt = this.#now();
-    this.#refusedAt = Number.NEGATIVE_INFINITY;
+    this.sendingSince = undefined;
+    this.provenAt = this.now();
+    this.refusedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** The batch failed, for a reason that is not in what it wrote. */
   failed(error: unknown): void {
-    this.#sendingSince = undefined;
-    this.#provenAt = Number.NEGATIVE_INFINITY;
+    this.sendingSince = undefined;
+    this.provenAt = Number.NEGATIVE_INFINITY;
     if (!DISK_ERRORS.includes(sqlState(error) ?? '')) return;
-    this.#refusedAt = this.#now();
-    this.#refusal = error;
+    this.refusedAt = this.now();
+    this.refusal = error;
   }
 
   /** Throws `Unavailable` when writes do not get through. Calls at the same time share one look. */
   async check(): Promise<void> {
-    const now = this.#now();
-    if (now - this.#refusedAt < REFUSED_MS) throw unavailable(this.#refusal, 'the database refused a write');
-    if (this.#sendingSince !== undefined) {
-      if (now - this.#sendingSince < STUCK_MS) return;
-      throw new StorageError(
-        'Unavailable',
-        `a write has been under way for ${Math.round(now - this.#sendingSince)} ms`,
-      );
+    const now = this.now();
+    if (now - this.refusedAt < REFUSED_MS) throw unavailable(this.refusal, 'the database refused a write');
+    if (this.sendingSince !== undefined) {
+      if (now - this.sendingSince < STUCK_MS) return;
+      throw new StorageError('Unavailable', `a write has been under way for ${Math.round(now - this.sendingSince)} ms`);
     }
-    if (now - this.#provenAt < PROVEN_MS) return;
-    this.#probing ??= this.#look().finally(() => {
-      this.#probing = undefined;
+    if (now - this.provenAt < PROVEN_MS) return;
+    this.probing ??= this.look().finally(() => {
+      this.probing = undefined;
     });
-    await this.#probing;
+    await this.probing;
   }
 
-  async #look(): Promise<void> {
+  private async look(): Promise<void> {
     try {
-      await this.#probe();
-      this.#provenAt = this.#now();
+      await this.probe();
+      this.provenAt = this.now();
     } catch (error) {
       throw unavailable(error, 'no write gets through');
     }
