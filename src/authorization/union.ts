@@ -76,8 +76,8 @@ export class UnionRuleResolver implements RuleResolver {
     let incomplete = false;
     for (const module of this.modules) {
       const rules = await module.rulesFor(user, namespace);
-      resourceRules.push(...rules.resourceRules);
-      nonResourceRules.push(...rules.nonResourceRules);
+      for (const rule of rules.resourceRules) resourceRules.push(rule);
+      for (const rule of rules.nonResourceRules) nonResourceRules.push(rule);
       incomplete ||= rules.incomplete;
       if (rules.evaluationError !== '') errors.push(rules.evaluationError);
     }

@@ -1,3 +1,4 @@
+import { pathPrefix } from '../../apis/rbac/rules/path-pattern.js';
 import type {
   AuthorizationDecision,
   Authorizer,
@@ -119,5 +120,5 @@ function isMatch(pattern: string, value: string): boolean {
 
 function matchesPath({ nonResourcePath }: AbacPolicy, path: string): boolean {
   if (nonResourcePath === '*' || nonResourcePath === path) return true;
-  return nonResourcePath.endsWith('*') && path.startsWith(nonResourcePath.replace(/\*+$/, ''));
+  return nonResourcePath.endsWith('*') && path.startsWith(pathPrefix(nonResourcePath));
 }

@@ -55,5 +55,5 @@ export function nodeMode({ storage, registry, names, logger }: NodeModeOptions):
 export function nodeRules(names: VendorNames): CompiledRole {
   const role = bootstrapPolicy(names).clusterRoles.find(({ metadata }) => metadata.name === nodeRole);
   if (role === undefined) throw new Error(`the default policy has no role ${nodeRole}`);
-  return new CompiledRole(role.rules ?? []);
+  return CompiledRole.of(role.rules ?? []);
 }

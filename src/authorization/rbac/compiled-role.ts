@@ -1,4 +1,6 @@
+import { pathPrefix } from '../../apis/rbac/rules/path-pattern.js';
 import type { PolicyRule } from '../../apis/rbac/v1/role.types.js';
+import { atOnce, eachInSteps, type Steps, setInSteps } from '../../machinery/turns.js';
 
 const everything = '*';
 
@@ -23,8 +25,20 @@ export class CompiledRole {
   private readonly onAll: CompiledRule[] = [];
   private readonly onPaths: CompiledPathRule[] = [];
 
-  constructor(readonly rules: readonly PolicyRule[]) {
-    for (const rule of rules) this.add(rule);
+  private constructor(readonly rules: readonly PolicyRule[]) {}
+
+  static of(rules: readonly PolicyRule[]): CompiledRole {
+    return atOnce(CompiledRole.inSteps(rules));
+  }
+
+  /** The same in steps: a role may have tens of thousands of rules, and a rule hundreds of thousands of values. */
+  static *inSteps(rules: readonly PolicyRule[]): Steps<CompiledRole> {
+    const role = new CompiledRole(rules);
+    for (const rule of rules) {
+      yield* role.add(rule);
+      yield;
+    }
+    return role;
   }
 
   /**
@@ -48,33 +62,36 @@ export class CompiledRole {
     return false;
   }
 
-  private add({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): void {
+  private *add({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): Steps {
     if (nonResourceURLs !== undefined && nonResourceURLs.length > 0) {
-      this.onPaths.push({
-        verbs: setOf(verbs),
-        paths: new Set(nonResourceURLs.filter((path) => !path.endsWith(everything))),
-        prefixes: nonResourceURLs.filter((path) => path.endsWith(everything)).map((path) => path.replace(/\*+$/, '')),
+      const paths = new Set<string>();
+      const prefixes: string[] = [];
+      yield* eachInSteps(nonResourceURLs, (path) => {
+        if (path.endsWith(everything)) prefixes.push(pathPrefix(path));
+        else paths.add(path);
       });
+      this.onPaths.push({ verbs: yield* setOf(verbs), paths, prefixes });
     }
     const rule: CompiledRule = {
-      verbs: setOf(verbs),
-      apiGroups: setOf(apiGroups),
-      names: resourceNames === undefined || resourceNames.length === 0 ? undefined : new Set(resourceNames),
+      verbs: yield* setOf(verbs),
+      apiGroups: yield* setOf(apiGroups),
+      names: resourceNames === undefined || resourceNames.length === 0 ? undefined : yield* setInSteps(resourceNames),
     };
-    for (const resource of new Set(resources)) {
+    const distinct = yield* setInSteps(resources ?? []);
+    yield* eachInSteps(distinct, (resource) => {
       if (resource === everything) this.onAll.push(rule);
       else {
         const rules = this.byResource.get(resource);
         if (rules === undefined) this.byResource.set(resource, [rule]);
         else rules.push(rule);
       }
-    }
+    });
   }
 }
 
-function setOf(values: readonly string[] | undefined | null): ReadonlySet<string> | undefined {
+function* setOf(values: readonly string[] | undefined | null): Steps<ReadonlySet<string> | undefined> {
   const list = values ?? [];
-  return list.includes(everything) ? undefined : new Set(list);
+  return list.includes(everything) ? undefined : yield* setInSteps(list);
 }
 
 function anyAllows(rules: readonly CompiledRule[], verb: string, apiGroup: string, name: string): boolean {

@@ -1,11 +1,10 @@
-import type { ClusterRole, Role } from '../../apis/rbac/v1/role.types.js';
-import type { ClusterRoleBinding, RoleBinding } from '../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
+import { inTurns } from '../../machinery/turns.js';
 import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
 import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
-import type { PolicyIndex } from './policy-index.js';
+import type { AnyBinding, AnyRole, PolicyIndex } from './policy-index.js';
 
 export interface PolicyFollowerOptions {
   readonly storage: Storage;
@@ -57,8 +56,8 @@ export class PolicyFollower {
 
 function roleSink(index: PolicyIndex, kind: 'Role' | 'ClusterRole'): ObjectSink {
   return {
-    replace: (objects) => index.replaceRoles(objects as readonly ApiObject[] as readonly (Role | ClusterRole)[], kind),
-    set: (object) => index.setRole(object as ApiObject as Role | ClusterRole, kind),
+    replace: (objects) => inTurns(index.replacingRoles(objects as readonly ApiObject[] as readonly AnyRole[], kind)),
+    set: (object) => inTurns(index.settingRole(object as ApiObject as AnyRole, kind)),
     delete: (namespace, name) => index.deleteRole(kind, namespace, name),
   };
 }
@@ -66,11 +65,8 @@ function roleSink(index: PolicyIndex, kind: 'Role' | 'ClusterRole'): ObjectSink 
 function bindingSink(index: PolicyIndex, isNamespaced: boolean): ObjectSink {
   return {
     replace: (objects) =>
-      index.replaceBindings(
-        objects as readonly ApiObject[] as readonly (RoleBinding | ClusterRoleBinding)[],
-        isNamespaced,
-      ),
-    set: (object) => index.setBinding(object as ApiObject as RoleBinding | ClusterRoleBinding),
-    delete: (namespace, name) => index.deleteBinding(namespace, name),
+      inTurns(index.replacingBindings(objects as readonly ApiObject[] as readonly AnyBinding[], isNamespaced)),
+    set: (object) => inTurns(index.settingBinding(object as ApiObject as AnyBinding)),
+    delete: (namespace, name) => inTurns(index.deletingBinding(namespace, name)),
   };
 }

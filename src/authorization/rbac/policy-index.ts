@@ -2,10 +2,13 @@ import type { ClusterRole, Role } from '../../apis/rbac/v1/role.types.js';
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../../apis/rbac/v1/role-binding.types.js';
 import type { AuthorizationDecision } from '../../machinery/authorizer.js';
 import type { UserInfo } from '../../machinery/request-context.js';
+import { atOnce, eachInSteps, type Steps } from '../../machinery/turns.js';
 import { CompiledRole } from './compiled-role.js';
 
-type AnyBinding = RoleBinding | ClusterRoleBinding;
-type AnyRole = Role | ClusterRole;
+/** A binding of either kind. */
+export type AnyBinding = RoleBinding | ClusterRoleBinding;
+/** A role of either kind. */
+export type AnyRole = Role | ClusterRole;
 
 /** The role that bindings refer to; there as long as it exists or some binding names it. */
 export class RoleSlot {
@@ -18,6 +21,11 @@ export class RoleSlot {
   ) {}
 }
 
+/** What a grant says about the binding it comes from. */
+type BindingNames = Pick<AnyBinding, 'roleRef'> & {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+};
+
 /** What one subject gets from one binding. */
 export class Grant {
   private allowed: AuthorizationDecision | undefined;
@@ -25,17 +33,22 @@ export class Grant {
   constructor(
     readonly key: string,
     readonly slot: RoleSlot,
-    private readonly text: string,
+    private readonly binding: BindingNames,
+    private readonly subject: Subject,
   ) {}
 
   /** The decision that this grant leads to; the text says why, as clients know it. */
   get decision(): AuthorizationDecision {
-    this.allowed ??= Object.freeze({ decision: 'allow', reason: `RBAC: allowed by ${this.text}` } as const);
+    if (this.allowed === undefined) {
+      const reason = `RBAC: allowed by ${describe(this.binding, this.subject)}`;
+      this.allowed = Object.freeze({ decision: 'allow', reason } as const);
+    }
     return this.allowed;
   }
 }
 
 const noGrants: readonly Grant[] = [];
+const noSubjects: ReadonlySet<string> = new Set();
 
 /** Grants of one scope (the cluster or one namespace) by who gets them. Service accounts are users by their name. */
 export class ScopeGrants {
@@ -57,8 +70,8 @@ export class ScopeGrants {
 interface IndexedBinding {
   readonly scope: string;
   readonly slot: RoleSlot;
-  readonly users: readonly string[];
-  readonly groups: readonly string[];
+  readonly users: ReadonlySet<string>;
+  readonly groups: ReadonlySet<string>;
 }
 
 /**
@@ -77,8 +90,14 @@ export class PolicyIndex {
     return this.scopes.get(namespace);
   }
 
-  setRole({ metadata, rules }: AnyRole, kind: 'Role' | 'ClusterRole'): void {
-    this.slotOf(kind, metadata.namespace ?? '', metadata.name ?? '').role = new CompiledRole(rules ?? []);
+  setRole(role: AnyRole, kind: 'Role' | 'ClusterRole'): void {
+    atOnce(this.settingRole(role, kind));
+  }
+
+  /** {@link setRole} in steps; what held before holds until the last of them. */
+  *settingRole({ metadata, rules }: AnyRole, kind: 'Role' | 'ClusterRole'): Steps {
+    const role = yield* CompiledRole.inSteps(rules ?? []);
+    this.slotOf(kind, metadata.namespace ?? '', metadata.name ?? '').role = role;
   }
 
   deleteRole(kind: 'Role' | 'ClusterRole', namespace: string, name: string): void {
@@ -90,65 +109,89 @@ export class PolicyIndex {
   }
 
   setBinding(binding: AnyBinding): void {
+    atOnce(this.settingBinding(binding));
+  }
+
+  /** {@link setBinding} in steps: first everybody gets what the binding grants, then it is taken from those it left out. */
+  *settingBinding(binding: AnyBinding): Steps {
     const { name = '', namespace = '' } = binding.metadata;
-    this.deleteBinding(namespace, name);
-    const slot = this.slotOf(binding.roleRef.kind, namespace, binding.roleRef.name);
-    slot.bindings++;
     const key = slotKey('', namespace, name);
+    const before = this.bindings.get(key);
+    const { roleRef } = binding;
+    const slot = this.slotOf(roleRef.kind, namespace, roleRef.name);
+    slot.bindings++;
+    // Not the object with all that it is made of.
+    const from = { metadata: { name, namespace }, roleRef };
     const users = new Set<string>();
     const groups = new Set<string>();
-    for (const subject of binding.subjects ?? []) {
-      const user = userOf(subject, namespace);
-      const who = subject.kind === 'Group' ? subject.name : user;
+    yield* eachInSteps(binding.subjects ?? [], (subject) => {
+      const who = subject.kind === 'Group' ? subject.name : userOf(subject, namespace);
       const into = subject.kind === 'Group' ? groups : users;
-      if (who === undefined || into.has(who)) continue;
+      if (who === undefined || into.has(who)) return;
       into.add(who);
       const scope = this.scopeOf(namespace);
-      insert(
-        subject.kind === 'Group' ? scope.groups : scope.users,
-        who,
-        new Grant(key, slot, describe(binding, subject)),
-      );
-    }
-    this.bindings.set(key, { scope: namespace, slot, users: [...users], groups: [...groups] });
+      insert(subject.kind === 'Group' ? scope.groups : scope.users, who, new Grant(key, slot, from, subject));
+    });
+    this.bindings.set(key, { scope: namespace, slot, users, groups });
+    if (before !== undefined) yield* this.takingOut(key, before, users, groups);
   }
 
   deleteBinding(namespace: string, name: string): void {
+    atOnce(this.deletingBinding(namespace, name));
+  }
+
+  /** {@link deleteBinding} in steps. */
+  *deletingBinding(namespace: string, name: string): Steps {
     const key = slotKey('', namespace, name);
     const indexed = this.bindings.get(key);
     if (indexed === undefined) return;
     this.bindings.delete(key);
-    const scope = this.scopes.get(indexed.scope);
+    yield* this.takingOut(key, indexed, noSubjects, noSubjects);
+  }
+
+  /** Takes a binding from all subjects but those given. */
+  private *takingOut(
+    key: string,
+    { scope: namespace, slot, users, groups }: IndexedBinding,
+    keptUsers: ReadonlySet<string>,
+    keptGroups: ReadonlySet<string>,
+  ): Steps {
+    const scope = this.scopes.get(namespace);
     if (scope !== undefined) {
-      for (const user of indexed.users) remove(scope.users, user, key);
-      for (const group of indexed.groups) remove(scope.groups, group, key);
-      if (scope.isEmpty) this.scopes.delete(indexed.scope);
+      yield* eachInSteps(users, (user) => {
+        if (!keptUsers.has(user)) remove(scope.users, user, key);
+      });
+      yield* eachInSteps(groups, (group) => {
+        if (!keptGroups.has(group)) remove(scope.groups, group, key);
+      });
+      if (scope.isEmpty) this.scopes.delete(namespace);
     }
-    indexed.slot.bindings--;
-    const { kind, name: role } = indexed.slot;
-    if (indexed.slot.bindings === 0 && indexed.slot.role === undefined)
-      this.slots.delete(slotKey(kind, namespace, role));
+    slot.bindings--;
+    if (slot.bindings === 0 && slot.role === undefined) this.slots.delete(slotKey(slot.kind, namespace, slot.name));
   }
 
   /** Makes the roles of a kind those given; bindings keep what they refer to. */
-  replaceRoles(roles: readonly AnyRole[], kind: 'Role' | 'ClusterRole'): void {
+  *replacingRoles(roles: readonly AnyRole[], kind: 'Role' | 'ClusterRole'): Steps {
     const kept = new Set(roles.map(({ metadata }) => slotKey(kind, metadata.namespace ?? '', metadata.name ?? '')));
-    for (const [key, slot] of this.slots) {
-      if (slot.kind !== kind || kept.has(key)) continue;
+    yield* eachInSteps(this.slots, ([key, slot]) => {
+      if (slot.kind !== kind || kept.has(key)) return;
       slot.role = undefined;
       if (slot.bindings === 0) this.slots.delete(key);
-    }
-    for (const role of roles) this.setRole(role, kind);
+    });
+    for (const role of roles) yield* this.settingRole(role, kind);
   }
 
   /** Makes the bindings those given: all cluster-wide ones, or all in namespaces. */
-  replaceBindings(bindings: readonly AnyBinding[], isNamespaced: boolean): void {
+  *replacingBindings(bindings: readonly AnyBinding[], isNamespaced: boolean): Steps {
     const kept = new Set(bindings.map(({ metadata }) => slotKey('', metadata.namespace ?? '', metadata.name ?? '')));
     for (const [key, { scope }] of this.bindings) {
       if ((scope !== '') !== isNamespaced || kept.has(key)) continue;
-      this.deleteBinding(scope, key.slice(slotKey('', scope, '').length));
+      yield* this.deletingBinding(scope, key.slice(slotKey('', scope, '').length));
     }
-    for (const binding of bindings) this.setBinding(binding);
+    for (const binding of bindings) {
+      yield* this.settingBinding(binding);
+      yield;
+    }
   }
 
   private slotOf(kind: string, namespace: string, name: string): RoleSlot {
@@ -184,8 +227,8 @@ function userOf({ kind, name, namespace }: Subject, bindingNamespace: string): s
   return home === '' ? undefined : `system:serviceaccount:${home}:${name}`;
 }
 
-function describe({ metadata, roleRef }: AnyBinding, subject: Subject): string {
-  const { name = '', namespace = '' } = metadata;
+function describe({ metadata, roleRef }: BindingNames, subject: Subject): string {
+  const { name, namespace } = metadata;
   const quote = JSON.stringify;
   const binding =
     namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`;
@@ -201,7 +244,7 @@ function insert(map: Map<string, Grant[]>, who: string, grant: Grant): void {
     return;
   }
   const at = position(grants, grant.key);
-  grants.splice(at, 0, grant);
+  grants.splice(at, grants[at]?.key === grant.key ? 1 : 0, grant);
 }
 
 function remove(map: Map<string, Grant[]>, who: string, key: string): void {

@@ -4,6 +4,7 @@ import { attributesOfRequest } from '../../../test/support/request-attributes.js
 import type { ClusterRole, PolicyRule } from '../../apis/rbac/v1/role.types.js';
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../../apis/rbac/v1/role-binding.types.js';
 import type { UserInfo } from '../../machinery/request-context.js';
+import { atOnce } from '../../machinery/turns.js';
 import { PolicyIndex } from './policy-index.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
 import { FreshPolicyAuthorizer, maxLostMs } from './rbac-mode.js';
@@ -229,22 +230,70 @@ describe('PolicyIndex', () => {
     assert.equal(policy.index.scope('n'), undefined);
   });
 
+  it('takes a large binding in steps, without taking anything from those who keep it', () => {
+    const policy = new Policy().role('Role r', [core('get', 'pods')], 'n');
+    const names = (from: number) => Array.from({ length: 5_000 }, (_, i) => `User u${from + i}`);
+    policy.bind('b', 'n', 'Role r', ...names(0));
+    let steps = 0;
+    for (const _ of policy.index.settingBinding(binding('b', 'n', 'Role r', names(2_500)))) {
+      steps++;
+      assert.equal(policy.allows(user('u4000'), request), true);
+    }
+    assert.ok(steps > 20, `${steps} steps`);
+    const allowed = [0, 2_499, 2_500, 7_499, 7_500].map((i) => policy.allows(user(`u${i}`), request));
+    assert.deepEqual(allowed, [false, false, true, true, false]);
+    assert.ok([...policy.index.deletingBinding('n', 'b')].length > 10);
+    assert.equal(policy.index.scope('n'), undefined);
+  });
+
+  it('takes a large role in steps, and decides by the old one until the last', () => {
+    const policy = new Policy().role('Role r', [core('get', 'pods')], 'n').bind('b', 'n', 'Role r', 'User alice');
+    const wide = core('get', Array.from({ length: 5_000 }, (_, i) => `r${i}`).join(' '));
+    const rules = [...Array.from({ length: 5_000 }, (_, i) => core('get', `s${i}`)), wide, core('get', 'secrets')];
+    let steps = 0;
+    const role = { metadata: metadata('r', 'n'), rules } as ClusterRole;
+    for (const _ of policy.index.settingRole(role, 'Role')) {
+      steps++;
+      assert.equal(policy.allows(user('alice'), request), true);
+    }
+    assert.ok(steps > 5_020, `${steps} steps`);
+    assert.equal(policy.allows(user('alice'), request), false);
+    assert.equal(policy.allows(user('alice'), 'GET /api/v1/namespaces/n/secrets/s'), true);
+  });
+
+  it('reads paths in rules in time that grows with their length', () => {
+    const path = `/${'*'.repeat(1_000_000)}x*`;
+    const policy = new Policy().role('ClusterRole r', [{ verbs: ['get'], nonResourceURLs: [path, '/a**'] }]);
+    policy.bind('b', '', 'ClusterRole r', 'User alice');
+    assert.equal(policy.allows(user('alice'), 'GET /a/b'), true);
+    assert.equal(policy.allows(user('alice'), 'GET /b'), false);
+  });
+
+  it('lists no more rules of a user than can be handed around', () => {
+    const rules = Array.from({ length: 30_000 }, (_, i) => core('get', `r${i}`));
+    const policy = new Policy().role('ClusterRole r', rules).bind('b', '', 'ClusterRole r', 'User alice');
+    const { resourceRules, incomplete, evaluationError } = policy.authorizer.rulesFor(user('alice'), 'n');
+    assert.equal(resourceRules.length, 25_000);
+    assert.equal(incomplete, true);
+    assert.match(evaluationError, /too many rules/);
+  });
+
   it('forgets with a fresh list what is not in it, and nothing of other kinds', () => {
     const policy = new Policy()
       .role('ClusterRole c', [core('get', 'pods')])
       .bind('wide', '', 'ClusterRole c', 'User carol')
       .bind('a', 'n', 'ClusterRole c', 'User alice')
       .bind('b', 'n', 'ClusterRole c', 'User bob');
-    policy.index.replaceBindings([binding('b', 'n', 'ClusterRole c', ['User bob', 'User dan'])], true);
+    atOnce(policy.index.replacingBindings([binding('b', 'n', 'ClusterRole c', ['User bob', 'User dan'])], true));
     const allowed = ['alice', 'bob', 'carol', 'dan'].filter((name) => policy.allows(user(name), request));
     assert.deepEqual(allowed, ['bob', 'carol', 'dan']);
-    policy.index.replaceRoles([], 'Role');
+    atOnce(policy.index.replacingRoles([], 'Role'));
     assert.equal(policy.allows(user('bob'), request), true);
-    policy.index.replaceRoles([], 'ClusterRole');
+    atOnce(policy.index.replacingRoles([], 'ClusterRole'));
     assert.equal(policy.allows(user('bob'), request), false);
     policy.role('ClusterRole c', [core('get', 'pods')]);
     assert.equal(policy.allows(user('bob'), request), true);
-    policy.index.replaceBindings([], false);
+    atOnce(policy.index.replacingBindings([], false));
     assert.equal(policy.allows(user('carol'), request), false);
   });
 });

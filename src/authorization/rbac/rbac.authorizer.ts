@@ -1,3 +1,4 @@
+import type { PolicyRule } from '../../apis/rbac/v1/role.types.js';
 import type {
   AuthorizationDecision,
   Authorizer,
@@ -13,6 +14,8 @@ import type { Grant, PolicyIndex, RoleSlot, ScopeGrants } from './policy-index.j
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
 /** How many roles that don't exist are named in a reason. */
 const maxMissingRoles = 20;
+/** Rules and values in them that are listed of one user: a list is copied and written as a whole. */
+const mostListed = 100_000;
 
 /**
  * Mode `RBAC` (specification 5.4): a request is allowed when some role that the user has by a binding allows it. Rules
@@ -44,10 +47,18 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     const resourceRules: ResourceRule[] = [];
     const nonResourceRules: NonResourceRule[] = [];
     const seen = new Set<string>();
+    let left = mostListed;
+    let isCut = false;
     const take = ({ key, slot }: Grant) => {
       if (seen.has(key)) return;
       seen.add(key);
       for (const rule of slot.role?.rules ?? []) {
+        const count = countOf(rule);
+        if (count > left) {
+          isCut = true;
+          continue;
+        }
+        left -= count;
         const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
         if (resources.length > 0) resourceRules.push({ verbs: verbs ?? [], apiGroups, resources, resourceNames });
         if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs: verbs ?? [], nonResourceURLs });
@@ -55,8 +66,11 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     };
     cluster?.visit(user, take);
     local?.visit(user, take);
-    const evaluationError = this.missingRoles(user, cluster, local);
-    return { resourceRules, nonResourceRules, incomplete: false, evaluationError };
+    const missing = this.missingRoles(user, cluster, local);
+    const evaluationError = [missing, isCut ? 'there are too many rules to be listed' : '']
+      .filter((text) => text !== '')
+      .join('\n');
+    return { resourceRules, nonResourceRules, incomplete: isCut, evaluationError };
   }
 
   /** Roles that are bound to the user but not there: what stands in the way of a permission is often just that. */
@@ -78,6 +92,11 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
   private missingRole({ kind, name }: RoleSlot): string {
     return `${kind.toLowerCase()}.${this.group} ${JSON.stringify(name)} not found`;
   }
+}
+
+function countOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
+  return lists.reduce((sum, list) => sum + (list?.length ?? 0), 1);
 }
 
 function findInScope(

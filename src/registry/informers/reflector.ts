@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { ChangeSubscription, Storage, StoredObject } from '../../storage/storage.interface.js';
+import type { Change, ChangeSubscription, Storage, StoredObject } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
 
 const retryMs = 500;
 const pageSize = 500;
 
-/** Gets all objects of a resource and then every change, in order. Called by one follower, never concurrently. */
+/**
+ * Gets all objects of a resource and then every change, in order. Called by one follower, never concurrently: what takes
+ * long may be done in turns with everything else.
+ */
 export interface ObjectSink {
   /**
    * What `replace` and `set` get instead of the object; default: the object. Called as soon as an object is read, so
@@ -15,9 +18,9 @@ export interface ObjectSink {
    */
   reduce?(object: ApiObject): ApiObject;
   /** Everything there is, at the start and whenever changes may have been missed. */
-  replace(objects: readonly ApiObject[]): void;
-  set(object: ApiObject): void;
-  delete(namespace: string, name: string): void;
+  replace(objects: readonly ApiObject[]): void | Promise<void>;
+  set(object: ApiObject): void | Promise<void>;
+  delete(namespace: string, name: string): void | Promise<void>;
 }
 
 /**
@@ -95,10 +98,16 @@ export class Reflector {
     const subscription = await this.storage.watch({ resource: this.resource }, at);
     if (this.isStopped) subscription.close();
     this.subscription = subscription;
-    this.sink.replace(objects);
+    await this.sink.replace(objects);
     this.lostAt = undefined;
     this.position = at;
     this.wake();
+  }
+
+  private tell(change: Change): void | Promise<void> {
+    if (change.type === 'delete') return this.sink.delete(change.key.namespace, change.key.name);
+    const read = this.read(change);
+    return read instanceof Promise ? read.then((object) => this.sink.set(object)) : this.sink.set(read);
   }
 
   /** A large object is read in turns with everything else. */
@@ -131,11 +140,8 @@ export class Reflector {
       const batch = await subscription.next();
       if (batch === undefined) return;
       for (const change of batch.changes) {
-        if (change.type === 'delete') this.sink.delete(change.key.namespace, change.key.name);
-        else {
-          const read = this.read(change);
-          this.sink.set(read instanceof Promise ? await read : read);
-        }
+        const told = this.tell(change);
+        if (told instanceof Promise) await told;
       }
       this.position = batch.position;
       this.wake();

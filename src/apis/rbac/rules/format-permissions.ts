@@ -15,7 +15,7 @@ export function compactPermissions(permissions: readonly Permission[]): Permissi
     }
     const found = simple.get(key);
     if (found === undefined) simple.set(key, { permission, verbs: [...(permission.verbs ?? [])] });
-    else found.verbs.push(...(permission.verbs ?? []));
+    else for (const verb of permission.verbs ?? []) found.verbs.push(verb);
   }
   return [...others, ...[...simple.values()].map(({ permission, verbs }) => ({ ...permission, verbs }))];
 }

@@ -1,3 +1,6 @@
+import { atOnce, eachInSteps, type Steps } from '../../../machinery/turns.js';
+import { pathPrefix } from './path-pattern.js';
+
 /** A permission as roles and authorizers write it. */
 export interface Permission {
   readonly verbs: readonly string[] | null;
@@ -8,18 +11,28 @@ export interface Permission {
 }
 
 /** The lists of a {@link Permission}, none absent. */
-interface Lists {
-  readonly verbs: readonly string[];
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames: readonly string[];
+interface Lists<L = readonly string[]> {
+  readonly verbs: L;
+  readonly apiGroups: L;
+  readonly resources: L;
+  readonly resourceNames: L;
   readonly nonResourceURLs: readonly string[];
+}
+
+/** Of a rule that is held, looked through once for each that is asked for. */
+interface Values {
+  readonly length: number;
+  has(value: string): boolean;
 }
 
 /** A rule names every combination of its lists, so that a small text can ask for billions of them. */
 const maxCombinations = 20_000;
+/** Longer lists are looked up in. */
+const mostLookedThrough = 16;
 /** Each asked rule is compared with each held one. */
 const maxComparisons = 2_000_000;
+/** Values that are compared in one step. */
+const costOfStep = 10_000;
 
 /** Too many single permissions to be checked one by one. */
 export class TooManyPermissions extends Error {}
@@ -32,25 +45,39 @@ export class TooManyPermissions extends Error {}
  * very many rules on both sides.
  */
 export function uncoveredPermissions(held: readonly Permission[], asked: readonly Permission[]): Permission[] {
-  const owned = held.map(listsOf);
+  return atOnce(findingUncovered(held, asked));
+}
+
+/** {@link uncoveredPermissions} in steps. */
+export function* findingUncovered(held: readonly Permission[], asked: readonly Permission[]): Steps<Permission[]> {
+  const owned: Lists<Values>[] = [];
+  yield* eachInSteps(held, (permission) => owned.push(valuesOf(listsOf(permission))));
   const uncovered: Permission[] = [];
   let combinations = 0;
   let comparisons = 0;
-  const compare = () => {
+  let cost = 0;
+  const isCovered = function* (rule: Lists): Steps<boolean> {
     comparisons += owned.length;
     if (comparisons > maxComparisons) throw new TooManyPermissions('there are too many rules to be checked');
+    for (const own of owned) {
+      cost += costOf(own, rule);
+      if (cost >= costOfStep) {
+        cost = 0;
+        yield;
+      }
+      if (covers(own, rule)) return true;
+    }
+    return false;
   };
   for (const permission of asked) {
     const rule = unique(listsOf(permission));
-    compare();
     // Usual rules are granted as they are held; then there is nothing to take apart.
-    if (owned.some((own) => covers(own, rule))) continue;
+    if (yield* isCovered(rule)) continue;
     combinations += countSingle(rule);
     if (combinations > maxCombinations)
       throw new TooManyPermissions('the rules have too many combinations to be checked');
     for (const single of singlePermissions(rule)) {
-      compare();
-      if (!owned.some((own) => covers(own, single))) uncovered.push(single);
+      if (!(yield* isCovered(single))) uncovered.push(single);
     }
   }
   return uncovered;
@@ -95,7 +122,30 @@ function* singlePermissions({ verbs, apiGroups, resources, resourceNames, nonRes
   }
 }
 
-function covers(own: Lists, asked: Lists): boolean {
+function valuesOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Lists): Lists<Values> {
+  return {
+    verbs: valuesIn(verbs),
+    apiGroups: valuesIn(apiGroups),
+    resources: valuesIn(resources),
+    resourceNames: valuesIn(resourceNames),
+    nonResourceURLs,
+  };
+}
+
+function valuesIn(list: readonly string[]): Values {
+  const { length } = list;
+  if (length <= mostLookedThrough) return { length, has: (value) => list.includes(value) };
+  const set = new Set(list);
+  return { length, has: (value) => set.has(value) };
+}
+
+/** In values of the asked rule that are looked for. */
+function costOf(own: Lists<Values>, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Lists): number {
+  const values = verbs.length + apiGroups.length + resources.length + resourceNames.length;
+  return 1 + values + own.nonResourceURLs.length * nonResourceURLs.length;
+}
+
+function covers(own: Lists<Values>, asked: Lists): boolean {
   return (
     coversAll(own.verbs, asked.verbs) &&
     coversAll(own.apiGroups, asked.apiGroups) &&
@@ -105,23 +155,23 @@ function covers(own: Lists, asked: Lists): boolean {
   );
 }
 
-function coversAll(own: readonly string[], asked: readonly string[]): boolean {
-  return own.includes('*') || asked.every((value) => own.includes(value));
+function coversAll(own: Values, asked: readonly string[]): boolean {
+  return own.has('*') || asked.every((value) => own.has(value));
 }
 
-function coversResource(own: readonly string[], resource: string): boolean {
-  if (own.includes('*') || own.includes(resource)) return true;
+function coversResource(own: Values, resource: string): boolean {
+  if (own.has('*') || own.has(resource)) return true;
   const slash = resource.indexOf('/');
-  return slash >= 0 && own.includes(`*${resource.slice(slash)}`);
+  return slash >= 0 && own.has(`*${resource.slice(slash)}`);
 }
 
 /** No names means all of them. */
-function coversNames(own: readonly string[], asked: readonly string[]): boolean {
+function coversNames(own: Values, asked: readonly string[]): boolean {
   if (own.length === 0) return true;
-  return asked.length > 0 && asked.every((name) => own.includes(name));
+  return asked.length > 0 && asked.every((name) => own.has(name));
 }
 
 function coversPath(own: string, path: string): boolean {
   if (own === '*' || own === path) return true;
-  return own.endsWith('*') && path.startsWith(own.replace(/\*+$/, ''));
+  return own.endsWith('*') && path.startsWith(pathPrefix(own));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aggregatedRules } from './aggregate-rules.js';
 import { compactPermissions, formatPermission } from './format-permissions.js';
-import { type Permission, TooManyPermissions, uncoveredPermissions } from './rule-cover.js';
+import { findingUncovered, type Permission, TooManyPermissions, uncoveredPermissions } from './rule-cover.js';
 
 /** `verbs group resources names`, lists with commas, `core` for the group without a name; or `verbs /path,/path`. */
 function permission(text: string): Permission {
@@ -116,4 +116,20 @@ it('gives up on very many rules on both sides', () => {
     Array.from({ length: count }, (_, i) => ({ verbs: ['get'], apiGroups: [''], resources: [`${prefix}${i}`] }));
   assert.equal(uncoveredPermissions(rules('a', 100), rules('b', 100)).length, 100);
   assert.throws(() => uncoveredPermissions(rules('a', 5_000), rules('b', 5_000)), TooManyPermissions);
+});
+
+it('looks long lists up, and stops on its way for others', () => {
+  const long = Array.from({ length: 200_000 }, (_, i) => `r${i}`);
+  const held = [{ verbs: ['get'], apiGroups: [''], resources: long }];
+  const asked = Array.from({ length: 15_000 }, (_, i) => ({
+    verbs: ['get'],
+    apiGroups: [''],
+    resources: [`r${199_999 - i}`],
+  }));
+  const steps = findingUncovered(held, asked);
+  let count = 0;
+  let next = steps.next();
+  for (; next.done !== true; next = steps.next()) count++;
+  assert.deepEqual(next.value, []);
+  assert.ok(count > 5, `${count} steps`);
 });

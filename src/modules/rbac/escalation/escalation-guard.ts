@@ -1,5 +1,10 @@
 import { compactPermissions, formatList, formatPermission } from '../../../apis/rbac/rules/format-permissions.js';
-import { type Permission, TooManyPermissions, uncoveredPermissions } from '../../../apis/rbac/rules/rule-cover.js';
+import {
+  findingUncovered,
+  type Permission,
+  TooManyPermissions,
+  uncoveredPermissions,
+} from '../../../apis/rbac/rules/rule-cover.js';
 import type { ClusterRole, PolicyRule, Role } from '../../../apis/rbac/v1/role.types.js';
 import type { RoleBinding, RoleRef } from '../../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
@@ -9,6 +14,7 @@ import { ownValue } from '../../../machinery/own-value.js';
 import { deepEqual } from '../../../machinery/patch/json-value.js';
 import type { RequestContext, UserInfo } from '../../../machinery/request-context.js';
 import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
+import { inTurns } from '../../../machinery/turns.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { readStored, type StoredResources } from '../../../registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
@@ -123,7 +129,7 @@ export class EscalationGuard {
     rules: readonly PolicyRule[],
   ): Promise<void> {
     const held = await this.heldBy(user, namespace);
-    const missing = missingTexts(held.permissions, rules);
+    const missing = await missingTexts(held.permissions, rules);
     if (missing.length === 0) return;
     const shown = missing.slice(0, maxShown);
     if (missing.length > maxShown) shown.push(`and ${missing.length - maxShown} more`);
@@ -143,9 +149,9 @@ export class EscalationGuard {
   }
 }
 
-function missingTexts(held: readonly Permission[], rules: readonly PolicyRule[]): string[] {
+async function missingTexts(held: readonly Permission[], rules: readonly PolicyRule[]): Promise<string[]> {
   try {
-    const missing = compactPermissions(uncoveredPermissions(held, rules));
+    const missing = compactPermissions(await inTurns(findingUncovered(held, rules)));
     return [...new Set(missing.map(formatPermission))].sort();
   } catch (error) {
     if (error instanceof TooManyPermissions) return [error.message];
