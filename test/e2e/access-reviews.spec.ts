@@ -162,6 +162,17 @@ describe('access reviews of oneself', () => {
     assert.equal((await admin.get(`${reviews}/selfsubjectaccessreviews`)).status, 405);
   });
 
+  it('judge no user with more groups and attributes than any directory has', async () => {
+    const many = Array.from({ length: 10_001 }, (_, i) => `v${i}`);
+    const resourceAttributes = { verb: 'get', resource: 'pods' };
+    for (const [field, value] of Object.entries({ groups: many, extra: { key: many } })) {
+      const spec = { user: 'alice', resourceAttributes, [field]: value };
+      const { status, body } = await admin.post(`${reviews}/subjectaccessreviews`, { spec });
+      assert.equal(status, 422);
+      assert.match(String(body.message), new RegExp(`spec\\.${field}: Too many: `));
+    }
+  });
+
   it('speak protobuf', async () => {
     const sent = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.alice);
     const fields = { verb: 'list', resource: 'pods', namespace: 'default' };

@@ -51,6 +51,13 @@ describe('token reviews', () => {
     assert.deepEqual(await review(['x']), { user: {}, error: 'invalid bearer token' });
   });
 
+  it('are not about any number of audiences', async () => {
+    const audiences = Array.from({ length: 10_001 }, (_, i) => `a${i}`);
+    const { status, body } = await admin.post(tokenReviews, { spec: { token: tokens.alice, audiences } });
+    assert.equal(status, 422);
+    assert.match(String(body.message), /spec\.audiences: Too many: 10001: must have at most 10000 items/);
+  });
+
   it('need a token', async () => {
     for (const body of [{}, { spec: {} }, { spec: { token: '' } }]) {
       const answer = await admin.post(tokenReviews, body);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../machinery/status-error.js';
-import { LargeYamlParser } from './large-yaml.js';
+import { type LargeYamlOptions, LargeYamlParser } from './large-yaml.js';
 
-const options = { idleMs: 60_000, maxWaiting: 10, maxJsonLength: 1_000_000 };
+const options: LargeYamlOptions = { idleMs: 60_000, maxWaiting: 10, maxJsonLength: 1_000_000 };
 const lines = (count: number) => `a:\n${'- x\n'.repeat(count)}`;
 
-async function withParser(given: Partial<typeof options>, use: (parser: LargeYamlParser) => Promise<void>) {
+async function withParser(given: Partial<LargeYamlOptions>, use: (parser: LargeYamlParser) => Promise<void>) {
   const parser = new LargeYamlParser({ ...options, ...given });
   try {
     await use(parser);
@@ -101,4 +101,10 @@ describe('LargeYamlParser', () => {
     await parser.stop();
     for (const outcome of await settled) assert.equal(outcome.status, 'rejected');
   });
+
+  it('gives up a document that takes too long, and goes on', () =>
+    withParser({ maxCpuMs: 20 }, async (parser) => {
+      await assert.rejects(parser.toJson('- '.repeat(1_000_000)), isSyntaxError(/too complex/));
+      assert.equal(await parser.toJson('a: b'), '{"a":"b"}');
+    }));
 });

@@ -9,6 +9,8 @@ export interface LargeYamlOptions {
   readonly maxWaiting: number;
   /** Longest JSON text that a document may become, in characters. */
   readonly maxJsonLength: number;
+  /** The thread may compute for so long on one document, in milliseconds. Default: 10 s. */
+  readonly maxCpuMs?: number;
 }
 
 interface Job {
@@ -16,13 +18,18 @@ interface Job {
   readonly duplicates: string[] | undefined;
   readonly resolve: (json: string) => void;
   readonly reject: (error: unknown) => void;
+  /** What the thread had computed when it was first looked at with this document, in milliseconds. */
+  begunAt: number | undefined;
 }
+
+const defaultCpuMs = 10_000;
+/** How often it is looked at how much the thread computes. */
+const checkMs = 500;
 
 /**
  * Parses large YAML documents in another thread, one after the other, so that their seconds are not those of all other
  * requests. The thread starts with the first document and ends when it has been idle for a while; it does not keep the
- * process alive. How much work a document may be is up to the parser; one that takes too much memory ends the thread, and
- * the next one gets a new one.
+ * process alive. One that takes too much memory or time ends the thread, and the next one gets a new one.
  */
 export class LargeYamlParser {
   private worker: Worker | undefined;
@@ -45,7 +52,7 @@ export class LargeYamlParser {
   toJson(text: string, duplicates?: string[]): Promise<string> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyRequestsError(1));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ text, duplicates, resolve, reject });
+      this.waiting.push({ text, duplicates, resolve, reject, begunAt: undefined });
       this.next();
     });
   }
@@ -83,11 +90,24 @@ export class LargeYamlParser {
       this.finish((job) => this.settle(job, answer));
       this.next();
     });
+    const check = setInterval(() => void this.checkTime(worker), checkMs).unref();
+    worker.once('exit', () => clearInterval(check));
     // Out of memory, mostly.
     worker.on('error', () => {
       if (worker === this.worker) this.abandon('yaml: the document is too large');
     });
     return worker;
+  }
+
+  private async checkTime(worker: Worker): Promise<void> {
+    const job = this.current;
+    if (job === undefined) return;
+    // Ended meanwhile: nothing is known of it.
+    const usage = await worker.cpuUsage().catch(() => undefined);
+    if (usage === undefined || worker !== this.worker || job !== this.current) return;
+    const now = (usage.user + usage.system) / 1000;
+    job.begunAt ??= now;
+    if (now - job.begunAt > (this.options.maxCpuMs ?? defaultCpuMs)) this.abandon('yaml: the document is too complex');
   }
 
   private settle(job: Job, answer: YamlAnswer): void {

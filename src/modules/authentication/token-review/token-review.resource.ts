@@ -1,18 +1,23 @@
 import { type TokenReview, tokenReview } from '../../../apis/authentication/v1/token-review.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
-import { badRequestError } from '../../../machinery/status-error.js';
+import { FieldPath, tooMany } from '../../../machinery/field-error.js';
+import { badRequestError, invalidError } from '../../../machinery/status-error.js';
 import type { TokenReviewer } from '../../../machinery/tokens.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
+
+/** A server has a few names. */
+const maxAudiences = 10_000;
 
 /**
  * `tokenreviews`: other servers ask whose bearer token they were sent (specification 4.11 has the other side of it). A
  * token that is worth nothing is no failure of the review: the answer says so.
  */
 export function tokenReviewResource(names: VendorNames, tokens: TokenReviewer): ResourceDefinition {
+  const group = groupName('authentication', names);
   return defineResource<TokenReview & ApiObject>({
-    group: groupName('authentication', names),
+    group,
     resource: 'tokenreviews',
     singular: 'tokenreview',
     kind: 'TokenReview',
@@ -23,6 +28,10 @@ export function tokenReviewResource(names: VendorNames, tokens: TokenReviewer): 
     answer: async (context, review) => {
       const { token = '', audiences = [] } = review.spec;
       if (token === '') throw badRequestError('token is required for TokenReview in authentication');
+      if (audiences.length > maxAudiences) {
+        const errors = [tooMany(FieldPath.of('spec', 'audiences'), audiences.length, maxAudiences)];
+        throw invalidError({ group, kind: 'TokenReview' }, '', errors);
+      }
       const result = await tokens.review(token, audiences, context.signal);
       return {
         ...review,

@@ -11,10 +11,15 @@ import {
   invalid,
   notSupported,
   required,
+  tooMany,
 } from '../../../machinery/field-error.js';
 import type { AskedAttributes } from './access-review.js';
 
 const spec = FieldPath.of('spec');
+/** No directory puts a user into more groups, and each is looked for in every policy. */
+const maxGroups = 10_000;
+/** All values under all keys together. */
+const maxExtra = 10_000;
 const operators = ['DoesNotExist', 'Exists', 'In', 'NotIn'];
 
 /** Broken rules of what is asked about: one of both forms, and selectors that can be understood. */
@@ -38,6 +43,11 @@ export function attributesErrors({ resourceAttributes, nonResourceAttributes }: 
 /** Broken rules of a question about somebody else. */
 export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   const errors = attributesErrors(review);
+  const { groups, extra } = review;
+  if (groups && groups.length > maxGroups) errors.push(tooMany(spec.child('groups'), groups.length, maxGroups));
+  let extraCount = 0;
+  for (const values of Object.values(extra ?? {})) extraCount += 1 + (values?.length ?? 0);
+  if (extraCount > maxExtra) errors.push(tooMany(spec.child('extra'), extraCount, maxExtra));
   if (!review.user && (review.groups ?? []).length === 0) {
     errors.push(invalid(spec.child('user'), '', 'at least one of user or group must be specified'));
   }
