@@ -16,7 +16,7 @@ import { handleSubresourceCreate, handleSubresourceWrite } from './handlers/subr
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
 import type { HttpRequestContext } from './request-info/request-context.js';
-import { type RequestScope, resolveScope } from './request-scope.js';
+import { type ResourceRequest, resolveRequest } from './resource-request.js';
 import type { EndpointServices } from './services.js';
 
 /**
@@ -25,60 +25,49 @@ import type { EndpointServices } from './services.js';
  */
 export async function handleResource(
   services: EndpointServices,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const context = request.plinthContext as HttpRequestContext;
+  const context = http.plinthContext as HttpRequestContext;
   if (!context.requestInfo.isResourceRequest) throw plainPathError(services, context.requestInfo.path);
-  const scope = resolveScope(services.registry, context.requestInfo);
-  context.scope = scope;
+  const request = resolveRequest(services, context, http, reply);
+  context.resourceRequest = request;
   // Also on the old paths that name the verb.
-  if (scope.verb === 'watch' && request.method !== 'GET') throw methodNotAllowedError();
-  noteDeprecation(services, context, scope);
+  if (request.verb === 'watch' && http.method !== 'GET') throw methodNotAllowedError();
+  noteDeprecation(request);
   const lane = services.largeLane;
-  if (lane === undefined || scope.verb === 'watch') return handleScope(services, context, scope, request, reply);
+  if (lane === undefined || request.verb === 'watch') return handle(request);
   context.canLeave = true;
-  context.isCostly = /yaml/i.test(request.headers.accept ?? '');
+  context.isCostly = /yaml/i.test(request.accept ?? '');
   try {
-    await handleScope(services, context, scope, request, reply);
+    await handle(request);
   } catch (error) {
     if (!(error instanceof LargeWork)) throw error;
-    await forward(lane, context, request, reply);
+    await forward(lane, context, http, reply);
   }
 }
 
-async function handleScope(
-  services: EndpointServices,
-  context: HttpRequestContext,
-  scope: RequestScope,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const { accept } = request.headers;
-  if (scope.resource.definition.compute !== undefined) return handleComputed(services, context, scope, accept, reply);
-  switch (scope.verb) {
+async function handle(request: ResourceRequest): Promise<void> {
+  const { context, resource, subresource, verb } = request;
+  if (resource.definition.compute !== undefined) return handleComputed(request);
+  switch (verb) {
     case 'get':
-      return handleGet(services, context, scope, accept, reply);
+      return handleGet(request);
     case 'list':
-      return handleList(services, context, scope, accept, reply);
+      return handleList(request);
     case 'watch':
-      return handleWatch(services, context, scope, accept, reply);
+      return handleWatch(request);
     case 'create':
-      if (scope.subresource !== undefined) return handleSubresourceCreate(services, context, scope, request, reply);
-      return handleCreate(services, context, scope, request, reply);
+      return subresource === undefined ? handleCreate(request) : handleSubresourceCreate(request);
     case 'update':
     case 'patch':
-      if (scope.subresource?.write !== undefined)
-        return handleSubresourceWrite(services, context, scope, request, reply);
-      if (scope.verb === 'update') return handleUpdate(services, context, scope, request, reply);
-      if (patchMediaType(context.contentType) === applyMediaType) {
-        return handleApply(services, context, scope, request, reply);
-      }
-      return handlePatch(services, context, scope, request, reply);
+      if (subresource?.write !== undefined) return handleSubresourceWrite(request);
+      if (verb === 'update') return handleUpdate(request);
+      return patchMediaType(context.contentType) === applyMediaType ? handleApply(request) : handlePatch(request);
     case 'delete':
-      return handleDelete(services, context, scope, request, reply);
+      return handleDelete(request);
     case 'deletecollection':
-      return handleDeleteCollection(services, context, scope, request, reply);
+      return handleDeleteCollection(request);
     default:
       throw methodNotAllowedError();
   }
@@ -90,8 +79,8 @@ function plainPathError(services: EndpointServices, path: string): Error {
 }
 
 /** Requests to a deprecated version get a warning, an audit annotation and a metric (specification 6.2, 6.3). */
-function noteDeprecation(services: EndpointServices, context: HttpRequestContext, scope: RequestScope): void {
-  const { served, definition } = scope.resource;
+function noteDeprecation({ services, context, resource, subresource }: ResourceRequest): void {
+  const { served, definition } = resource;
   if (served.deprecated === undefined) return;
   addWarning(context, served.deprecated.warning);
   context.auditAnnotations.set(`${services.names.suffix}/deprecated`, 'true');
@@ -99,7 +88,7 @@ function noteDeprecation(services: EndpointServices, context: HttpRequestContext
     group: definition.group,
     version: served.version,
     resource: definition.resource,
-    subresource: scope.subresource?.name ?? '',
+    subresource: subresource?.name ?? '',
     removed_release: served.deprecated.removedRelease,
   });
 }

@@ -97,7 +97,7 @@ export class DiscoveryController {
 
   private send(request: FastifyRequest, reply: FastifyReply, value: unknown, type: KindType): void {
     const accepted = this.services.accept.negotiate(plainAccept(request.headers.accept), false);
-    sendValue(request.plinthContext as HttpRequestContext, reply, 200, value, accepted, type);
+    sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
   }
 
   /** What is no API object has one form, whatever is asked for. */
@@ -105,7 +105,7 @@ export class DiscoveryController {
     const context = request.plinthContext as HttpRequestContext;
     const pretty = wantsPretty(context.query, context.userAgent);
     const text = pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value);
-    sendText(context, reply, 200, plainJson.contentType, text);
+    sendText({ context, reply }, 200, plainJson.contentType, text);
   }
 
   /** Answers with the aggregated document when the client prefers it; says whether it did. */
@@ -122,7 +122,7 @@ export class DiscoveryController {
       reply.code(304).send();
       return true;
     }
-    sendText(context, reply, 200, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`, text);
+    sendText({ context, reply }, 200, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`, text);
     return true;
   }
 }

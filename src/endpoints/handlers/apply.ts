@@ -1,9 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatTime } from '../../machinery/clock.js';
 import { FieldPath, required } from '../../machinery/field-error.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { applyPatch, conflictsError } from '../../machinery/managed-fields/index.js';
-import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, invalidError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/metadata/before-update.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
@@ -12,29 +10,22 @@ import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiat
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
-import type { RequestScope } from '../request-scope.js';
-import type { EndpointServices } from '../services.js';
-import { admissionOf, applyDefaults, expectedKind, resetOptions, validateWith, versionViews } from './write-context.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { admissionOf, applyDefaults, resetOptions, validateWith, versionViews } from './write-context.js';
 
 /** PATCH with an applier's whole intent (specification 5.9): merged by field ownership, created when missing. */
-export async function handleApply(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const { resource, subresource } = scope;
-  const accepted = negotiateObject(services, context, request.headers.accept, resource.definition.kind);
+export async function handleApply(request: ResourceRequest): Promise<void> {
+  const { services, context, resource, subresource } = request;
+  const accepted = negotiateObject(request);
   const options = parseWriteOptions(context, services.names, 'PatchOptions');
   if (!options.fieldManagerGiven) {
     const missing = required(FieldPath.of('fieldManager'), 'is required for apply patch');
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
   }
-  const body = await readBody(request, services.options.maxBodyBytes);
-  const config = parseConfig(context, scope, body, options.fieldValidation);
+  const body = await readBody(request);
+  const config = parseConfig(request, body, options.fieldValidation);
 
-  const outcome = await services.storeOf(resource).update(context, scope.namespace, scope.name, {
+  const outcome = await request.store.update(context, request.namespace, request.name, {
     dryRun: options.dryRun,
     validate: validateWith(context, options),
     subresource,
@@ -52,18 +43,12 @@ export async function handleApply(
         ...resetOptions(resource, subresource?.name),
       });
       if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
-      const object = decodePatched(
-        context,
-        resource.served.type,
-        expectedKind(scope),
-        result.object,
-        options.fieldValidation,
-      );
-      ensureIdentity(resource.definition, object, scope.namespace, scope.name);
+      const object = decodePatched(context, resource.served.type, request.kind, result.object, options.fieldValidation);
+      ensureIdentity(resource.definition, object, request.namespace, request.name);
       applyDefaults(resource, object);
       await admissionOf(context).admit({
         operation: live === undefined ? 'CREATE' : 'UPDATE',
-        name: scope.name,
+        name: request.name,
         object,
         oldObject: live,
         options: options.raw,
@@ -72,19 +57,18 @@ export async function handleApply(
       return toStored(resource, object);
     },
   });
-  sendObject(services, context, reply, outcome.created ? 201 : 200, resource, outcome, accepted);
+  sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }
 
 /** JSON is valid YAML, so both are read as YAML. */
 function parseConfig(
-  context: RequestContext,
-  scope: RequestScope,
+  { context, kind }: ResourceRequest,
   body: Buffer,
   fieldValidation: FieldValidation,
 ): Readonly<Record<string, unknown>> {
   let config: unknown;
   try {
-    config = parsePatchBody(context, expectedKind(scope), body, 'yaml', fieldValidation);
+    config = parsePatchBody(context, kind, body, 'yaml', fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequestError(`error decoding YAML: ${error.message}`, error);
     throw error;

@@ -1,38 +1,27 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { invalidError } from '../../machinery/status-error.js';
 import { ensureNamespace } from '../../registry/metadata/before-create.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { toStored } from '../../registry/store/object-codec.js';
-import { negotiateObject } from '../negotiation/answer-form.js';
+import { negotiateObject, negotiateValue } from '../negotiation/answer-form.js';
 import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject, sendValue } from '../negotiation/respond.js';
 import { parseWriteOptions, type WriteOptions } from '../negotiation/write-options.js';
-import type { RequestScope } from '../request-scope.js';
-import type { EndpointServices } from '../services.js';
-import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } from './write-context.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { admissionOf, applyDefaults, trackFields, validateWith } from './write-context.js';
 
 /** POST to a collection. */
-export async function handleCreate(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const { resource } = scope;
+export async function handleCreate(request: ResourceRequest): Promise<void> {
+  const { services, context, resource } = request;
   // Answers to questions have one form.
-  const accepted =
-    resource.definition.answer === undefined
-      ? negotiateObject(services, context, request.headers.accept, resource.definition.kind)
-      : services.accept.negotiate(request.headers.accept, false);
+  const accepted = resource.definition.answer === undefined ? negotiateObject(request) : negotiateValue(request);
   const options = parseWriteOptions(context, services.names, 'CreateOptions');
-  const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const body = await readBody(request, services.options.maxBodyBytes);
-  const object = decodeBody(context, resource.served.type, expectedKind(scope), body, format, options.fieldValidation);
-  ensureNamespace(resource.definition, object, scope.namespace);
+  const format = bodyFormat(context.contentType, services.names);
+  const body = await readBody(request);
+  const object = decodeBody(context, resource.served.type, request.kind, body, format, options.fieldValidation);
+  ensureNamespace(resource.definition, object, request.namespace);
   applyDefaults(resource, object);
 
   await admissionOf(context).admit({
@@ -46,16 +35,16 @@ export async function handleCreate(
   if (resource.definition.answer !== undefined) {
     const answer = await answerQuestion(context, resource.definition, object, options);
     const type = answer.kind === 'Status' ? services.kinds.status : resource.served.type;
-    sendValue(context, reply, 201, answer, accepted, type);
+    sendValue(request, 201, answer, accepted, type);
     return;
   }
   trackFields(services, resource, undefined, object, options);
 
-  const written = await services.storeOf(resource).create(context, toStored(resource, object), {
+  const written = await request.store.create(context, toStored(resource, object), {
     dryRun: options.dryRun,
     validate: validateWith(context, options),
   });
-  sendObject(services, context, reply, 201, resource, written, accepted);
+  sendObject(request, 201, written, accepted);
 }
 
 /** Virtual kinds: the object is checked like any other, then filled in instead of stored. */

@@ -1,13 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { leaveLarge } from '../../large/large-work.js';
-import type { RequestContext } from '../../machinery/request-context.js';
 import { type Status, StatusError, timeoutError } from '../../machinery/status-error.js';
 import { parseSelection } from '../../registry/store/selection.js';
-import { checkForm } from '../negotiation/answer-form.js';
+import { checkForm, negotiateList } from '../negotiation/answer-form.js';
 import { parseListOptions } from '../negotiation/list-options.js';
 import { sendValue } from '../negotiation/respond.js';
-import type { RequestScope } from '../request-scope.js';
-import type { EndpointServices } from '../services.js';
+import type { ResourceRequest } from '../resource-request.js';
 import { deleteOne, readOptions } from './delete.js';
 import { listQuery, readPages } from './list-pages.js';
 
@@ -25,20 +22,15 @@ interface Target {
  * delete. Everything that can be wrong with the request is found before the first delete. The answer says nothing about
  * the objects: whoever may delete them need not be allowed to read them (specification 4.8).
  */
-export async function handleDeleteCollection(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const accepted = services.accept.negotiate(request.headers.accept, true);
+export async function handleDeleteCollection(request: ResourceRequest): Promise<void> {
+  const { services, context, resource } = request;
+  const accepted = negotiateList(request);
   checkForm(context, accepted);
-  const selection = parseSelection(scope.resource, context.query);
-  const list = parseListOptions(context, services.continueTokens, listQuery(context, scope));
-  const options = await readOptions(services, context, request);
+  const selection = parseSelection(resource, context.query);
+  const list = parseListOptions(context, services.continueTokens, listQuery(request));
+  const options = await readOptions(request);
   const targets: Target[] = [];
-  for await (const { items } of readPages(services, context, scope, selection, list)) {
+  for await (const { items } of readPages(request, selection, list)) {
     for (const { key, uid, json } of items) {
       // Before the first one is deleted.
       leaveLarge(context, json);
@@ -49,13 +41,13 @@ export async function handleDeleteCollection(
   context.canLeave = false;
   await forEachAtOnce(targets, collectionWorkers, context.signal, async ({ namespace, name, uid }) => {
     try {
-      await deleteOne(services, context, scope, namespace, name, options, uid);
+      await deleteOne(request, namespace, name, options, uid);
     } catch (error) {
       // Somebody else was faster: gone is what was wanted.
       if (!(error instanceof StatusError) || error.reason !== 'NotFound') throw error;
     }
   });
-  sendValue(context, reply, 200, successStatus(scope), accepted, services.kinds.status);
+  sendValue(request, 200, successStatus(request), accepted, services.kinds.status);
 }
 
 /**
@@ -83,7 +75,7 @@ export async function forEachAtOnce<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-function successStatus({ resource: { definition } }: RequestScope): Status {
+function successStatus({ resource: { definition } }: ResourceRequest): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',

@@ -1,12 +1,10 @@
-import type { RequestContext } from '../../machinery/request-context.js';
 import { expiredError, StatusError } from '../../machinery/status-error.js';
 import type { Selection } from '../../registry/store/selection.js';
 import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
 import type { ContinueQuery } from '../negotiation/continue-token.js';
 import type { ListOptions } from '../negotiation/list-options.js';
 import type { ListMetadata } from '../negotiation/transform.js';
-import type { RequestScope } from '../request-scope.js';
-import type { EndpointServices } from '../services.js';
+import type { ResourceRequest } from '../resource-request.js';
 
 /** A part of one consistent list. */
 export interface Page {
@@ -16,7 +14,7 @@ export interface Page {
 }
 
 /** What a continue token is bound to. */
-export function listQuery({ query }: RequestContext, { resource, namespace }: RequestScope): ContinueQuery {
+export function listQuery({ context: { query }, resource, namespace }: ResourceRequest): ContinueQuery {
   const { group, resource: plural } = resource.definition;
   return {
     group,
@@ -29,13 +27,11 @@ export function listQuery({ query }: RequestContext, { resource, namespace }: Re
 
 /** The pages of one list, all at the version of the first; at least one. */
 export async function* readPages(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
+  request: ResourceRequest,
   selection: Selection,
   { semantics, limit }: ListOptions,
 ): AsyncGenerator<Page> {
-  const store = services.storeOf(scope.resource);
+  const { services, namespace, store } = request;
   const countRemaining = limit > 0 && selection.selectsAll;
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
@@ -43,7 +39,7 @@ export async function* readPages(
   for (;;) {
     const page = await store
       .list({
-        namespace: scope.namespace === '' ? undefined : scope.namespace,
+        namespace: namespace === '' ? undefined : namespace,
         name: selection.name,
         at,
         notOlderThan: semantics.kind === 'notOlderThan' ? semantics.version : undefined,
@@ -54,7 +50,7 @@ export async function* readPages(
         countRemaining,
       })
       .catch((error: unknown) => {
-        throw semantics.kind === 'continue' ? expiredToken(services, context, scope, error, semantics.after) : error;
+        throw semantics.kind === 'continue' ? expiredToken(request, error, semantics.after) : error;
       });
     at = page.resourceVersion;
     after = page.items.at(-1)?.key ?? after;
@@ -68,7 +64,7 @@ export async function* readPages(
       resourceVersion: String(at),
       ...(rest === undefined
         ? {}
-        : { continue: services.continueTokens.encode(listQuery(context, scope), { version: at, after: rest }) }),
+        : { continue: services.continueTokens.encode(listQuery(request), { version: at, after: rest }) }),
       ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
     };
     yield { items: page.items, metadata };
@@ -77,16 +73,10 @@ export async function* readPages(
 }
 
 /** An expired token is answered with a new one that goes on from the same key, at whatever version is newest then. */
-function expiredToken(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  error: unknown,
-  after: ListPosition,
-): unknown {
+function expiredToken(request: ResourceRequest, error: unknown, after: ListPosition): unknown {
   if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;
   const message =
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
-  const token = services.continueTokens.encode(listQuery(context, scope), { version: undefined, after });
+  const token = request.services.continueTokens.encode(listQuery(request), { version: undefined, after });
   return expiredError(message, token);
 }

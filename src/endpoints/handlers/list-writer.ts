@@ -1,41 +1,36 @@
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
 import { encodeValue, sendBytes, sendPieces, shownType } from '../negotiation/respond.js';
 import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '../negotiation/transform.js';
-import type { RequestScope } from '../request-scope.js';
+import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 
 /** Collects the objects of a list answer that is not stored text, page by page. */
 export interface ListWriter {
   add(objects: readonly ApiObject[]): void;
   /** Answers with everything that was added. */
-  send(metadata: ListMetadata, reply: FastifyReply): Promise<void>;
+  send(metadata: ListMetadata): Promise<void>;
 }
 
 /** Kind of the list of a resource's objects. */
-export function listKind(scope: RequestScope): string {
-  return `${scope.resource.definition.kind}List`;
+export function listKind({ definition }: ServedResource): string {
+  return `${definition.kind}List`;
 }
 
 /** The writer for the accepted form; 406 for a form that a list can't have. */
-export function listWriter(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  accepted: AcceptedType,
-): ListWriter {
+export function listWriter(request: ResourceRequest, accepted: AcceptedType): ListWriter {
   if (accepted.as === 'PartialObjectMetadata') {
-    const message = `you requested PartialObjectMetadata, but the requested object is a list (${listKind(scope)})`;
+    const message = `you requested PartialObjectMetadata, but the requested object is a list (${listKind(request.resource)})`;
     throw Object.assign(notAcceptableError(), { message, details: undefined });
   }
-  if (isWrittenWhole(context, accepted)) return new ValueListWriter(services, context, scope, accepted);
+  if (isWrittenWhole(request.context, accepted)) return new ValueListWriter(request, accepted);
   const writer = accepted.mediaType === 'protobuf' ? ProtobufListWriter : JsonListWriter;
-  return new writer(services, context, scope, accepted);
+  return new writer(request, accepted);
 }
 
 /** JSON, tables among it: objects become text when they come, so that nothing large is made at once. */
@@ -43,20 +38,18 @@ class JsonListWriter implements ListWriter {
   private readonly pieces: string[] = [];
 
   constructor(
-    private readonly services: EndpointServices,
-    private readonly context: RequestContext,
-    private readonly scope: RequestScope,
+    private readonly request: ResourceRequest,
     private readonly accepted: AcceptedType,
   ) {}
 
   add(objects: readonly ApiObject[]): void {
     if (objects.length === 0) return;
-    const { items } = listParts(this.services, this.context, this.scope, this.accepted, objects, {});
+    const { items } = listParts(this.request, this.accepted, objects, {});
     this.pieces.push(JSON.stringify(items).slice(1, -1));
   }
 
-  async send(metadata: ListMetadata, reply: FastifyReply): Promise<void> {
-    const { value } = listParts(this.services, this.context, this.scope, this.accepted, [], metadata);
+  async send(metadata: ListMetadata): Promise<void> {
+    const { value } = listParts(this.request, this.accepted, [], metadata);
     // The list stands last, and is empty.
     const head = JSON.stringify(value).slice(0, -2);
     const { pieces } = this;
@@ -65,7 +58,7 @@ class JsonListWriter implements ListWriter {
       for (let i = 0; i < pieces.length; i++) yield i === 0 ? (pieces[i] as string) : `,${pieces[i]}`;
       yield ']}';
     }
-    await sendPieces(this.context, reply, 200, this.accepted.contentType, body());
+    await sendPieces(this.request, 200, this.accepted.contentType, body());
   }
 }
 
@@ -74,9 +67,7 @@ class ValueListWriter implements ListWriter {
   private readonly objects: ApiObject[] = [];
 
   constructor(
-    private readonly services: EndpointServices,
-    private readonly context: RequestContext,
-    private readonly scope: RequestScope,
+    private readonly request: ResourceRequest,
     private readonly accepted: AcceptedType,
   ) {}
 
@@ -84,11 +75,11 @@ class ValueListWriter implements ListWriter {
     for (const object of objects) this.objects.push(object);
   }
 
-  async send(metadata: ListMetadata, reply: FastifyReply): Promise<void> {
-    const { services, context, scope, accepted } = this;
-    const { value } = listParts(services, context, scope, accepted, this.objects, metadata);
-    const bytes = encodeValue(value, accepted, scope.resource.served.type, isPretty(context, accepted));
-    sendBytes(context, reply, 200, accepted.contentType, bytes);
+  async send(metadata: ListMetadata): Promise<void> {
+    const { request, accepted } = this;
+    const { value } = listParts(request, accepted, this.objects, metadata);
+    const bytes = encodeValue(value, accepted, request.resource.served.type, isPretty(request.context, accepted));
+    sendBytes(request, 200, accepted.contentType, bytes);
   }
 }
 
@@ -103,9 +94,7 @@ export function isWrittenWhole(context: RequestContext, accepted: AcceptedType):
 
 /** The value of a list that is not protobuf, and the list that stands last in it. */
 function listParts(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
+  { services, context, resource }: ResourceRequest,
   accepted: AcceptedType,
   objects: readonly ApiObject[],
   metadata: ListMetadata,
@@ -113,14 +102,14 @@ function listParts(
   const version = accepted.asVersion ?? 'v1';
   if (accepted.as === 'Table') {
     const include = includeObjectOf(context.query);
-    const table = tableOf(services, scope.resource, objects, metadata, version, include) as { rows: unknown[] };
+    const table = tableOf(services, resource, objects, metadata, version, include) as { rows: unknown[] };
     return { value: table, items: table.rows };
   }
   const items =
     accepted.as === undefined
       ? objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item)
       : objects.map((object) => partialMetadata(services.names, object, version));
-  return { value: { ...listIdentity(services, scope, accepted), metadata, items }, items };
+  return { value: { ...listIdentity(services, resource, accepted), metadata, items }, items };
 }
 
 /** Protobuf: each page is encoded when it comes, so that no objects pile up. */
@@ -128,32 +117,31 @@ class ProtobufListWriter implements ListWriter {
   private readonly list: ProtobufList;
 
   constructor(
-    private readonly services: EndpointServices,
-    private readonly context: RequestContext,
-    private readonly scope: RequestScope,
+    private readonly request: ResourceRequest,
     private readonly accepted: AcceptedType,
   ) {
-    this.list = new ProtobufList(shownType(services, scope.resource, accepted));
+    this.list = new ProtobufList(shownType(request.services, request.resource, accepted));
   }
 
   add(objects: readonly ApiObject[]): void {
     this.list.add(objects);
   }
 
-  async send(metadata: ListMetadata, reply: FastifyReply): Promise<void> {
-    const { services, scope, accepted } = this;
-    const identity = listIdentity(services, scope, accepted);
+  async send(metadata: ListMetadata): Promise<void> {
+    const { accepted } = this;
+    const { services, resource } = this.request;
+    const identity = listIdentity(services, resource, accepted);
     const chunks = this.list.finish(identity, services.kinds.listMeta, metadata);
-    await sendPieces(this.context, reply, 200, accepted.contentType, Readable.from(chunks));
+    await sendPieces(this.request, 200, accepted.contentType, Readable.from(chunks));
   }
 }
 
 function listIdentity(
   services: EndpointServices,
-  scope: RequestScope,
+  resource: ServedResource,
   accepted: AcceptedType,
 ): { kind: string; apiVersion: string } {
-  if (accepted.as === undefined) return { kind: listKind(scope), apiVersion: scope.resource.apiVersion };
+  if (accepted.as === undefined) return { kind: listKind(resource), apiVersion: resource.apiVersion };
   const apiVersion = `meta.${services.names.suffix}/${accepted.asVersion ?? 'v1'}`;
   return { kind: 'PartialObjectMetadataList', apiVersion };
 }

@@ -1,17 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
 import { leaveLarge, leaveLong } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { RequestContext } from '../../machinery/request-context.js';
 import { spliceListItem, storedForm } from '../../registry/store/object-codec.js';
 import { parseSelection } from '../../registry/store/selection.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
+import { negotiateList } from '../negotiation/answer-form.js';
 import { parseListOptions } from '../negotiation/list-options.js';
 import { sendPieces, sendsStoredText, sendText, servedObject } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
-import type { RequestScope } from '../request-scope.js';
-import type { EndpointServices } from '../services.js';
+import type { ResourceRequest } from '../resource-request.js';
 import { listQuery, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 
@@ -25,39 +23,29 @@ const largeItem = 256 * 1024;
 const mostWhole = 1024 * 1024;
 
 /** GET of a collection (specification 4.3, 4.4). */
-export async function handleList(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  acceptHeader: string | undefined,
-  reply: FastifyReply,
-): Promise<void> {
-  const accepted = services.accept.negotiate(acceptHeader, true);
-  const selection = parseSelection(scope.resource, context.query);
-  const options = parseListOptions(context, services.continueTokens, listQuery(context, scope));
-  const pages = readPages(services, context, scope, selection, options);
+export async function handleList(request: ResourceRequest): Promise<void> {
+  const { services, context, resource } = request;
+  const accepted = negotiateList(request);
+  const selection = parseSelection(resource, context.query);
+  const options = parseListOptions(context, services.continueTokens, listQuery(request));
+  const pages = readPages(request, selection, options);
   const first = (await pages.next()).value as Page;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
-  if (sendsStoredText(accepted, scope.resource, pretty)) {
-    await sendStoredList(context, scope, first, pages, reply);
+  if (sendsStoredText(accepted, resource, pretty)) {
+    await sendStoredList(request, first, pages);
     return;
   }
-  await sendTransformedList(services, context, scope, first, pages, accepted, reply);
+  await sendTransformedList(request, first, pages, accepted);
 }
 
 /**
  * Stored text, item after item, without parsing. Short lists go out in one write, others piece by piece with
  * back-pressure. `metadata` stands in front when it is known by then.
  */
-async function sendStoredList(
-  context: RequestContext,
-  scope: RequestScope,
-  first: Page,
-  others: AsyncGenerator<Page>,
-  reply: FastifyReply,
-): Promise<void> {
-  const head = `{"kind":${JSON.stringify(listKind(scope))},"apiVersion":${JSON.stringify(scope.resource.apiVersion)}`;
-  const form = storedForm(scope.resource);
+async function sendStoredList(request: ResourceRequest, first: Page, others: AsyncGenerator<Page>): Promise<void> {
+  const { resource } = request;
+  const head = `{"kind":${JSON.stringify(listKind(resource))},"apiVersion":${JSON.stringify(resource.apiVersion)}`;
+  const form = storedForm(resource);
   function* encode(items: readonly StoredObject[], isFirst: boolean): Generator<string> {
     let text = '';
     for (let i = 0; i < items.length; i++) {
@@ -89,22 +77,20 @@ async function sendStoredList(
   if (first.metadata !== undefined && first.items.reduce((sum, { json }) => sum + json.length, 0) < pieceCharacters) {
     const items = [...encode(first.items, true)].join('');
     const text = `${head},"metadata":${JSON.stringify(first.metadata)},"items":[${items}]}`;
-    sendText(context, reply, 200, 'application/json', text);
+    sendText(request, 200, 'application/json', text);
     return;
   }
-  await sendPieces(context, reply, 200, 'application/json', body());
+  await sendPieces(request, 200, 'application/json', body());
 }
 
 async function sendTransformedList(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
+  request: ResourceRequest,
   first: Page,
   others: AsyncGenerator<Page>,
   accepted: AcceptedType,
-  reply: FastifyReply,
 ): Promise<void> {
-  const writer = listWriter(services, context, scope, accepted);
+  const { context, resource } = request;
+  const writer = listWriter(request, accepted);
   const isWhole = isWrittenWhole(context, accepted);
   let whole = 0;
   const add = async ({ items }: Page) => {
@@ -114,7 +100,7 @@ async function sendTransformedList(
       if (item.json.length > largeItem) leaveLarge(context, item.json);
       whole += item.json.length;
       if (isWhole && whole > mostWhole) leaveLong(context, whole);
-      objects.push(servedObject(scope.resource, item));
+      objects.push(servedObject(resource, item));
       characters += item.json.length;
       if (characters < transformedAtOnce) continue;
       writer.add(objects);
@@ -131,5 +117,5 @@ async function sendTransformedList(
     await add(page);
     metadata = page.metadata;
   }
-  await writer.send(metadata as ListMetadata, reply);
+  await writer.send(metadata as ListMetadata);
 }

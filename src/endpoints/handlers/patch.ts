@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
 import type { GroupVersionKind } from '../../machinery/group-version.js';
@@ -20,9 +19,8 @@ import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiat
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
-import type { RequestScope } from '../request-scope.js';
-import type { EndpointServices } from '../services.js';
-import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } from './write-context.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { admissionOf, applyDefaults, trackFields, validateWith } from './write-context.js';
 
 type PatchType = 'json' | 'merge' | 'strategic';
 
@@ -89,50 +87,38 @@ export function parsePatch(
 }
 
 /** 422 for `force` on a patch that is no apply: it would say nothing. */
-export function refuseForce({ names }: Pick<EndpointServices, 'names'>, { query }: RequestContext): void {
+export function refuseForce({ services: { names }, context: { query } }: ResourceRequest): void {
   if (!query.has('force')) return;
   const misplaced = forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch');
   throw invalidError({ group: `meta.${names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
 }
 
 /** PATCH of one object, or of a subresource that shows the parent's own kind. */
-export async function handlePatch(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const { resource, subresource } = scope;
-  const accepted = negotiateObject(services, context, request.headers.accept, resource.definition.kind);
-  const type = patchTypeOf(request.plinthContext?.contentType);
+export async function handlePatch(request: ResourceRequest): Promise<void> {
+  const { services, context, resource, subresource } = request;
+  const accepted = negotiateObject(request);
+  const type = patchTypeOf(context.contentType);
   const options = parseWriteOptions(context, services.names, 'PatchOptions');
-  refuseForce(services, context);
-  const body = await readBody(request, services.options.maxBodyBytes);
-  const kind = { schema: resource.served.type, expected: expectedKind(scope) };
+  refuseForce(request);
+  const body = await readBody(request);
+  const kind = { schema: resource.served.type, expected: request.kind };
   const apply = parsePatch(context, type, body, kind, options.fieldValidation);
-  const store = services.storeOf(resource);
+  const store = request.store;
 
-  const outcome = await store.update(context, scope.namespace, scope.name, {
+  const outcome = await store.update(context, request.namespace, request.name, {
     dryRun: options.dryRun,
     validate: validateWith(context, options),
     subresource,
     transform: async (live) => {
-      if (live === undefined) throw notFoundError(store.groupResource, scope.name);
+      if (live === undefined) throw notFoundError(store.groupResource, request.name);
       const servedLive = resource.isStored ? live : toServed(resource, cloneJson(live));
       const patched = apply(servedLive);
-      const object = decodePatched(
-        context,
-        resource.served.type,
-        expectedKind(scope),
-        patched,
-        options.fieldValidation,
-      );
-      ensureIdentity(resource.definition, object, scope.namespace, scope.name);
+      const object = decodePatched(context, resource.served.type, request.kind, patched, options.fieldValidation);
+      ensureIdentity(resource.definition, object, request.namespace, request.name);
       applyDefaults(resource, object);
       await admissionOf(context).admit({
         operation: 'UPDATE',
-        name: scope.name,
+        name: request.name,
         object,
         oldObject: live,
         options: options.raw,
@@ -142,5 +128,5 @@ export async function handlePatch(
       return toStored(resource, object);
     },
   });
-  sendObject(services, context, reply, outcome.created ? 201 : 200, resource, outcome, accepted);
+  sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }

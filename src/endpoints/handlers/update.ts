@@ -1,7 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
-import type { RequestContext } from '../../machinery/request-context.js';
 import { conflictError, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/metadata/before-update.js';
 import { namesVersion, toServed, toStored } from '../../registry/store/object-codec.js';
@@ -10,41 +8,27 @@ import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import { parseWriteOptions } from '../negotiation/write-options.js';
-import type { RequestScope } from '../request-scope.js';
-import type { EndpointServices } from '../services.js';
-import { admissionOf, applyDefaults, expectedKind, trackFields, validateWith } from './write-context.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { admissionOf, applyDefaults, trackFields, validateWith } from './write-context.js';
 
 /** PUT of one object, or of a subresource that shows the parent's own kind. */
-export async function handleUpdate(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const { resource, subresource } = scope;
+export async function handleUpdate(request: ResourceRequest): Promise<void> {
+  const { services, context, resource, subresource } = request;
   const { definition } = resource;
-  const accepted = negotiateObject(services, context, request.headers.accept, resource.definition.kind);
+  const accepted = negotiateObject(request);
   const options = parseWriteOptions(context, services.names, 'UpdateOptions');
-  const format = bodyFormat(request.plinthContext?.contentType, services.names);
-  const body = await readBody(request, services.options.maxBodyBytes);
+  const format = bodyFormat(context.contentType, services.names);
+  const body = await readBody(request);
   const decodeAgain = () => {
-    const object = decodeBody(
-      context,
-      resource.served.type,
-      expectedKind(scope),
-      body,
-      format,
-      options.fieldValidation,
-    );
-    ensureIdentity(definition, object, scope.namespace, scope.name);
+    const object = decodeBody(context, resource.served.type, request.kind, body, format, options.fieldValidation);
+    ensureIdentity(definition, object, request.namespace, request.name);
     applyDefaults(resource, object);
     return object;
   };
   let decoded: ApiObject | undefined = decodeAgain();
-  const store = services.storeOf(resource);
+  const store = request.store;
 
-  const outcome = await store.update(context, scope.namespace, scope.name, {
+  const outcome = await store.update(context, request.namespace, request.name, {
     dryRun: options.dryRun,
     validate: validateWith(context, options),
     subresource,
@@ -54,11 +38,11 @@ export async function handleUpdate(
       decoded = undefined;
       if (live === undefined) {
         // A version or uid speaks of an object that is not there any more.
-        if (namesVersion(object.metadata.resourceVersion)) throw notFoundError(store.groupResource, scope.name);
+        if (namesVersion(object.metadata.resourceVersion)) throw notFoundError(store.groupResource, request.name);
       } else checkUid(store.groupResource, object, live);
       await admissionOf(context).admit({
         operation: live === undefined ? 'CREATE' : 'UPDATE',
-        name: scope.name,
+        name: request.name,
         object,
         oldObject: live,
         options: options.raw,
@@ -69,7 +53,7 @@ export async function handleUpdate(
       return toStored(resource, object);
     },
   });
-  sendObject(services, context, reply, outcome.created ? 201 : 200, resource, outcome, accepted);
+  sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }
 
 function checkUid(groupResource: { group: string; resource: string }, object: ApiObject, live: ApiObject): void {

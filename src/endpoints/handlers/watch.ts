@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
@@ -10,7 +9,7 @@ import { type AcceptedType, streamParameter } from '../negotiation/accept.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
-import { type RequestScope, scopeLabels } from '../request-scope.js';
+import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { wantsWebSocket } from '../web-sockets.js';
 import { EventStream, type WatchStream } from './event-stream.js';
@@ -37,25 +36,18 @@ interface WatchOptions {
 }
 
 /** GET with `watch`: a stream of events, ended by the server after a time, without an error (specification 6.1). */
-export async function handleWatch(
-  services: EndpointServices,
-  context: RequestContext,
-  scope: RequestScope,
-  acceptHeader: string | undefined,
-  reply: FastifyReply,
-): Promise<void> {
+export async function handleWatch(request: ResourceRequest): Promise<void> {
+  const { services, context, resource, store, reply } = request;
   const isWebSocket = wantsWebSocket(reply.raw);
-  const accepted = services.accept.negotiateStream(acceptHeader);
-  const { resource } = scope;
+  const accepted = services.accept.negotiateStream(request.accept);
   const options = parseWatchOptions(services, context);
   const parsed = parseSelection(resource, context.query);
-  const selection = scope.name === '' ? parsed : withName(parsed, scope.name);
-  const name = scope.name !== '' ? scope.name : selection.name;
-  const namespace = scope.namespace === '' ? undefined : scope.namespace;
+  const selection = request.name === '' ? parsed : withName(parsed, request.name);
+  const name = request.name !== '' ? request.name : selection.name;
+  const namespace = request.namespace === '' ? undefined : request.namespace;
   const include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
   const selectionKey = `${context.query.get('labelSelector') ?? ''}\n${context.query.get('fieldSelector') ?? ''}`;
   const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
-  const store = services.storeOf(resource);
 
   // What fails before the first event is answered as an ordinary error, but for a version that is gone.
   const query = {
@@ -84,7 +76,7 @@ export async function handleWatch(
   if (subscription === undefined) return;
 
   const stream = open();
-  const labels = scopeLabels(scope);
+  const labels = requestLabels(request);
   services.metrics.watchStarted(resource.definition, labels);
   subscription.onFailure(() => stream.cutIfBlocked());
   try {

@@ -1,7 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { FieldSet } from '../../machinery/field-set/index.js';
-import type { GroupVersionKind } from '../../machinery/group-version.js';
 import { updateManagedFields, type VersionView } from '../../machinery/managed-fields/index.js';
 import type { AdmissionFunctions, AdmissionSubject, RequestContext } from '../../machinery/request-context.js';
 import { decode } from '../../machinery/schema/index.js';
@@ -10,15 +9,7 @@ import type { ServedResource } from '../../registry/resource-registry.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
 import type { ValidateAdmission } from '../../registry/store/store.js';
 import type { WriteOptions } from '../negotiation/write-options.js';
-import type { RequestScope } from '../request-scope.js';
 import type { EndpointServices } from '../services.js';
-
-/** The group, version and kind that bodies of a scope have. */
-export function expectedKind(scope: RequestScope): GroupVersionKind {
-  if (scope.subresource?.kind !== undefined) return scope.subresource.kind;
-  const { definition, served } = scope.resource;
-  return { group: definition.group, version: served.version, kind: definition.kind };
-}
 
 /** Applies the defaults of the kind and of the version to a decoded body, before it is converted. */
 export function applyDefaults(resource: ServedResource, object: ApiObject): void {

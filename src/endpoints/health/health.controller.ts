@@ -50,14 +50,14 @@ export class HealthController {
     if (check === undefined) throw unknownPathError();
     const outcome = await runCheck(check);
     this.log.note(outcome);
-    if (isPassed(outcome)) sendText(context, reply, 200, plainText, 'ok');
-    else sendText(context, reply, 500, plainText, `internal server error: ${check.name} failed\n`);
+    if (isPassed(outcome)) sendText({ context, reply }, 200, plainText, 'ok');
+    else sendText({ context, reply }, 500, plainText, `internal server error: ${check.name} failed\n`);
   }
 
   @Get('metrics')
   async metrics(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { contentType, text } = await this.services.metrics.scrape();
-    sendText(request.plinthContext as HttpRequestContext, reply, 200, contentType, text);
+    sendText({ context: request.plinthContext as HttpRequestContext, reply }, 200, contentType, text);
   }
 
   private async answer(path: HealthPath, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -66,6 +66,6 @@ export class HealthController {
     for (const outcome of report.outcomes) this.log.note(outcome);
     const text = report.healthy && !context.query.has('verbose') ? 'ok' : report.text;
     reply.header('x-content-type-options', 'nosniff');
-    sendText(context, reply, report.healthy ? 200 : 500, plainText, text);
+    sendText({ context, reply }, report.healthy ? 200 : 500, plainText, text);
   }
 }

@@ -1,26 +1,32 @@
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
-import type { EndpointServices } from '../services.js';
+import type { ResourceRequest } from '../resource-request.js';
 import type { AcceptedType } from './accept.js';
 import { includeObjectOf } from './transform.js';
 
 /**
- * The form in which one object of `kind` is answered. Whatever speaks against it is found here, before the request has
- * had an effect: 406 for a form that one object can't have, 400 for a parameter of the form.
+ * The form in which one object of the resource is answered. Whatever speaks against it is found here, before the request
+ * has had an effect: 406 for a form that one object can't have, 400 for a parameter of the form.
  */
-export function negotiateObject(
-  services: Pick<EndpointServices, 'accept'>,
-  context: RequestContext,
-  acceptHeader: string | undefined,
-  kind: string,
-): AcceptedType {
-  const accepted = services.accept.negotiate(acceptHeader, true);
+export function negotiateObject({ services, context, resource, accept }: ResourceRequest): AcceptedType {
+  const accepted = services.accept.negotiate(accept, true);
   if (accepted.as === 'PartialObjectMetadataList') {
+    const { kind } = resource.definition;
     const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${kind})`;
     throw Object.assign(notAcceptableError(), { message, details: undefined });
   }
   checkForm(context, accepted);
   return accepted;
+}
+
+/** The form of an answer that is neither an object of the resource nor a list of them: tables are made of those only. */
+export function negotiateValue({ services, accept }: ResourceRequest): AcceptedType {
+  return services.accept.negotiate(accept, false);
+}
+
+/** The form of a list; the writer of the list says what it can't have. */
+export function negotiateList({ services, accept }: ResourceRequest): AcceptedType {
+  return services.accept.negotiate(accept, true);
 }
 
 /** Checks the parameters that only one form of answers has; 400 when one is wrong. */

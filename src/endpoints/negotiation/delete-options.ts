@@ -1,8 +1,8 @@
-import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import { checkedDeleteOptions, type WrittenDeleteOptions } from '../../registry/metadata/delete-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { isTrue } from '../request-info/request-info.js';
+import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { bodyFormat, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
@@ -23,13 +23,8 @@ interface RawDeleteOptions {
  * can make it a dry run: nobody who asked for one loses an object. 400 for a body that is none, 422 for values that are
  * not allowed.
  */
-export function parseDeleteOptions(
-  services: EndpointServices,
-  context: RequestContext,
-  body: Buffer,
-  contentType: string | undefined,
-): DeleteOptions {
-  const written = body.length > 0 ? checkTypes(fromBody(services, body, contentType)) : {};
+export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {
+  const written = body.length > 0 ? checkTypes(fromBody(services, body, context.contentType)) : {};
   const asked = fromQuery(context.query);
   const saysPolicy = written.propagationPolicy !== undefined || written.orphanDependents !== undefined;
   return checkedDeleteOptions(

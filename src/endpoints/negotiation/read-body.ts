@@ -1,28 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import type { FastifyRequest } from 'fastify';
 import { largeLimits, leaveLargeBody, leaveLong } from '../../large/large-work.js';
 import { badRequestError, requestTooLargeError } from '../../machinery/status-error.js';
+import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';
 
 const empty = Buffer.alloc(0);
 
 /**
- * Reads a request body to its end. 413 as soon as it is known to be longer than `limitBytes`; nothing of such a body is
- * kept. Large YAML comes as JSON, see {@link prepareBody}.
+ * Reads the body of a request to its end. 413 as soon as it is known to be longer than the server takes; nothing of such
+ * a body is kept. Large YAML comes as JSON, see {@link prepareBody}.
  *
  * @throws LargeWork for a body that another thread should read.
  */
-export async function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> {
-  const context = request.plinthContext;
-  const body = await readBytes(request.raw, limitBytes);
-  if (context !== undefined) {
-    context.body = body;
-    leaveLargeBody(context, body);
-    // Only of JSON it is known what it is made of.
-    if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);
-  }
-  return prepareBody(body, context?.contentType);
+export async function readBody({ services, context, http }: ResourceRequest): Promise<Buffer> {
+  const body = await readBytes(http.raw, services.options.maxBodyBytes);
+  context.body = body;
+  leaveLargeBody(context, body);
+  // Only of JSON it is known what it is made of.
+  if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);
+  return prepareBody(body, context.contentType);
 }
 
 function readBytes(request: IncomingMessage | Http2ServerRequest, limitBytes: number): Promise<Buffer> {

@@ -13,11 +13,18 @@ import {
   toServed,
   type VersionedText,
 } from '../../registry/store/object-codec.js';
+import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
 import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './compression.js';
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
+
+/** Where an answer goes to. */
+export interface Recipient {
+  readonly context: RequestContext;
+  readonly reply: FastifyReply;
+}
 
 /** Whether stored text can be sent as it is: plain JSON of the stored version, not indented. */
 export function sendsStoredText(accepted: AcceptedType, resource: ServedResource, pretty: boolean): boolean {
@@ -34,22 +41,15 @@ export function servedObject(resource: ServedResource, text: VersionedText): Api
 }
 
 /** Answers with one object in the form that `negotiateObject` gave. */
-export function sendObject(
-  services: EndpointServices,
-  context: RequestContext,
-  reply: FastifyReply,
-  code: number,
-  resource: ServedResource,
-  text: VersionedText,
-  accepted: AcceptedType,
-): void {
+export function sendObject(request: ResourceRequest, code: number, text: VersionedText, accepted: AcceptedType): void {
+  const { services, context, resource } = request;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (sendsStoredText(accepted, resource, pretty)) {
-    sendText(context, reply, code, 'application/json', spliceVersion(text, storedForm(resource)));
+    sendText(request, code, 'application/json', spliceVersion(text, storedForm(resource)));
     return;
   }
-  const value = transformObject(services, context, resource, servedObject(resource, text), accepted);
-  sendValue(context, reply, code, value, accepted, shownType(services, resource, accepted));
+  const value = transformObject(request, servedObject(resource, text), accepted);
+  sendValue(request, code, value, accepted, shownType(services, resource, accepted));
 }
 
 /** The declaration of what one object of a resource is shown as. */
@@ -58,9 +58,7 @@ export function shownType(services: EndpointServices, resource: ServedResource, 
 }
 
 function transformObject(
-  services: EndpointServices,
-  context: RequestContext,
-  resource: ServedResource,
+  { services, context, resource }: ResourceRequest,
   object: ApiObject,
   accepted: AcceptedType,
 ): unknown {
@@ -85,20 +83,14 @@ function transformObject(
  *
  * @param type declaration of the value, for protobuf
  */
-export function sendValue(
-  context: RequestContext,
-  reply: FastifyReply,
-  code: number,
-  value: unknown,
-  accepted: AcceptedType,
-  type: KindType,
-): void {
+export function sendValue(to: Recipient, code: number, value: unknown, accepted: AcceptedType, type: KindType): void {
+  const { context } = to;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (accepted.mediaType === 'json' && !pretty) {
-    sendText(context, reply, code, accepted.contentType, JSON.stringify(value));
+    sendText(to, code, accepted.contentType, JSON.stringify(value));
     return;
   }
-  sendBytes(context, reply, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
+  sendBytes(to, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
 /** Numbers that keep their spelling; bigints the library knows itself. */
@@ -128,18 +120,13 @@ export function encodeValue(value: unknown, accepted: AcceptedType, type: KindTy
  * Answers with ready text; adds the headers that every answer of the API has. Long answers to reads are compressed when
  * the client takes that.
  */
-export function sendText(
-  context: RequestContext,
-  reply: FastifyReply,
-  code: number,
-  contentType: string,
-  text: string,
-): void {
+export function sendText(to: Recipient, code: number, contentType: string, text: string): void {
   // A character has at least one byte; only long texts are measured before they are sent.
   if (text.length > compressionThresholdBytes / 3 && Buffer.byteLength(text) > compressionThresholdBytes) {
-    sendLong(context, reply, code, contentType, text);
+    sendLong(to, code, contentType, text);
     return;
   }
+  const { context, reply } = to;
   // A time-out may have answered already.
   if (reply.sent) return;
   const headers = takeOver(context, reply, contentType);
@@ -150,17 +137,12 @@ export function sendText(
 }
 
 /** The same with ready bytes. */
-export function sendBytes(
-  context: RequestContext,
-  reply: FastifyReply,
-  code: number,
-  contentType: string,
-  bytes: Uint8Array,
-): void {
+export function sendBytes(to: Recipient, code: number, contentType: string, bytes: Uint8Array): void {
   if (bytes.length > compressionThresholdBytes) {
-    sendLong(context, reply, code, contentType, bytes);
+    sendLong(to, code, contentType, bytes);
     return;
   }
+  const { context, reply } = to;
   if (reply.sent) return;
   const headers = takeOver(context, reply, contentType);
   headers['content-length'] = bytes.length;
@@ -169,13 +151,7 @@ export function sendBytes(
 }
 
 /** A ready answer above the threshold. A HEAD learns all headers but the length of what is not made for it. */
-function sendLong(
-  context: RequestContext,
-  reply: FastifyReply,
-  code: number,
-  contentType: string,
-  body: string | Uint8Array,
-): void {
+function sendLong({ context, reply }: Recipient, code: number, contentType: string, body: string | Uint8Array): void {
   if (reply.sent) return;
   const isCompressed = code === 200 && wantsGzip(reply);
   const headers = takeOver(context, reply, contentType);
@@ -211,12 +187,12 @@ function sendLong(
  * is not whole. `pieces` is always ended, also when the client leaves.
  */
 export async function sendPieces(
-  context: RequestContext,
-  reply: FastifyReply,
+  to: Recipient,
   code: number,
   contentType: string,
   pieces: AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
+  const { context, reply } = to;
   const iterator = pieces[Symbol.asyncIterator]();
   const begun: Buffer[] = [];
   let length = 0;
@@ -232,7 +208,7 @@ export async function sendPieces(
       }
     }
     if (done) {
-      sendBytes(context, reply, code, contentType, begun.length === 1 ? (begun[0] as Buffer) : Buffer.concat(begun));
+      sendBytes(to, code, contentType, begun.length === 1 ? (begun[0] as Buffer) : Buffer.concat(begun));
       return;
     }
     if (reply.sent) return;

@@ -37,7 +37,7 @@ export class OpenApiController {
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${digest}` };
     }
     const context = request.plinthContext as HttpRequestContext;
-    sendBytes(context, reply, 200, plainJson.contentType, Buffer.from(JSON.stringify({ paths })));
+    sendBytes({ context, reply }, 200, plainJson.contentType, Buffer.from(JSON.stringify({ paths })));
   }
 
   @Get('v3/*')

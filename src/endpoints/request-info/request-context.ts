@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { AdmissionFunctions, RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
-import type { RequestScope } from '../request-scope.js';
+import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import type { Seat } from './in-flight.js';
 import { parseRequestInfo } from './request-info.js';
@@ -39,7 +39,7 @@ export class HttpRequestContext implements RequestContext {
   /** Watches over answers that wait for their client. */
   unread: UnreadAnswers | undefined;
   /** What the request turned out to be about; undefined for a path that nothing is served at. */
-  scope: RequestScope | undefined;
+  resourceRequest: ResourceRequest | undefined;
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
@@ -66,7 +66,7 @@ export class HttpRequestContext implements RequestContext {
     this.seat = undefined;
     this.isUpgraded = false;
     this.unread = undefined;
-    this.scope = undefined;
+    this.resourceRequest = undefined;
     this.annotations = undefined;
     this.controller = undefined;
     this.isOver = false;

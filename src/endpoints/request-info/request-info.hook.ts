@@ -162,15 +162,15 @@ function headerBytes(request: FastifyRequest): number {
  * Labels are bounded, as every combination takes memory for good: what is not a resource, subresource, verb or method
  * that exists is never taken over, whatever became of the request.
  */
-function labelsOf({ scope, requestInfo }: HttpRequestContext, method: string): RequestLabels {
-  if (scope === undefined) return { verb: knownMethods.has(method) ? method : 'other', ...emptyLabels };
-  const { definition, served } = scope.resource;
+function labelsOf({ resourceRequest, requestInfo }: HttpRequestContext, method: string): RequestLabels {
+  if (resourceRequest === undefined) return { verb: knownMethods.has(method) ? method : 'other', ...emptyLabels };
+  const { definition, served } = resourceRequest.resource;
   return {
-    verb: scope.verb.toUpperCase(),
+    verb: resourceRequest.verb.toUpperCase(),
     group: definition.group,
     version: served.version,
     resource: definition.resource,
-    subresource: scope.subresource?.name ?? '',
+    subresource: resourceRequest.subresource?.name ?? '',
     scope: requestInfo.name !== '' ? 'resource' : requestInfo.namespace !== '' ? 'namespace' : 'cluster',
   };
 }

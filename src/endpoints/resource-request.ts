@@ -1,0 +1,107 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GroupVersionKind } from '../machinery/group-version.js';
+import type { RequestInfo } from '../machinery/request-context.js';
+import type { KindType } from '../machinery/schema/index.js';
+import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
+import type { RequestLabels } from '../observability/metrics.js';
+import { allVerbs, type ResourceVerb, type SubresourceDefinition } from '../registry/resource-definition.js';
+import type { ServedResource } from '../registry/resource-registry.js';
+import type { Store } from '../registry/store/store.js';
+import type { HttpRequestContext } from './request-info/request-context.js';
+import type { EndpointServices } from './services.js';
+
+/**
+ * One request about a resource: all that its handler is given. Made once, when it is known what the path is about, and
+ * never changed.
+ */
+export class ResourceRequest {
+  constructor(
+    readonly services: EndpointServices,
+    readonly context: HttpRequestContext,
+    readonly resource: ServedResource,
+    readonly subresource: SubresourceDefinition | undefined,
+    readonly verb: ResourceVerb,
+    /** Empty for cluster-scoped resources and for requests over all namespaces. */
+    readonly namespace: string,
+    /** Empty for requests about a collection. */
+    readonly name: string,
+    readonly http: FastifyRequest,
+    readonly reply: FastifyReply,
+  ) {}
+
+  /** What the client accepts, as sent. */
+  get accept(): string | undefined {
+    return this.http.headers.accept;
+  }
+
+  /** Where the objects of the resource are kept. */
+  get store(): Store {
+    return this.services.storeOf(this.resource);
+  }
+
+  /** Group, version and kind that bodies have: the subresource's own where it has one. */
+  get kind(): GroupVersionKind {
+    if (this.subresource?.kind !== undefined) return this.subresource.kind;
+    const { definition, served } = this.resource;
+    return { group: definition.group, version: served.version, kind: definition.kind };
+  }
+
+  /** The declaration of that kind. */
+  get type(): KindType {
+    return this.subresource?.type ?? this.resource.served.type;
+  }
+}
+
+/**
+ * Finds out what a request is about. 404 for a path nothing is served at, 405 for a method the path does not take.
+ */
+export function resolveRequest(
+  services: EndpointServices,
+  context: HttpRequestContext,
+  http: FastifyRequest,
+  reply: FastifyReply,
+): ResourceRequest {
+  const info = context.requestInfo;
+  const resource = services.registry.findServed(info.apiGroup, info.apiVersion, info.resource);
+  if (resource === undefined) throw unknownPathError();
+  const { definition } = resource;
+  const isNamespaceObject = info.resource === 'namespaces' && definition.group === '';
+  if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();
+  if (info.parts.length > 3) throw unknownPathError();
+
+  const onObject = info.parts.length >= 2;
+  const subresource = findSubresource(resource, info);
+  if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
+  const verbs = subresource?.verbs ?? definition.verbs ?? allVerbs;
+  const verb = info.verb as ResourceVerb;
+  if (!verbs.includes(verb)) throw methodNotAllowedError();
+  if (subresource === undefined) {
+    if (verb === 'create' && (onObject || (definition.namespaced && info.namespace === '')))
+      throw methodNotAllowedError();
+    if ((verb === 'update' || verb === 'patch') && !onObject) throw methodNotAllowedError();
+    if (verb === 'deletecollection' && definition.namespaced && info.namespace === '') throw methodNotAllowedError();
+  }
+  const namespace = isNamespaceObject ? '' : info.namespace;
+  const name = onObject ? (info.parts[1] as string) : '';
+  return new ResourceRequest(services, context, resource, subresource, verb, namespace, name, http, reply);
+}
+
+function findSubresource(resource: ServedResource, info: RequestInfo): SubresourceDefinition | undefined {
+  if (info.subresource === '') return undefined;
+  const found = resource.definition.subresources?.find((s) => s.name === info.subresource);
+  if (found === undefined) throw unknownPathError();
+  return found;
+}
+
+/** What metrics of a request about resources are labelled with: nothing that clients make up. */
+export function requestLabels({ resource, verb, subresource, namespace, name }: ResourceRequest): RequestLabels {
+  const { definition, served } = resource;
+  return {
+    verb: verb.toUpperCase(),
+    group: definition.group,
+    version: served.version,
+    resource: definition.resource,
+    subresource: subresource?.name ?? '',
+    scope: name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
+  };
+}
