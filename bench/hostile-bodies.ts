@@ -34,7 +34,7 @@ const { values: flags } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-/** Long enough for followers of the log to see what was written. */
+/** Long enough for readers of the log to see what was written. */
 const settleMs = 400;
 /** Node counts the wait of its own timer in. */
 const timerMs = 10;

@@ -66,18 +66,19 @@ create table plinth.change_partitions (
 -- Tables of one row are asked for it by their key (`where singleton`): functions that switch off sequential scans would
 -- otherwise get a plan with a made-up cost of 1e10, which the server takes for a reason to compile it.
 
--- floor: the oldest version that can be listed at or watched from; raised before anything is dropped, never lowered.
+-- compact_revision: the oldest version that can be listed at or watched from; raised before anything is dropped, never
+-- lowered.
 -- closed: last version of the newest closed partition; the head is never below it. Versions strictly between lost_after
 -- and lost_until were never committed in this history, but may have been in one that was lost: the sequence jumped over
 -- them. Nothing can be read at one of them.
 create table plinth.retention (
   singleton boolean primary key default true check (singleton),
-  floor bigint not null,
+  compact_revision bigint not null,
   closed bigint not null,
   lost_after bigint not null default 0,
   lost_until bigint not null default 0
 );
-insert into plinth.retention (floor, closed) values (1, 1);
+insert into plinth.retention (compact_revision, closed) values (1, 1);
 
 -- Batches whose sender lost its connection and has drawn a line: they must not run any more.
 create table plinth.fenced_batches (

@@ -42,7 +42,7 @@ begin
   exception when others then
     now_system := null;
   end;
-  select b.floor, b.head into bounds from plinth.log_bounds() b;
+  select b.compact_revision, b.head into bounds from plinth.log_bounds() b;
   new_head := bounds.head;
   last_kept := bounds.head;
 
@@ -72,13 +72,15 @@ begin
     end if;
     known.epoch := greatest(known.epoch, p_epoch) + 1;
     known.started := new_head;
-    update plinth.retention r set floor = greatest(r.floor, new_head), lost_after = 0, lost_until = 0
+    update plinth.retention r
+    set compact_revision = greatest(r.compact_revision, new_head), lost_after = 0, lost_until = 0
       returning r.* into retained;
   elsif cardinality(reasons) > 0 then
     found_action := 'resumed';
     new_head := plinth.leap(p_seen, p_bump);
-    -- Two gaps within the history can't both be told apart from it: the older one goes below the floor.
-    update plinth.retention r set floor = greatest(r.floor, r.lost_until), lost_after = bounds.head, lost_until = new_head
+    -- Two gaps within the history can't both be told apart from it: the older one goes below the compact revision.
+    update plinth.retention r
+    set compact_revision = greatest(r.compact_revision, r.lost_until), lost_after = bounds.head, lost_until = new_head
       returning r.* into retained;
   end if;
 

@@ -13,9 +13,9 @@ begin
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
   end if;
   lock table plinth.lock_writes in exclusive mode;
-  select b.floor, b.head into bounds from plinth.log_bounds() b;
+  select b.compact_revision, b.head into bounds from plinth.log_bounds() b;
   new_head := plinth.leap(null, p_bump);
-  update plinth.retention r set floor = greatest(r.floor, new_head), lost_after = 0, lost_until = 0;
+  update plinth.retention r set compact_revision = greatest(r.compact_revision, new_head), lost_after = 0, lost_until = 0;
   update plinth.epoch e set
     epoch = e.epoch + 1, started = new_head, relation = e.tableoid,
     database = (select d.oid from pg_database d where d.datname = current_database()),

@@ -1,7 +1,8 @@
 -- One round of log keeping; any process may call it at any time, rounds exclude each other. Closes the current partition
--- when its first change is older than p_close_after, adds partitions ahead, raises the floor over partitions closed for
--- longer than p_history, notes the time of versions, forgets old fences. Returns the partitions that may be dropped once
--- this has committed. Reads the log through other functions only, whose planner settings the small tables here don't need.
+-- when its first change is older than p_close_after, adds partitions ahead, raises the compact_revision over partitions
+-- closed for longer than p_history, notes the time of versions, forgets old fences. Returns the partitions that may be
+-- dropped once this has committed. Reads the log through other functions only, whose planner settings the small tables
+-- here don't need.
 create or replace function plinth.keep_changes(p_history interval, p_close_after interval, p_ahead integer)
 returns table (lower bigint)
 language plpgsql
@@ -39,11 +40,12 @@ begin
   update plinth.change_partitions p set closed_at = clock_timestamp() where p.closed_at is null and p.upper <= settled;
   update plinth.retention r set
     closed = greatest(r.closed, (select max(p.upper) - 1 from plinth.change_partitions p where p.closed_at is not null)),
-    floor = greatest(r.floor, (
+    compact_revision = greatest(r.compact_revision, (
       select max(p.upper) - 1 from plinth.change_partitions p where p.closed_at < clock_timestamp() - p_history));
 
   delete from plinth.fenced_batches f where f.fenced_at < clock_timestamp() - interval '1 hour';
   return query
-    select p.lower from plinth.change_partitions p, plinth.retention r where p.upper - 1 <= r.floor order by p.lower;
+    select p.lower from plinth.change_partitions p, plinth.retention r
+    where p.upper - 1 <= r.compact_revision order by p.lower;
 end
 $$;

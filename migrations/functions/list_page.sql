@@ -1,7 +1,7 @@
 -- One page of a resource in (namespace, name) order, keys from (p_from_*) inclusive to (p_to_*) exclusive. The first
--- row has floor and head only, all others an object only; everything comes from one snapshot. With p_at the page
--- shows that version (meaningless unless floor <= p_at <= head; at a version that was lost, floor is the first one behind
--- the gap): the objects that live now, those changed since in
+-- row has compact_revision and head only, all others an object only; everything comes from one snapshot. With p_at the
+-- page shows that version (meaningless unless compact_revision <= p_at <= head; at a version that was lost,
+-- compact_revision is the first one behind the gap): the objects that live now, those changed since in
 -- the state before their first change after p_at, and the deleted ones likewise. Both parts walk their index in key
 -- order and stop at the limit; filtering objects by version instead would walk over all that changed.
 --
@@ -17,7 +17,7 @@ create or replace function plinth.list_page(
   p_at bigint,
   p_limit bigint
 ) returns table (
-  floor bigint, head bigint, namespace text, name text, uid text, resource_version bigint, data json)
+  compact_revision bigint, head bigint, namespace text, name text, uid text, resource_version bigint, data json)
 language plpgsql
 set jit = off
 set enable_seqscan = off
@@ -35,7 +35,7 @@ begin
   end if;
   if p_at is null then
     return query
-      (select r.floor, greatest(r.closed, (
+      (select r.compact_revision, greatest(r.closed, (
           select c.resource_version from plinth.changes c
           where c.resource_version > (select x.closed from plinth.retention x where x.singleton)
           order by c.resource_version desc limit 1)),
@@ -51,7 +51,7 @@ begin
       order by o.namespace, o.name limit p_limit);
   else
     return query
-      (select case when p_at > r.lost_after and p_at < r.lost_until then r.lost_until else r.floor end,
+      (select case when p_at > r.lost_after and p_at < r.lost_until then r.lost_until else r.compact_revision end,
           greatest(r.closed, (
           select c.resource_version from plinth.changes c
           where c.resource_version > (select x.closed from plinth.retention x where x.singleton)

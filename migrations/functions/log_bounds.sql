@@ -1,5 +1,5 @@
--- The two ends of the log in one snapshot: versions below floor are lost, head is the newest committed one.
-create or replace function plinth.log_bounds() returns table (floor bigint, head bigint)
+-- The two ends of the log in one snapshot: versions below compact_revision are lost, head is the newest committed one.
+create or replace function plinth.log_bounds() returns table (compact_revision bigint, head bigint)
 language plpgsql
 set jit = off
 set enable_seqscan = off
@@ -11,7 +11,7 @@ begin
   if pg_is_in_recovery() then
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
   end if;
-  return query select r.floor, greatest(r.closed, (
+  return query select r.compact_revision, greatest(r.closed, (
       select c.resource_version from plinth.changes c where c.resource_version > (select x.closed from plinth.retention x where x.singleton)
       order by c.resource_version desc limit 1))
     from plinth.retention r where r.singleton;

@@ -1,7 +1,7 @@
 -- The log in order, versions in (p_after, p_upto], at most p_limit rows, cut off behind the row with which their
 -- size exceeds p_bytes (total is the running size, so the reader can tell). Null filters mean everything. The first
--- row has floor and head only (behind a version that was lost, floor is the first one behind the gap); volatile for the
--- same reason as list_page.
+-- row has compact_revision and head only (behind a version that was lost, compact_revision is the first one behind the
+-- gap); volatile for the same reason as list_page.
 create or replace function plinth.read_changes(
   p_after bigint,
   p_upto bigint,
@@ -11,7 +11,8 @@ create or replace function plinth.read_changes(
   p_limit bigint,
   p_bytes bigint
 ) returns table (
-  floor bigint, head bigint, total bigint, resource_version bigint, type smallint, resource text, namespace text,
+  compact_revision bigint, head bigint, total bigint, resource_version bigint, type smallint, resource text,
+  namespace text,
   name text, uid text, data json, previous json)
 language plpgsql
 set jit = off
@@ -27,7 +28,7 @@ begin
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
   end if;
   return query
-    (select case when p_after > r.lost_after and p_after < r.lost_until then r.lost_until else r.floor end,
+    (select case when p_after > r.lost_after and p_after < r.lost_until then r.lost_until else r.compact_revision end,
         greatest(r.closed, (
         select c.resource_version from plinth.changes c
         where c.resource_version > (select x.closed from plinth.retention x where x.singleton)

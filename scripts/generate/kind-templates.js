@@ -94,7 +94,7 @@ export function ${name}Resource(${parameters}): ResourceDefinition {
     kind: '${kind}',
     namespaced: ${namespaced},
     versions: [{ version: '${version}', type: ${name} }],
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     strategy: ${name}Strategy,
     columns: [
       nameColumn,

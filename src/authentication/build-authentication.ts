@@ -102,7 +102,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
 
   const running = new AbortController();
-  const followers = tokenResources.map(
+  const informers = tokenResources.map(
     (resource) =>
       new ChangeInformer(
         parts.storage,
@@ -125,14 +125,14 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
     start: async () => {
       accounts.files.start(running.signal);
       oidc?.start(running.signal);
-      await Promise.all(followers.map((follower) => follower.start(running.signal)));
+      await Promise.all(informers.map((informer) => informer.start(running.signal)));
     },
     stop: async () => {
       running.abort();
       webhook?.stop();
       await accounts.files.stopped();
       await oidc?.stopped();
-      await Promise.all(followers.map((follower) => follower.stopped()));
+      await Promise.all(informers.map((informer) => informer.stopped()));
     },
   };
 }

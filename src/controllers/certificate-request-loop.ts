@@ -67,12 +67,12 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     const notice = (object: ApiObject): undefined => {
       if (this.concerns(object as CertificateSigningRequest)) queue.add(object.metadata.name ?? '');
     };
-    const index = new Lister(storage, registry, storageResource, notice, (error) =>
+    const lister = new Lister(storage, registry, storageResource, notice, (error) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
     );
     const work = queue.run(ended);
     try {
-      await index.start(ended);
+      await lister.start(ended);
       await work;
     } finally {
       failed.abort();

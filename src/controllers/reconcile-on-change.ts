@@ -28,7 +28,7 @@ export async function reconcileOnChange(options: ReconcileOptions, signal: Abort
   const bell = new Bell();
   stop.addEventListener('abort', () => bell.ring(), { once: true });
   const from = await storage.head();
-  const followers: Promise<void>[] = [];
+  const subscriptions: Promise<void>[] = [];
   try {
     for (const scope of options.scopes) {
       const subscription = await storage.watch(scope, from);
@@ -38,7 +38,7 @@ export async function reconcileOnChange(options: ReconcileOptions, signal: Abort
           if (batch.changes.some(options.concerns)) bell.ring();
         }
       };
-      followers.push(follow().catch((error: unknown) => bell.fail(error)));
+      subscriptions.push(follow().catch((error: unknown) => bell.fail(error)));
     }
     while (!stop.aborted) {
       bell.reset();
@@ -53,7 +53,7 @@ export async function reconcileOnChange(options: ReconcileOptions, signal: Abort
     }
   } finally {
     ended.abort();
-    await Promise.all(followers);
+    await Promise.all(subscriptions);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { KindType, SchemaTexts, StructType } from '../machinery/schema/index.js';
+import type { FieldDescriptions, KindType, StructType } from '../machinery/schema/index.js';
 
 /**
  * Declarations that the endpoints need themselves, whatever groups are served. They belong to the API types, which only
@@ -13,6 +13,6 @@ export interface MetaKinds {
   readonly apiGroup: KindType;
   readonly apiGroupList: KindType;
   readonly apiResourceList: KindType;
-  /** Texts of declarations that have none; loaded by the first call, which only OpenAPI documents make. */
-  readonly texts: () => SchemaTexts;
+  /** Descriptions of declarations that have none; loaded by the first call, which only OpenAPI documents make. */
+  readonly descriptions: () => FieldDescriptions;
 }

@@ -89,8 +89,8 @@ export class RemoteStorage implements Storage {
     return this.call('head') as Promise<bigint>;
   }
 
-  floor(): Promise<bigint> {
-    return this.call('floor') as Promise<bigint>;
+  compactRevision(): Promise<bigint> {
+    return this.call('compactRevision') as Promise<bigint>;
   }
 
   aged(query: AgedQuery): Promise<AgedPage> {

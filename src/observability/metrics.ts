@@ -68,7 +68,7 @@ export class Metrics {
   private feedReadAt = Date.now();
   private readonly feedFound: Counter<'by'>;
   private readonly epoch: Gauge<string>;
-  private readonly logFloor: Gauge<string>;
+  private readonly compactRevision: Gauge<string>;
   private readonly logPartitions: Gauge<string>;
   private readonly logBytes: Gauge<string>;
   private readonly notificationQueue: Gauge<string>;
@@ -158,8 +158,8 @@ export class Metrics {
       help: 'Counts the histories of the database: raised when versions that were handed out got lost.',
       registers,
     });
-    this.logFloor = new Gauge({
-      name: 'storage_log_floor_version',
+    this.compactRevision = new Gauge({
+      name: 'storage_compact_revision',
       help: 'Oldest version that can be listed at and watched from.',
       registers,
     });
@@ -266,8 +266,8 @@ export class Metrics {
     if (missing > 0n) this.missingVersions.inc(Number(missing));
   }
 
-  storageLog(floor: bigint, partitions: number, bytes: number, notificationQueue: number): void {
-    this.logFloor.set(Number(floor));
+  storageLog(compactRevision: bigint, partitions: number, bytes: number, notificationQueue: number): void {
+    this.compactRevision.set(Number(compactRevision));
     this.logPartitions.set(partitions);
     this.logBytes.set(bytes);
     this.notificationQueue.set(notificationQueue);

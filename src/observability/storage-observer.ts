@@ -39,9 +39,9 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
     resolved: (outcome: string) => logger.warn('fate of a write batch after a broken connection', { outcome }),
     logRead: (changes: number, source: string) => metrics.feedRead(source, changes),
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
-    retention: (floor: bigint, droppedPartitions: number, size: LogSizeReport) => {
-      metrics.storageLog(floor, size.partitions, size.bytes, size.notificationQueue);
-      if (droppedPartitions > 0) logger.info('dropped old history', { floor, droppedPartitions });
+    retention: (compactRevision: bigint, droppedPartitions: number, size: LogSizeReport) => {
+      metrics.storageLog(compactRevision, size.partitions, size.bytes, size.notificationQueue);
+      if (droppedPartitions > 0) logger.info('dropped old history', { compactRevision, droppedPartitions });
     },
     epoch: (change: EpochReport) => {
       metrics.storageEpoch(change.epoch, change.missing);

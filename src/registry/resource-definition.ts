@@ -3,7 +3,7 @@ import type { GroupKind, GroupResource, GroupVersionKind } from '../machinery/gr
 import type { RequestContext } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
 import type { AllocatedNames } from './allocation/allocated-names.js';
-import type { Strategy, StrategyFacts } from './strategy.js';
+import type { Strategy, StrategyOptions } from './strategy.js';
 
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
@@ -135,7 +135,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
    */
   readonly compute?: (context: RequestContext) => Promise<readonly T[]>;
   readonly strategy: Strategy<T>;
-  readonly facts?: StrategyFacts<T>;
+  readonly strategyOptions?: StrategyOptions<T>;
   /** Fields selectable besides metadata.name and metadata.namespace. */
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
   /** Names of those fields: a selector on another one is a 400. */
@@ -143,7 +143,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly columns?: readonly TableColumn<T>[];
   readonly subresources?: readonly SubresourceDefinition[];
   /** Names from shared ranges that its objects hold; kept consistent by a control loop. */
-  readonly allocations?: readonly AllocatedNames[];
+  readonly allocatedNames?: readonly AllocatedNames[];
 }
 
 /** What the client asked for besides the answer. */

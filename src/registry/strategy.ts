@@ -81,8 +81,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   deletionBlocked?(object: T): boolean;
 }
 
-/** The parts of a strategy that are facts, not functions. */
-export interface StrategyFacts<T extends ApiObject = ApiObject> {
+/** The parts of a strategy that are settings, not functions. */
+export interface StrategyOptions<T extends ApiObject = ApiObject> {
   /** A PUT to a name that is free creates the object. Default false. */
   readonly allowCreateOnUpdate?: boolean;
   /** A PUT without resourceVersion overwrites whatever is there. Default true. */

@@ -8,7 +8,7 @@ import type { StorageKey } from './storage.interface.js';
  * - `NoNamespace`: the object may only be made in a namespace that is there and not being deleted, and it is not.
  * - `Conflict`: the object changed between read and write (retryable by reading again).
  * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
- * - `Expired`: the asked version lies below the retention floor.
+ * - `Expired`: the asked version lies below the compact revision.
  * - `TooLargeVersion`: the asked version lies above the newest one; `resourceVersion` carries the newest.
  * - `Invalid`: the key or the text can't be stored (not JSON, a NUL character, too long); nothing was written.
  * - `Unavailable`: the database did not take the call; nothing was written.

@@ -177,7 +177,7 @@ export interface Storage {
    */
   get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined>;
 
-  /** One page at one version; `Expired` for an `at` below the floor, `TooLargeVersion` above the head. */
+  /** One page at one version; `Expired` for an `at` below the compact revision, `TooLargeVersion` above the head. */
   list(query: ListQuery): Promise<ListPage>;
 
   /**
@@ -194,10 +194,13 @@ export interface Storage {
   /** Newest committed version over all resources, read from the database after the call began. */
   head(): Promise<bigint>;
 
-  /** Oldest version that can be listed at or watched from, read from the database after the call began. */
-  floor(): Promise<bigint>;
+  /**
+   * The compact revision: the oldest version that can be listed at or watched from, because the log before it was
+   * dropped. It only rises. Read from the database after the call began.
+   */
+  compactRevision(): Promise<bigint>;
 
-  /** Changes of the scope with a version above `from`. `Expired` when `from` lies below the floor. */
+  /** Changes of the scope with a version above `from`. `Expired` when `from` lies below the compact revision. */
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription>;
 
   /** One page of the objects that were not written for a while: neither created nor updated. */

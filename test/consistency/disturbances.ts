@@ -98,7 +98,7 @@ export class Disturbances {
   private async cutHistory(): Promise<void> {
     await this.asAdmin((client) =>
       client.query(
-        `update plinth.retention set floor = greatest(floor, (select head from plinth.log_bounds()) - $1::bigint)`,
+        `update plinth.retention set compact_revision = greatest(compact_revision, (select head from plinth.log_bounds()) - $1::bigint)`,
         [this.random.below(50)],
       ),
     );

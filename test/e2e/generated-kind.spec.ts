@@ -62,7 +62,7 @@ describe('a generated kind', () => {
       'dist/src/modules/workshop/workbench/workbench.spec.js',
       'dist/src/modules/coordination/handover/handover.spec.js',
       'dist/src/apis/declarations.types.spec.js',
-      'dist/src/apis/texts/index.spec.js',
+      'dist/src/apis/descriptions/field-descriptions.spec.js',
     ];
     const { status, output } = run('--test', ...specs);
     assert.equal(status, 0, output);

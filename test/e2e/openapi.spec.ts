@@ -104,7 +104,7 @@ interface Described {
   readonly properties?: Readonly<Record<string, Described>>;
 }
 
-describe('texts', () => {
+describe('descriptions', () => {
   it('stand beside every type and field of every served version', async () => {
     assert.deepEqual(silentOnes((await client.get('/openapi/v2')).body.definitions), []);
     const { paths } = (await client.get('/openapi/v3')).body;

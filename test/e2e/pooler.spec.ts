@@ -154,7 +154,7 @@ describe('a store behind a transaction pooler', () => {
     await storage.create({ resource: 'old', namespace: '', name: 'b' }, 'u', '{}');
     await client.query('commit');
     assert.ok((await retention.round(0, 3_600_000)) >= 1);
-    assert.ok((await storage.floor()) > old.resourceVersion);
+    assert.ok((await storage.compactRevision()) > old.resourceVersion);
     await client.end();
     await pool.stop();
     await storage.stop();

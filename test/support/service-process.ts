@@ -19,7 +19,7 @@ import {
 import { createPostgresStorage, type PostgresStorage } from '../../src/storage/postgres/postgres-storage.js';
 
 export const names = vendorNames('k8s.io');
-/** Where claims on addresses are stored. */
+/** Where allocations on addresses are stored. */
 export const addressResource = 'ipaddresses.networking.k8s.io';
 export const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
 
@@ -91,8 +91,8 @@ export class ServiceProcess {
     await this.store.delete(request, 'n', name, { dryRun: false }, async () => {});
   }
 
-  /** Names that are claimed, sorted. */
-  async claimed(resource: string): Promise<string[]> {
+  /** Names that are allocated, sorted. */
+  async allocated(resource: string): Promise<string[]> {
     const page = await this.storage.list({ resource });
     return page.items.map((item) => item.key.name).sort();
   }

@@ -6,7 +6,7 @@ import type { ConfiguredMode } from '../configured-mode.js';
 import { bootstrapPolicy } from '../rbac/bootstrap/bootstrap-policy.js';
 import { CompiledRole } from '../rbac/compiled-role.js';
 import { maxLostMs } from '../rbac/rbac-mode.js';
-import { GraphFollower } from './graph-follower.js';
+import { GraphInformer } from './graph-informer.js';
 import { NodeAuthorizer } from './node.authorizer.js';
 import { NodeGraph } from './node-graph.js';
 
@@ -25,7 +25,7 @@ export interface NodeModeOptions {
 /** Mode `Node`: the graph of what nodes need, in memory, and what follows the store. */
 export function nodeMode({ storage, registry, names, logger }: NodeModeOptions): ConfiguredMode {
   const graph = new NodeGraph();
-  const follower = new GraphFollower(
+  const informer = new GraphInformer(
     {
       storage,
       registry,
@@ -38,7 +38,7 @@ export function nodeMode({ storage, registry, names, logger }: NodeModeOptions):
   );
   const authorizer = new NodeAuthorizer({
     graph,
-    state: follower,
+    state: informer,
     commonRules: nodeRules(names),
     names,
     maxLostMs,
@@ -46,8 +46,8 @@ export function nodeMode({ storage, registry, names, logger }: NodeModeOptions):
   return {
     authorizer,
     rules: authorizer,
-    start: (signal) => follower.start(signal),
-    stopped: () => follower.stopped(),
+    start: (signal) => informer.start(signal),
+    stopped: () => informer.stopped(),
   };
 }
 

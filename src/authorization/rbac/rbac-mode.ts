@@ -7,8 +7,8 @@ import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ConfiguredMode } from '../configured-mode.js';
 import { ensureBootstrapPolicy } from './bootstrap/ensure-policy.js';
-import { PolicyFollower } from './policy-follower.js';
 import { PolicyIndex } from './policy-index.js';
+import { PolicyInformer } from './policy-informer.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
 
 /**
@@ -31,7 +31,7 @@ export interface RbacModeOptions {
 export function rbacMode({ storage, registry, names, logger }: RbacModeOptions): ConfiguredMode {
   const group = groupName('rbac', names);
   const index = new PolicyIndex();
-  const follower = new PolicyFollower(
+  const informer = new PolicyInformer(
     {
       storage,
       registry,
@@ -44,15 +44,15 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
   const authorizer = new RbacAuthorizer(index, group);
   let isPrepared = false;
   return {
-    authorizer: new FreshPolicyAuthorizer(authorizer, follower),
+    authorizer: new FreshPolicyAuthorizer(authorizer, informer),
     rules: authorizer,
-    start: (signal) => follower.start(signal),
-    stopped: () => follower.stopped(),
+    start: (signal) => informer.start(signal),
+    stopped: () => informer.stopped(),
     prepare: async (stores, signal) => {
       while (!signal.aborted && !isPrepared) {
         try {
           await ensureBootstrapPolicy(names, stores, signal);
-          await follower.reached(await storage.head());
+          await informer.reached(await storage.head());
           isPrepared = true;
         } catch (error) {
           if (signal.aborted) return;

@@ -10,7 +10,7 @@ import { type Service, service as serviceType } from '../../apis/core/v1/service
 import type { ApiObject } from '../../machinery/api-object.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
-import { nodePortResource } from '../../modules/core/service/allocation/service-claims.js';
+import { nodePortResource } from '../../modules/core/service/allocation/service-allocations.js';
 import { Logger } from '../../observability/logger.js';
 import { ManualTimers } from '../testing/manual-timers.js';
 import { AllocationRepairController } from './allocation-repair.controller.js';
@@ -44,14 +44,14 @@ async function withProcess(use: (process: ServiceProcess, repair: AllocationRepa
 }
 
 /** Allocates what a service has that is not written: a create that is under way, or one that never ends. */
-async function claimOnly(process: ServiceProcess, name: string, spec: object): Promise<void> {
+async function allocateOnly(process: ServiceProcess, name: string, spec: object): Promise<void> {
   const metadata = { name, namespace: 'n', uid: randomUUID() };
   const object = decode(serviceType, { metadata, spec }).value as unknown as ApiObject;
   const { strategy } = process.context.registry.find('', 'v1', 'services')?.definition ?? {};
   await strategy?.reserveForCreate?.(request, object, false);
 }
 
-async function unclaim(process: ServiceProcess, resource: string, name: string): Promise<void> {
+async function dropAllocation(process: ServiceProcess, resource: string, name: string): Promise<void> {
   const key = { resource, namespace: '', name };
   await process.storage.guaranteedUpdate(key, {}, (current) => ({ kind: 'delete', json: current?.json ?? '' }));
 }
@@ -72,29 +72,29 @@ describe('the repair of allocations', () => {
   it('frees what three rounds in a row found without an owner', async () => {
     await withProcess(async (process, repair) => {
       const kept = await process.create('kept', { type: 'NodePort' });
-      await claimOnly(process, 'lost', lost);
+      await allocateOnly(process, 'lost', lost);
       await repair.round(never);
       await repair.round(never);
-      assert.ok((await process.claimed(addressResource)).includes('10.0.0.7'));
-      assert.ok((await process.claimed(nodePortResource)).includes('30007'));
+      assert.ok((await process.allocated(addressResource)).includes('10.0.0.7'));
+      assert.ok((await process.allocated(nodePortResource)).includes('30007'));
       await repair.round(never);
-      assert.deepEqual(await process.claimed(addressResource), [kept.spec.clusterIP]);
-      assert.deepEqual(await process.claimed(nodePortResource), [String(kept.spec.ports?.[0]?.nodePort)]);
+      assert.deepEqual(await process.allocated(addressResource), [kept.spec.clusterIP]);
+      assert.deepEqual(await process.allocated(nodePortResource), [String(kept.spec.ports?.[0]?.nodePort)]);
     });
   });
 
   it('leaves alone what somebody begins to rely on in the meantime', async () => {
     await withProcess(async (process, repair) => {
-      await claimOnly(process, 'lost', lost);
+      await allocateOnly(process, 'lost', lost);
       await repair.round(never);
       await repair.round(never);
-      // Another create under the same key counts on the claim, and is under way.
-      await claimOnly(process, 'lost', lost);
+      // Another create under the same key counts on the allocation, and is under way.
+      await allocateOnly(process, 'lost', lost);
       await repair.round(never);
-      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await process.allocated(addressResource), ['10.0.0.7']);
       await process.create('lost', lost);
       for (let i = 0; i < 4; i++) await repair.round(never);
-      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await process.allocated(addressResource), ['10.0.0.7']);
       assert.deepEqual(await events(process), []);
     });
   });
@@ -102,32 +102,32 @@ describe('the repair of allocations', () => {
   it('frees what a service gave up or was deleted with', async () => {
     await withProcess(async (process, repair) => {
       await process.create('s', {});
-      // A claim of another uid is what stays when a service was replaced while its outcome was unknown.
-      await claimOnly(process, 's', { clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] });
+      // An allocation of another uid is what stays when a service was replaced while its outcome was unknown.
+      await allocateOnly(process, 's', { clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] });
       for (let i = 0; i < 3; i++) await repair.round(never);
-      assert.equal((await process.claimed(addressResource)).length, 1);
+      assert.equal((await process.allocated(addressResource)).length, 1);
     });
   });
 
-  it('claims what a service has without a claim, and says so', async () => {
+  it('allocates what a service has without an allocation, and says so', async () => {
     await withProcess(async (process, repair) => {
       await process.create('s', lost);
-      await unclaim(process, addressResource, '10.0.0.7');
-      await unclaim(process, nodePortResource, '30007');
+      await dropAllocation(process, addressResource, '10.0.0.7');
+      await dropAllocation(process, nodePortResource, '30007');
       await repair.round(never);
-      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
-      assert.deepEqual(await process.claimed(nodePortResource), ['30007']);
+      assert.deepEqual(await process.allocated(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await process.allocated(nodePortResource), ['30007']);
       const told = (await events(process)).map(({ reason, involvedObject }) => `${reason} ${involvedObject.name}`);
       assert.deepEqual(told.sort(), ['ClusterIPNotAllocated s', 'PortNotAllocated s']);
       await process.delete('s');
-      assert.deepEqual(await process.claimed(addressResource), [], 'the claim is the service’s own');
+      assert.deepEqual(await process.allocated(addressResource), [], 'the allocation is the service’s own');
     });
   });
 
   it('reports an address that two services have, once, and leaves both', async () => {
     await withProcess(async (process, repair) => {
       await process.create('first', { clusterIP: '10.0.0.7' });
-      await unclaim(process, addressResource, '10.0.0.7');
+      await dropAllocation(process, addressResource, '10.0.0.7');
       await process.create('second', { clusterIP: '10.0.0.7' });
       await repair.round(never);
       await repair.round(never);
@@ -199,18 +199,18 @@ describe('the repair of allocations', () => {
         .sort();
       assert.equal(new Set(addresses).size, addresses.length, 'no address twice');
       assert.equal(new Set(used).size, used.length, 'no port twice');
-      const claimed = await observer.claimed(addressResource);
+      const allocated = await observer.allocated(addressResource);
       assert.deepEqual(
-        addresses.filter((address) => !claimed.includes(address)),
+        addresses.filter((address) => !allocated.includes(address)),
         [],
-        'every address is claimed',
+        'every address is allocated',
       );
       assert.ok((reasons.get('Timeout') ?? 0) > 0, `some outcomes were unknown: ${JSON.stringify([...reasons])}`);
 
       const repair = repairOf(observer);
       for (let i = 0; i < 3; i++) await repair.round(never);
-      assert.deepEqual(await observer.claimed(addressResource), addresses);
-      assert.deepEqual(await observer.claimed(nodePortResource), used);
+      assert.deepEqual(await observer.allocated(addressResource), addresses);
+      assert.deepEqual(await observer.allocated(nodePortResource), used);
       assert.deepEqual(await events(observer), []);
     } finally {
       isDone = true;

@@ -19,7 +19,7 @@ export interface AllocationRepairOptions {
 }
 
 const defaultIntervalMs = 3 * 60_000;
-/** Rounds in a row that must find a claim without an owner before it is freed. */
+/** Rounds in a row that must find an allocation without an owner before it is freed. */
 const roundsUntilFreed = 3;
 const pageSize = 500;
 
@@ -29,7 +29,7 @@ interface Holder {
   readonly object: ApiObject;
 }
 
-/** How often a claim was found without an owner, and which state of it. */
+/** How often an allocation was found without an owner, and which state of it. */
 interface Suspicion {
   readonly resourceVersion: bigint;
   readonly rounds: number;
@@ -40,11 +40,11 @@ interface Suspicion {
  * behind when a process dies or a write ends with an unknown outcome; they are missing when somebody deletes them or an
  * older backup brings them back incomplete.
  *
- * - A claim whose owner is absent or does not have the name is freed once three rounds in a row have found the very same
- *   claim so. A create that is under way has claimed its names before its object exists: no write takes that long, and
- *   whoever begins to rely on a claim changes it.
- * - A name without a claim is claimed for the object that has it.
- * - A name of two objects is reported with an event at the one that has no claim on it: only its owner can decide.
+ * - An allocation whose owner is absent or does not have the name is freed once three rounds in a row have found the
+ *   very same allocation so. A create that is under way has allocated its names before its object exists: no write
+ *   takes that long, and whoever begins to rely on an allocation changes it.
+ * - A name without an allocation is allocated for the object that has it.
+ * - A name of two objects is reported with an event at the one that has no allocation on it: only its owner can decide.
  */
 export class AllocationRepairController implements ControlLoop {
   readonly name = 'allocation-repair';
@@ -72,12 +72,12 @@ export class AllocationRepairController implements ControlLoop {
     const suspicions = new Map<string, Suspicion>();
     const reported = new Set<string>();
     for (const definition of this.options.registry.definitions()) {
-      if (definition.allocations === undefined) continue;
+      if (definition.allocatedNames === undefined) continue;
       const { group, resource, versions } = definition;
       const served = this.options.registry.find(group, versions[0].version, resource) as ServedResource;
-      for (const allocation of definition.allocations) {
+      for (const names of definition.allocatedNames) {
         if (signal.aborted) return;
-        await new AllocationRound(this.options, this.events, served, allocation, signal).run(
+        await new AllocationRound(this.options, this.events, served, names, signal).run(
           { before: this.suspicions, now: suspicions },
           { before: this.reported, now: reported },
         );
@@ -99,24 +99,24 @@ class AllocationRound {
     private readonly options: AllocationRepairOptions,
     private readonly events: EventRecorder,
     private readonly resource: ServedResource,
-    private readonly allocation: AllocatedNames,
+    private readonly names: AllocatedNames,
     private readonly signal: AbortSignal,
   ) {}
 
   async run(suspicions: Memory<Map<string, Suspicion>>, reported: Memory<Set<string>>): Promise<void> {
-    // Allocations first: an object that is written meanwhile is then seen with its claim, or its claim is not looked at yet.
-    const claims = new Map<string, FoundAllocation>();
-    for await (const claim of this.allocation.claims.all()) claims.set(claim.name, claim);
+    // Allocations first: an object written meanwhile is then seen with its allocation, or that is not looked at yet.
+    const allocations = new Map<string, FoundAllocation>();
+    for await (const allocation of this.names.allocations.all()) allocations.set(allocation.name, allocation);
     const held = await this.holders();
-    for (const claim of claims.values()) {
+    for (const allocation of allocations.values()) {
       if (this.signal.aborted) return;
-      await this.checkClaim(claim, held.get(claim.name) ?? [], suspicions);
+      await this.checkAllocation(allocation, held.get(allocation.name) ?? [], suspicions);
     }
     for (const [name, holders] of held) {
       for (const holder of holders) {
         if (this.signal.aborted) return;
-        const claim = claims.get(name);
-        if (claim === undefined || !isOwner(claim, holder)) await this.checkHolder(name, holder, reported);
+        const allocation = allocations.get(name);
+        if (allocation === undefined || !isOwner(allocation, holder)) await this.checkHolder(name, holder, reported);
       }
     }
   }
@@ -129,7 +129,7 @@ class AllocationRound {
       const page = await this.options.storage.list(query);
       for (const item of page.items) {
         const holder = { key: item.key, object: parseStored(this.resource, item) };
-        for (const name of this.allocation.namesOf(holder.object)) {
+        for (const name of this.names.namesOf(holder.object)) {
           const others = held.get(name);
           if (others === undefined) held.set(name, [holder]);
           else others.push(holder);
@@ -141,46 +141,46 @@ class AllocationRound {
     }
   }
 
-  private async checkClaim(
-    claim: FoundAllocation,
+  private async checkAllocation(
+    allocation: FoundAllocation,
     holders: readonly Holder[],
     { before, now }: Memory<Map<string, Suspicion>>,
   ): Promise<void> {
-    const { name, owner, resourceVersion } = claim;
-    if (owner === undefined || holders.some((holder) => isOwner(claim, holder))) return;
-    const id = `${this.allocation.what}/${name}`;
+    const { name, owner, resourceVersion } = allocation;
+    if (owner === undefined || holders.some((holder) => isOwner(allocation, holder))) return;
+    const id = `${this.names.what}/${name}`;
     const known = before.get(id);
     const rounds = known?.resourceVersion === resourceVersion ? known.rounds + 1 : 1;
     const isDue = rounds >= roundsUntilFreed;
-    if (!isDue || !(await this.allocation.claims.free(claim))) {
+    if (!isDue || !(await this.names.allocations.free(allocation))) {
       now.set(id, { resourceVersion, rounds });
       return;
     }
     const service = `${owner.namespace}/${owner.name}`;
-    this.options.logger.warn(`a ${this.allocation.what} without an owner was freed`, { value: name, for: service });
+    this.options.logger.warn(`a ${this.names.what} without an owner was freed`, { value: name, for: service });
   }
 
-  /** Of an object that seemed to have a name without a claim on it, with everything read again. */
+  /** Of an object that seemed to have a name without an allocation on it, with everything read again. */
   private async checkHolder(name: string, { key }: Holder, { before, now }: Memory<Set<string>>): Promise<void> {
-    const { claims, namesOf, what, reasonPrefix } = this.allocation;
-    const claim = await claims.find(name);
+    const { allocations, namesOf, what, reasonPrefix } = this.names;
+    const allocation = await allocations.find(name);
     const stored = await this.options.storage.get(key);
     if (stored === undefined) return;
     const holder = { key, object: parseStored(this.resource, stored) };
     if (![...namesOf(holder.object)].includes(name)) return;
     const fields = { value: name, for: `${key.namespace}/${key.name}` };
-    if (claim === undefined) {
-      if (!(await claims.restore(name, { namespace: key.namespace, name: key.name, uid: stored.uid }))) return;
+    if (allocation === undefined) {
+      if (!(await allocations.restore(name, { namespace: key.namespace, name: key.name, uid: stored.uid }))) return;
       this.options.logger.warn(`a ${what} that was in use without being allocated is allocated again`, fields);
       await this.tell(holder, `${reasonPrefix}NotAllocated`, `${what} ${name} was not allocated; it is now`);
       return;
     }
-    if (isOwner(claim, holder)) return;
+    if (isOwner(allocation, holder)) return;
     const id = `${stored.uid}/${what}/${name}`;
     now.add(id);
     if (before.has(id)) return;
-    this.options.logger.error(`a ${what} is in use twice`, { ...fields, allocatedTo: ownerText(claim) });
-    const text = `${what} ${name} is allocated to ${ownerText(claim)}; please recreate this ${this.resource.definition.singular}`;
+    this.options.logger.error(`a ${what} is in use twice`, { ...fields, allocatedTo: ownerText(allocation) });
+    const text = `${what} ${name} is allocated to ${ownerText(allocation)}; please recreate this ${this.resource.definition.singular}`;
     await this.tell(holder, `${reasonPrefix}AlreadyAllocated`, text);
   }
 

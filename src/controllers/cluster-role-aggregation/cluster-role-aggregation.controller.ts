@@ -61,7 +61,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
       longestPauseMs: this.options.longestPauseMs ?? 30_000,
       timers,
     });
-    const follower = new Reflector(
+    const reflector = new Reflector(
       storage,
       registry,
       formatGroupResource(this.store.groupResource),
@@ -70,9 +70,9 @@ export class ClusterRoleAggregationController implements ControlLoop {
     );
     const work = queue.run(ended);
     try {
-      // The follower ends by itself with the signal.
-      await follower.start(ended);
-      await follower.stopped();
+      // The reflector ends by itself with the signal.
+      await reflector.start(ended);
+      await reflector.stopped();
     } finally {
       failed.abort();
       await work;

@@ -92,13 +92,13 @@ export class NamespaceController implements ControlLoop {
       }
       return true;
     };
-    const index = new Lister(storage, registry, resource, notice, (error) =>
+    const lister = new Lister(storage, registry, resource, notice, (error) =>
       logger.warn('the namespace controller lost its place in the change log', { error }),
     );
     const work = queue.run(ended);
     try {
-      // The index ends by itself with the signal; reads that it has under way then are nothing to wait for.
-      await index.start(ended);
+      // The lister ends by itself with the signal; reads that it has under way then are nothing to wait for.
+      await lister.start(ended);
       while (!signal.aborted) {
         await timers.wait(this.options.resyncMs ?? 300_000, signal);
         for (const name of terminating.keys()) queue.add(name);

@@ -19,7 +19,7 @@ export async function handleDelete(request: ResourceRequest): Promise<void> {
   const outcome = await deleteOne(request, request.namespace, request.name, options);
   const showsObject =
     !outcome.removed ||
-    definition.facts?.returnsDeletedObject === true ||
+    definition.strategyOptions?.returnsDeletedObject === true ||
     definition.strategy.gracePeriodSeconds !== undefined;
   if (showsObject && (await admissionOf(request.context).mayRead())) {
     sendObject(request, 200, outcome.text, accepted);

@@ -19,7 +19,7 @@ const kinds: MetaKinds = {
   apiGroup: empty('APIGroup'),
   apiGroupList: empty('APIGroupList'),
   apiResourceList: empty('APIResourceList'),
-  texts: () => ({ 'shop.Part': { '': 'A piece.', name: 'Its name.' } }),
+  descriptions: () => ({ 'shop.Part': { '': 'A piece.', name: 'Its name.' } }),
 };
 
 const part = struct('shop.v1.Part', { name: optional(1, string) });

@@ -133,7 +133,7 @@ export class OpenApiDocuments {
     const { kinds, names, registry } = this.services;
     return {
       domain: names.suffix,
-      texts: kinds.texts(),
+      descriptions: kinds.descriptions(),
       // Kinds added at run time are declared under their served group.
       groupName: (declared: string) => (registry.hasGroup(declared) ? declared : groupName(declared, names)),
     };

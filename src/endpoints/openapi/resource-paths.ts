@@ -162,7 +162,8 @@ class ResourcePaths {
     if (this.verbs.includes('delete')) {
       const { deleteOptions, status } = this.context.kinds;
       const showsObject =
-        definition.facts?.returnsDeletedObject === true || definition.strategy.gracePeriodSeconds !== undefined;
+        definition.strategyOptions?.returnsDeletedObject === true ||
+        definition.strategy.gracePeriodSeconds !== undefined;
       operations.push(
         this.operation('delete', 'delete', {
           id: this.id('delete'),

@@ -110,12 +110,12 @@ test('version 3 keeps members beside a reference apart and every reference has i
   }
 });
 
-test('texts stand in for those that declarations lack, in every version and for inline fields too', () => {
+test('descriptions stand in for those that declarations lack, in every version and for inline fields too', () => {
   const builder = new OpenApiBuilder({
     version: 3,
     domain: 'example.dev',
     groupName: (group) => group,
-    texts: {
+    descriptions: {
       scalars: { quantity: 'A number.' },
       'test.Thing': { '': 'A thing.', limits: 'Not used.', names: 'Its names.', size: 'Not used.', node: 'A node.' },
       'test.Embedded': { size: 'Its size.' },

@@ -20,11 +20,11 @@ export interface OpenApiSchema {
 }
 
 /**
- * Texts for declarations that have none of their own, by type and field: `core.PodSpec` stands for this type in every
- * version, the empty field name for the type itself. The fields of `scalars` are values with a schema of their own, by
- * name. A text in a declaration comes first.
+ * Descriptions for declarations that have none of their own, by type and field: `core.PodSpec` stands for this type in
+ * every version, the empty field name for the type itself. The fields of `scalars` are values with a schema of their
+ * own, by name. A text in a declaration comes first.
  */
-export type SchemaTexts = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type FieldDescriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface OpenApiOptions {
   /** 2 for Swagger 2.0 documents, 3 for OpenAPI 3.0 ones. */
@@ -33,7 +33,7 @@ export interface OpenApiOptions {
   readonly groupName: (declaredGroup: string) => string;
   /** Vendor domain, which the names of definitions begin with, reversed. */
   readonly domain: string;
-  readonly texts?: SchemaTexts;
+  readonly descriptions?: FieldDescriptions;
 }
 
 /** Packages whose types are not declared under `<domain>.api`. */
@@ -127,7 +127,7 @@ export class OpenApiBuilder {
     const shared = sharedScalars[scalar];
     if (shared === undefined) return plainScalar(scalar, this.options.version);
     const name = `${this.prefix}.${shared}`;
-    const description = this.options.texts?.scalars?.[scalar];
+    const description = this.options.descriptions?.scalars?.[scalar];
     this.definitions[name] ??= {
       ...(description === undefined ? {} : { description }),
       ...plainScalar(scalar, this.options.version),
@@ -137,7 +137,7 @@ export class OpenApiBuilder {
 
   private structSchema(type: StructType): OpenApiSchema {
     const schema: OpenApiSchema = {};
-    const description = type.doc ?? this.textsOf(type)?.[''];
+    const description = type.doc ?? this.descriptionsOf(type)?.[''];
     if (description !== undefined) schema.description = description;
     schema.type = 'object';
     const properties: Record<string, OpenApiSchema> = {};
@@ -158,21 +158,21 @@ export class OpenApiBuilder {
     return { group: this.options.groupName(group), kind, version };
   }
 
-  /** Inline structs are expanded; the texts of their fields are those of the struct that declares them. */
+  /** Inline structs are expanded; the descriptions of their fields are those of the struct that declares them. */
   private addFields(type: StructType, properties: Record<string, OpenApiSchema>, requiredNames: string[]): void {
-    const texts = this.textsOf(type);
+    const descriptions = this.descriptionsOf(type);
     for (const field of type.fields) {
       if (field.presence === 'inline') {
         this.addFields(field.type as StructType, properties, requiredNames);
         continue;
       }
-      properties[field.name] = this.fieldSchema(field, field.doc ?? texts?.[field.name]);
+      properties[field.name] = this.fieldSchema(field, field.doc ?? descriptions?.[field.name]);
       if (field.presence === 'required') requiredNames.push(field.name);
     }
   }
 
-  private textsOf({ name }: StructType): Readonly<Record<string, string>> | undefined {
-    return this.options.texts?.[versionlessName(name)];
+  private descriptionsOf({ name }: StructType): Readonly<Record<string, string>> | undefined {
+    return this.options.descriptions?.[versionlessName(name)];
   }
 
   private fieldSchema(field: Field, description: string | undefined): OpenApiSchema {
@@ -224,7 +224,7 @@ function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
   }
 }
 
-/** The name that texts of a type are under: `core.PodSpec` for `core.v1.PodSpec`. */
+/** The name that descriptions of a type are under: `core.PodSpec` for `core.v1.PodSpec`. */
 export function versionlessName(name: string): string {
   return name.slice(0, name.indexOf('.')) + name.slice(name.lastIndexOf('.'));
 }

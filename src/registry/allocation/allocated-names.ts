@@ -7,7 +7,7 @@ export interface AllocatedNames {
   readonly what: string;
   /** How reasons of events begin: `ClusterIP`. */
   readonly reasonPrefix: string;
-  readonly claims: Allocations;
+  readonly allocations: Allocations;
   /** The names that an object holds. */
   namesOf(owner: ApiObject): Iterable<string>;
 }

@@ -5,41 +5,41 @@ import { StorageError } from '../../storage/storage.errors.js';
 import type { ListQuery, Storage, StorageKey, StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
 import { decodeStored, type StoredResources } from '../store/object-codec.js';
 
-/** The object a claim is made for. */
+/** The object an allocation is made for. */
 export interface AllocationOwner {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** What is claimed, and how a claim on it is written down. */
+/** What is allocated, and how an allocation on it is written down. */
 export interface AllocationKind {
-  /** Resource that claims are stored under; a claim's name is the thing claimed. */
+  /** Resource that allocations are stored under; an allocation's name is the thing allocated. */
   readonly resource: string;
-  /** Adds what makes a claim of the bare metadata (kind, apiVersion, owner). */
+  /** Adds what makes an allocation of the bare metadata (kind, apiVersion, owner). */
   describe(metadata: ApiObject['metadata'], owner: AllocationOwner): ApiObject;
-  /** Where the owner lives, from what `describe` wrote; undefined for an object that is no claim of ours. */
-  ownerOf(claim: ApiObject): StorageKey | undefined;
+  /** Where the owner lives, from what `describe` wrote; undefined for an object that is no allocation of ours. */
+  ownerOf(allocation: ApiObject): StorageKey | undefined;
   /** Whether a live owner has the name. */
   holds(owner: ApiObject, name: string): boolean;
 }
 
-/** A claim this process made and may take back. */
+/** An allocation this process made and may take back. */
 export interface Allocation {
   readonly name: string;
   readonly token: string;
 }
 
-/** A claim as a repair sees it. */
+/** An allocation as a repair sees it. */
 export interface FoundAllocation {
   readonly name: string;
-  /** Changes whenever somebody begins to rely on the claim. */
+  /** Changes whenever somebody begins to rely on the allocation. */
   readonly resourceVersion: bigint;
-  /** Where the object lives that the claim is for; undefined when it is no claim of ours. */
+  /** Where the object lives that the allocation is for; undefined when it is no allocation of ours. */
   readonly owner: StorageKey | undefined;
 }
 
-/** Uid of the owner, token of the write that made the claim (empty: several rely on it), milliseconds. */
+/** Uid of the owner, token of the write that made the allocation (empty: several rely on it), milliseconds. */
 interface Mark {
   readonly uid: string;
   readonly token: string;
@@ -47,24 +47,24 @@ interface Mark {
 }
 
 /**
- * Longer than any write between its claim and its owner can take, clocks of different machines included. Only then is a
- * claim without its owner left over for good.
+ * Longer than any write between its allocation and its owner can take, clocks of different machines included. Only then
+ * is an allocation without its owner left over for good.
  */
 const settledAfterMs = 5 * 60_000;
 
 const surveyPage = 500;
 
-/** Every try but the first means that someone else changed the claim in the meantime. */
+/** Every try but the first means that someone else changed the allocation in the meantime. */
 const mostTries = 5;
 
 /**
- * Exclusive use of names (addresses, ports) by objects, across all processes: a claim is an object that only one can
- * create. A claim is made before its owner is written and taken back if that fails. When a process dies in between, the
- * claim stays without an owner that has the name; anyone who wants the same name finds that out and takes it over, and a
- * repair that sees it for long enough frees it.
+ * Exclusive use of names (addresses, ports) by objects, across all processes: an allocation is an object that only one
+ * can create. An allocation is made before its owner is written and taken back if that fails. When a process dies in
+ * between, the allocation stays without an owner that has the name; anyone who wants the same name finds that out and
+ * takes it over, and a repair that sees it for long enough frees it.
  *
- * Two writes under one key may claim one name at once. Neither takes it back then: the claim is left to be found free
- * later. Taking back and freeing never throw for a fault of storage, for the same reason.
+ * Two writes under one key may allocate one name at once. Neither takes it back then: the allocation is left to be
+ * found free later. Taking back and freeing never throw for a fault of storage, for the same reason.
  */
 export class Allocations {
   constructor(
@@ -93,17 +93,17 @@ export class Allocations {
     return undefined;
   }
 
-  /** Whether someone other than the owner has the name, without claiming it. */
+  /** Whether someone other than the owner has the name, without allocating it. */
   async isTaken(name: string, owner: AllocationOwner): Promise<boolean> {
     const found = await this.storage.get(this.keyOf(name));
     if (found === undefined || (await this.isOwn(found, owner))) return false;
     return !(await this.isLeftOver(found));
   }
 
-  /** Takes back a claim whose owner was not written. */
-  async undo(claim: Allocation): Promise<void> {
-    if (claim.token === '') return;
-    await this.freeIf(claim.name, (current) => this.markOf(current)?.token === claim.token);
+  /** Takes back an allocation whose owner was not written. */
+  async undo(allocation: Allocation): Promise<void> {
+    if (allocation.token === '') return;
+    await this.freeIf(allocation.name, (current) => this.markOf(current)?.token === allocation.token);
   }
 
   /** Frees a name that a living owner gave up. */
@@ -119,7 +119,9 @@ export class Allocations {
     await this.freeIf(name, (current) => this.markOf(current)?.uid === uid);
   }
 
-  /** Names that are claimed, and which of them nobody seems to use. Reads every claim: for the rare full range. */
+  /**
+   * Names that are allocated, and which of them nobody seems to use. Reads every allocation: for the rare full range.
+   */
   async survey(): Promise<{ readonly taken: ReadonlySet<string>; readonly settled: readonly string[] }> {
     const taken = new Set<string>();
     const settled: string[] = [];
@@ -132,30 +134,30 @@ export class Allocations {
     return { taken, settled };
   }
 
-  /** Every claim as of one version, page by page. */
+  /** Every allocation as of one version, page by page. */
   async *all(): AsyncGenerator<FoundAllocation> {
     let query: ListQuery = { resource: this.kind.resource, limit: surveyPage };
     for (;;) {
       const page = await this.storage.list(query);
-      for (const item of page.items) yield this.foundClaim(item);
+      for (const item of page.items) yield this.foundAllocation(item);
       const last = page.items.at(-1);
       if (!page.more || last === undefined) return;
       query = { ...query, at: page.resourceVersion, after: { namespace: last.key.namespace, name: last.key.name } };
     }
   }
 
-  /** The claim on a name as it is now. */
+  /** The allocation on a name as it is now. */
   async find(name: string): Promise<FoundAllocation | undefined> {
     const found = await this.storage.get(this.keyOf(name));
-    return found === undefined ? undefined : this.foundClaim(found);
+    return found === undefined ? undefined : this.foundAllocation(found);
   }
 
-  /** Allocates a name for an object that has it already; false when there is a claim on it by now. */
+  /** Allocates a name for an object that has it already; false when there is an allocation on it by now. */
   async restore(name: string, owner: AllocationOwner): Promise<boolean> {
     return (await this.create(name, owner)) !== undefined;
   }
 
-  /** Frees a name whose claim is still the same and has no owner that holds it. Whether it did. */
+  /** Frees a name whose allocation is still the same and has no owner that holds it. Whether it did. */
   async free({ name, resourceVersion, owner: key }: FoundAllocation): Promise<boolean> {
     if (key === undefined || (await this.isHeld(key, name))) return false;
     let isFreed = false;
@@ -166,7 +168,7 @@ export class Allocations {
     return isFreed;
   }
 
-  private foundClaim(stored: StoredObject): FoundAllocation {
+  private foundAllocation(stored: StoredObject): FoundAllocation {
     const owner = this.markOf(stored) === undefined ? undefined : this.kind.ownerOf(this.parse(stored));
     return { name: stored.key.name, resourceVersion: stored.resourceVersion, owner };
   }
@@ -184,7 +186,7 @@ export class Allocations {
     const token = randomUUID();
     const uid = randomUUID();
     const now = this.clock.now();
-    const claim = this.kind.describe(
+    const allocation = this.kind.describe(
       {
         name,
         uid,
@@ -194,7 +196,7 @@ export class Allocations {
       owner,
     );
     try {
-      await this.storage.create(this.keyOf(name), uid, JSON.stringify(claim));
+      await this.storage.create(this.keyOf(name), uid, JSON.stringify(allocation));
       return { name, token };
     } catch (error) {
       if (error instanceof StorageError && error.code === 'KeyExists') return undefined;
@@ -203,8 +205,8 @@ export class Allocations {
   }
 
   /**
-   * Whether a claim is for the owner itself, or for another object that wants to be written under the owner's key:
-   * only one of them will be.
+   * Whether an allocation is for the owner itself, or for another object that wants to be written under the owner's
+   * key: only one of them will be.
    */
   private async isOwn(found: StoredObject, owner: AllocationOwner): Promise<boolean> {
     const key = this.kind.ownerOf(this.parse(found));
@@ -213,21 +215,26 @@ export class Allocations {
     return live === undefined || live.uid === owner.uid;
   }
 
-  /** Two writes want the name for one key: neither may take it back for itself. False when the claim has changed. */
+  /**
+   * Two writes want the name for one key: neither may take it back for itself. False when the allocation has changed.
+   */
   private async share(found: StoredObject, owner: AllocationOwner): Promise<boolean> {
     let isShared = false;
     await this.change(found.key.name, (current) => {
       isShared = current.resourceVersion === found.resourceVersion;
       if (!isShared) return { kind: 'unchanged' };
-      const claim = this.parse(current);
+      const allocation = this.parse(current);
       const mark = formatMark({ uid: owner.uid, token: '', at: this.clock.now() });
-      claim.metadata = { ...claim.metadata, annotations: { ...claim.metadata.annotations, [this.annotation]: mark } };
-      return { kind: 'write', json: JSON.stringify(claim), uid: current.uid };
+      allocation.metadata = {
+        ...allocation.metadata,
+        annotations: { ...allocation.metadata.annotations, [this.annotation]: mark },
+      };
+      return { kind: 'write', json: JSON.stringify(allocation), uid: current.uid };
     });
     return isShared;
   }
 
-  /** Whether a claim is old enough to be settled and its owner is gone or does not have the name. */
+  /** Whether an allocation is old enough to be settled and its owner is gone or does not have the name. */
   private async isLeftOver(found: StoredObject): Promise<boolean> {
     const key = this.kind.ownerOf(this.parse(found));
     const mark = this.markOf(found);

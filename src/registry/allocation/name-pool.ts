@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Allocation, AllocationOwner, Allocations } from './allocations.js';
 
-/** A numbered set of names that claims are made on. */
+/** A numbered set of names that allocations are made on. */
 export interface NameRange {
   readonly size: number;
   at(offset: number): string;
@@ -15,26 +15,28 @@ export interface NameRange {
 const blindTries = 16;
 const surveyTries = 32;
 
-/** Takes free names out of a range: a random one by trying, and by looking at all claims once the range fills up. */
+/**
+ * Takes free names out of a range: a random one by trying, and by looking at all allocations once the range fills up.
+ */
 export class NamePool {
   constructor(
-    private readonly claims: Allocations,
+    private readonly allocations: Allocations,
     private readonly range: NameRange,
   ) {}
 
-  /** A free name, claimed; undefined when there is none. */
+  /** A free name, allocated; undefined when there is none. */
   async takeAny(owner: AllocationOwner): Promise<Allocation | undefined> {
     const { size, keptForAsking } = this.range;
     for (let i = 0; i < blindTries; i++) {
-      const claim = await this.claims.take(this.range.at(randomInt(keptForAsking, size)), owner);
+      const allocation = await this.allocations.take(this.range.at(randomInt(keptForAsking, size)), owner);
       // A name that two writes of one owner want is left alone.
-      if (claim !== undefined && claim.token !== '') return claim;
+      if (allocation !== undefined && allocation.token !== '') return allocation;
     }
     return this.takeFromSurvey(owner);
   }
 
   private async takeFromSurvey(owner: AllocationOwner): Promise<Allocation | undefined> {
-    const { taken, settled } = await this.claims.survey();
+    const { taken, settled } = await this.allocations.survey();
     const { size, keptForAsking } = this.range;
     const start = randomInt(keptForAsking, size);
     const candidates: string[] = [];
@@ -46,8 +48,8 @@ export class NamePool {
       if (!taken.has(name)) candidates.push(name);
     }
     for (const name of [...candidates, ...settled]) {
-      const claim = await this.claims.take(name, owner);
-      if (claim !== undefined && claim.token !== '') return claim;
+      const allocation = await this.allocations.take(name, owner);
+      if (allocation !== undefined && allocation.token !== '') return allocation;
     }
     return undefined;
   }

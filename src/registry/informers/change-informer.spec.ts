@@ -32,8 +32,8 @@ describe('ChangeInformer', () => {
       told.emit(name);
     };
     const stop = new AbortController();
-    const follower = new ChangeInformer(storage, 'pods', { changed, missed: fail }, fail);
-    await follower.start(stop.signal);
+    const informer = new ChangeInformer(storage, 'pods', { changed, missed: fail }, fail);
+    await informer.start(stop.signal);
     const last = once(told, 'last');
     await put('pods', 'first');
     await put('secrets', 'other');
@@ -41,7 +41,7 @@ describe('ChangeInformer', () => {
     await last;
     assert.deepEqual(names, ['pods/first', 'pods/last']);
     stop.abort();
-    await follower.stopped();
+    await informer.stopped();
   });
 
   it('says that changes may be missed when it loses its place, and goes on', async () => {
@@ -52,19 +52,19 @@ describe('ChangeInformer', () => {
       if (broken !== undefined) return real;
       broken = real;
       const next = () => Promise.reject(new Error('too slow'));
-      return { next, close: () => real.close(), onFailure: (listener) => real.onFailure(listener) };
+      return { next, close: () => real.close(), onFailure: (handler) => real.onFailure(handler) };
     };
     const losing = { head: () => storage.head(), watch };
     const told = new EventEmitter();
     const faults: unknown[] = [];
     const stop = new AbortController();
-    const listener = {
+    const handler = {
       changed: ({ name }: { name: string }) => void told.emit(name),
       missed: () => void told.emit('missed'),
     };
-    const follower = new ChangeInformer(losing, 'pods', listener, (error) => faults.push(error));
+    const informer = new ChangeInformer(losing, 'pods', handler, (error) => faults.push(error));
     const firstMissed = once(told, 'missed');
-    await follower.start(stop.signal);
+    await informer.start(stop.signal);
     await firstMissed;
     // Once more when it is back: what changed in between was not told.
     await once(told, 'missed');
@@ -73,6 +73,6 @@ describe('ChangeInformer', () => {
     await seen;
     assert.match(String(faults[0]), /too slow/);
     stop.abort();
-    await follower.stopped();
+    await informer.stopped();
   });
 });

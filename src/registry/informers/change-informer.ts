@@ -4,7 +4,7 @@ import { untilReady } from '../../storage/until-ready.js';
 
 const retryMs = 500;
 
-/** What a follower of changes is told. */
+/** What a informer of changes is told. */
 export interface ChangeHandler {
   /** An object was written or removed. Called in the order of the log, soon after the commit. */
   changed(key: StorageKey): void;
@@ -13,8 +13,8 @@ export interface ChangeHandler {
 }
 
 /**
- * Tells which objects of a resource change, without reading them. It keeps no objects, so following costs a call per
- * change and nothing at the start; who wants to know what an object is now reads the store.
+ * Tells a handler which objects of a resource change, without reading them. It keeps no objects: it costs a call per
+ * change and nothing at the start. Read the store to learn what an object is now.
  */
 export class ChangeInformer {
   private subscription: ChangeSubscription | undefined;
@@ -23,7 +23,7 @@ export class ChangeInformer {
   constructor(
     private readonly storage: Pick<Storage, 'head' | 'watch'>,
     private readonly resource: string,
-    private readonly listener: ChangeHandler,
+    private readonly handler: ChangeHandler,
     private readonly onFault: (error: unknown) => void,
   ) {}
 
@@ -50,13 +50,13 @@ export class ChangeInformer {
       try {
         if (this.subscription === undefined) {
           this.subscription = await this.subscribe(signal);
-          this.listener.missed();
+          this.handler.missed();
         }
         await this.follow(this.subscription);
       } catch (error) {
         if (signal.aborted) return;
         this.onFault(error);
-        this.listener.missed();
+        this.handler.missed();
         this.subscription?.close();
         await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
@@ -68,7 +68,7 @@ export class ChangeInformer {
     for (;;) {
       const batch = await subscription.next();
       if (batch === undefined) return;
-      for (const change of batch.changes) this.listener.changed(change.key);
+      for (const change of batch.changes) this.handler.changed(change.key);
     }
   }
 }

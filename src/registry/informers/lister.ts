@@ -4,13 +4,12 @@ import type { StoredResources } from '../store/object-codec.js';
 import { Reflector } from './reflector.js';
 
 /**
- * All objects of one resource in memory, reduced to what its user needs and kept up to date from the change log. It
- * trails the store by the time a change needs to arrive; who must not miss a fresh write reads the store when the index
- * has no answer.
+ * All objects of one resource in memory, reduced to what its user needs and kept up to date by a reflector. It trails
+ * the store by the time a change needs to arrive: read the store where a fresh write must not be missed.
  */
 export class Lister<V> {
   private values = new Map<string, V>();
-  private readonly follower: Reflector;
+  private readonly reflector: Reflector;
 
   constructor(
     storage: Storage,
@@ -30,22 +29,22 @@ export class Lister<V> {
         this.values.delete(keyText(namespace, name));
       },
     };
-    this.follower = new Reflector(storage, registry, resource, sink, onFault);
+    this.reflector = new Reflector(storage, registry, resource, sink, onFault);
   }
 
-  /** Resolves when the index has been filled once; it goes on by itself until `signal` is aborted. */
+  /** Resolves when it has been filled once; goes on by itself until `signal` is aborted. */
   start(signal: AbortSignal): Promise<void> {
-    return this.follower.start(signal);
+    return this.reflector.start(signal);
   }
 
   /** Resolves when the loop has ended after the abort. */
   stopped(): Promise<void> {
-    return this.follower.stopped();
+    return this.reflector.stopped();
   }
 
   /** Milliseconds for which changes may have been missed. */
   get lostForMs(): number {
-    return this.follower.lostForMs;
+    return this.reflector.lostForMs;
   }
 
   get(namespace: string, name: string): V | undefined {

@@ -15,28 +15,28 @@ const maxLostMs = 30_000;
  * lag: the write itself has the last word (`inLiveNamespace`).
  */
 export class NamespaceLister {
-  private readonly index: Lister<NamespaceState>;
+  private readonly namespaces: Lister<NamespaceState>;
 
   constructor(
     private readonly storage: Storage,
     private readonly registry: StoredResources,
     onFault: (error: unknown) => void,
   ) {
-    this.index = new Lister(storage, registry, resource, stateOf, onFault);
+    this.namespaces = new Lister(storage, registry, resource, stateOf, onFault);
   }
 
   start(signal: AbortSignal): Promise<void> {
-    return this.index.start(signal);
+    return this.namespaces.start(signal);
   }
 
   stopped(): Promise<void> {
-    return this.index.stopped();
+    return this.namespaces.stopped();
   }
 
-  /** A namespace that the index does not know may have been made a moment ago by another process: the store decides. */
+  /** A namespace that is not in memory may have been made a moment ago by another process: the store decides. */
   state(namespace: string): NamespaceState | Promise<NamespaceState> {
-    if (this.index.lostForMs > maxLostMs) return this.read(namespace);
-    return this.index.get('', namespace) ?? this.read(namespace);
+    if (this.namespaces.lostForMs > maxLostMs) return this.read(namespace);
+    return this.namespaces.get('', namespace) ?? this.read(namespace);
   }
 
   private async read(namespace: string): Promise<NamespaceState> {

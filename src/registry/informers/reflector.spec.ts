@@ -102,17 +102,17 @@ describe('Reflector', () => {
       await write(storage, 'b', 1);
       const recorder = new Recorder();
       const stop = new AbortController();
-      const follower = new Reflector(storage, new ResourceRegistry(), resource, recorder, assert.ifError);
-      await follower.start(stop.signal);
+      const reflector = new Reflector(storage, new ResourceRegistry(), resource, recorder, assert.ifError);
+      await reflector.start(stop.signal);
       await write(storage, 'b', 2);
       await remove(storage, 'a');
       await write(storage, 'c', 1);
-      await follower.reached(await storage.head());
+      await reflector.reached(await storage.head());
       assert.deepEqual(recorder.told, ['all a=1,b=1', 'b=2', 'n/a gone', 'c=1']);
-      assert.equal(follower.lostForMs, 0);
+      assert.equal(reflector.lostForMs, 0);
       stop.abort();
-      await follower.stopped();
-      await follower.reached(10n ** 15n);
+      await reflector.stopped();
+      await reflector.reached(10n ** 15n);
     }));
 
   it('starts from a fresh list when it lost its place, and tells for how long it was lost', () =>
@@ -127,8 +127,8 @@ describe('Reflector', () => {
           onFault = resolve;
         });
       const report = (error: unknown) => onFault(error);
-      const follower = new Reflector(broken.storage, new ResourceRegistry(), resource, recorder, report, () => time);
-      await follower.start(stop.signal);
+      const reflector = new Reflector(broken.storage, new ResourceRegistry(), resource, recorder, report, () => time);
+      await reflector.start(stop.signal);
       broken.canList = false;
       let fault = nextFault();
       broken.breakSubscriptions();
@@ -136,16 +136,16 @@ describe('Reflector', () => {
       fault = nextFault();
       assert.match(String(await fault), /not now/);
       time += 7000;
-      assert.equal(follower.lostForMs, 7000);
+      assert.equal(reflector.lostForMs, 7000);
       await write(storage, 'b', 1);
       broken.canList = true;
-      await follower.reached(await storage.head());
-      assert.equal(follower.lostForMs, 0);
+      await reflector.reached(await storage.head());
+      assert.equal(reflector.lostForMs, 0);
       assert.deepEqual(recorder.told, ['all a=1', 'all a=1,b=1']);
       await write(storage, 'c', 1);
-      await follower.reached(await storage.head());
+      await reflector.reached(await storage.head());
       assert.equal(recorder.told.at(-1), 'c=1');
       stop.abort();
-      await follower.stopped();
+      await reflector.stopped();
     }));
 });

@@ -8,8 +8,8 @@ const retryMs = 500;
 const pageSize = 500;
 
 /**
- * Gets all objects of a resource and then every change, in order. Called by one follower, never concurrently: what takes
- * long may be done in turns with everything else.
+ * Gets all objects of a resource and then every change, in order. Called by one reflector, never concurrently: what
+ * takes long may be done in turns with everything else.
  */
 export interface ObjectSink {
   /**
@@ -24,7 +24,7 @@ export interface ObjectSink {
 }
 
 /**
- * Keeps a sink up to date with one resource from the change log. When it loses its place, it reports that and starts
+ * Lists and watches one resource into a sink. When it loses its place in the change log, it reports that and starts
  * from a fresh list; the sink keeps what it had until then.
  */
 export class Reflector {
@@ -67,7 +67,7 @@ export class Reflector {
     return this.lostAt === undefined ? 0 : this.now() - this.lostAt;
   }
 
-  /** Resolves when the sink shows everything up to `version`, or when following has ended. */
+  /** Resolves when the sink shows everything up to `version`, or when the reflector has ended. */
   async reached(version: bigint): Promise<void> {
     if (this.position >= version || this.isStopped) return;
     await new Promise<void>((resolve) => this.waiting.push({ version, resolve }));

@@ -51,8 +51,8 @@ export function beforeCreate(
   meta.creationTimestamp = formatTime(clock.now());
   if (!meta.name && meta.generateName) meta.name = generateName(meta.generateName, random);
 
-  const { strategy, facts } = definition;
-  if (facts?.generation !== undefined) meta.generation = 1;
+  const { strategy, strategyOptions } = definition;
+  if (strategyOptions?.generation !== undefined) meta.generation = 1;
   if (isolatesStatus(definition)) resetStatus(object);
   strategy.prepareForCreate?.(context, object);
 
@@ -64,7 +64,9 @@ export function beforeCreate(
 
 /** Whether status is written only through its own path. */
 export function isolatesStatus(definition: ResourceDefinition): boolean {
-  return definition.facts?.statusIsolated ?? definition.subresources?.some((s) => s.name === 'status') ?? false;
+  return (
+    definition.strategyOptions?.statusIsolated ?? definition.subresources?.some((s) => s.name === 'status') ?? false
+  );
 }
 
 function resetStatus(object: ApiObject): void {

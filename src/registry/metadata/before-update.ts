@@ -102,7 +102,7 @@ function carryGeneration(meta: ApiObject['metadata'], old: ApiObject['metadata']
 }
 
 function generationChanged(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
-  const generation = definition.facts?.generation;
+  const generation = definition.strategyOptions?.generation;
   if (generation === undefined) return false;
   const part = generation === 'spec' ? (o: ApiObject) => o.spec : generation;
   return !deepEqual(part(object), part(old));

@@ -144,11 +144,11 @@ describe('a store over older texts', () => {
     assert.deepEqual([read?.apiVersion, read?.spec], ['shop/v1', expected]);
 
     const stop = new AbortController();
-    const index = new Lister(storage, registry, 'things.shop', (object) => object.spec, assert.ifError);
-    await index.start(stop.signal);
-    assert.deepEqual(index.get('n', 'b'), expected);
+    const lister = new Lister(storage, registry, 'things.shop', (object) => object.spec, assert.ifError);
+    await lister.start(stop.signal);
+    assert.deepEqual(lister.get('n', 'b'), expected);
     stop.abort();
-    await index.stopped();
+    await lister.stopped();
   });
 
   it('brings them up to date with the next write, even one that changes nothing', async () => {

@@ -291,7 +291,8 @@ export class Store {
   }
 
   private async transformMissing(context: RequestContext, name: string, options: UpdateOptions): Promise<ApiObject> {
-    const mayCreate = options.forceAllowCreate === true || this.definition.facts?.allowCreateOnUpdate === true;
+    const mayCreate =
+      options.forceAllowCreate === true || this.definition.strategyOptions?.allowCreateOnUpdate === true;
     if (!mayCreate || options.subresource !== undefined) throw notFoundError(this.groupResource, name);
     const object = await options.transform(undefined);
     if (object.metadata.uid) {
@@ -315,7 +316,7 @@ export class Store {
     const name = live.metadata.name as string;
     const asked = object.metadata.resourceVersion;
     if (!namesVersion(asked)) {
-      if (this.definition.facts?.allowUnconditionalUpdate === false) {
+      if (this.definition.strategyOptions?.allowUnconditionalUpdate === false) {
         throw missingVersionError(this.groupResource, name);
       }
     } else if (isOtherVersion(asked, live.metadata.resourceVersion)) {

@@ -24,8 +24,12 @@ export function terminatingNamespaceError(gr: GroupResource, name: string, names
 }
 
 /** Text of a 410 for a version that fell out of the history; clients relist when they see it. */
-export function expiredMessage(what: 'list' | 'watch', asked: bigint | undefined, floor: bigint | undefined): string {
-  return `The resourceVersion for the provided ${what} is too old: ${asked ?? 0} (${floor ?? 0})`;
+export function expiredMessage(
+  what: 'list' | 'watch',
+  asked: bigint | undefined,
+  compactRevision: bigint | undefined,
+): string {
+  return `The resourceVersion for the provided ${what} is too old: ${asked ?? 0} (${compactRevision ?? 0})`;
 }
 
 function unavailableMessage(reason: string | undefined): string {

@@ -122,8 +122,8 @@ export class CachedStorage implements Storage {
     return this.inner.head();
   }
 
-  floor(): Promise<bigint> {
-    return this.inner.floor();
+  compactRevision(): Promise<bigint> {
+    return this.inner.compactRevision();
   }
 
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {

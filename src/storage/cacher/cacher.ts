@@ -43,7 +43,7 @@ export class Cacher implements WatcherHome {
   private lastUsedAt: number;
   private coldUntil = 0;
   /** The oldest readable version, when the database last told it. */
-  private floor = 0n;
+  private compactRevision = 0n;
   private told = 0n;
   private toldAt = Number.NEGATIVE_INFINITY;
   private cancelTell: (() => void) | undefined;
@@ -150,9 +150,9 @@ export class Cacher implements WatcherHome {
    * give the same answer; and a version of a history that was lost must not be found in memory.
    */
   async isReadable(version: bigint): Promise<boolean> {
-    const floor = await this.inner.floor();
-    if (floor > this.floor) this.floor = floor;
-    return version >= floor && !this.isLost(version);
+    const compactRevision = await this.inner.compactRevision();
+    if (compactRevision > this.compactRevision) this.compactRevision = compactRevision;
+    return version >= compactRevision && !this.isLost(version);
   }
 
   /**
@@ -162,7 +162,7 @@ export class Cacher implements WatcherHome {
   private async isResumable(from: bigint): Promise<boolean> {
     const inMemory = (): boolean => {
       const { cache } = this;
-      if (cache === undefined || from < this.floor || this.isLost(from)) return false;
+      if (cache === undefined || from < this.compactRevision || this.isLost(from)) return false;
       return from >= cache.oldest && from <= cache.position;
     };
     const asked = this.isReadable(from).catch((error: unknown) => {

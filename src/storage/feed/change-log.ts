@@ -13,9 +13,9 @@ export interface LogStretch {
 
 /** Ordered access to the log of changes. Every method throws `StorageError` only. */
 export interface ChangeLog {
-  /** Changes of the resources behind `after`; `Expired` when `after` lies below the floor. */
+  /** Changes of the resources behind `after`; `Expired` when `after` lies below the compact revision. */
   readResources(after: bigint, resources: readonly string[]): Promise<LogStretch>;
-  /** Changes of the scope in (after, upto]; `Expired` when `after` lies below the floor. */
+  /** Changes of the scope in (after, upto]; `Expired` when `after` lies below the compact revision. */
   readScope(after: bigint, upto: bigint, scope: Scope): Promise<LogStretch>;
   /** Newest committed version, read after the call. */
   head(): Promise<bigint>;

@@ -42,8 +42,8 @@ export interface StorageObserver {
   logRead(changes: number, source: 'notify' | 'poll' | 'local'): void;
   /** A subscription was ended because it fell behind. */
   slowConsumer(resource: string): void;
-  /** A maintenance round ended; `floor` is the oldest version that can be read. */
-  retention(floor: bigint, droppedPartitions: number, size: LogSize): void;
+  /** A maintenance round ended; `compactRevision` is the oldest version that can be read. */
+  retention(compactRevision: bigint, droppedPartitions: number, size: LogSize): void;
   /** The history of the database was checked. */
   epoch(change: EpochChange): void;
   /** Something failed that no caller will hear of. */

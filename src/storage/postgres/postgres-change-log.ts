@@ -60,11 +60,11 @@ export class PostgresChangeLog implements ChangeLog {
       this.pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS)),
     );
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
-    const floor = BigInt(text(bounds, 0));
+    const compactRevision = BigInt(text(bounds, 0));
     const head = BigInt(text(bounds, 1));
-    if (after < floor) {
-      throw new StorageError('Expired', `version ${after} is too old; the oldest is ${floor}`, {
-        resourceVersion: floor,
+    if (after < compactRevision) {
+      throw new StorageError('Expired', `version ${after} is too old; the oldest is ${compactRevision}`, {
+        resourceVersion: compactRevision,
       });
     }
     const changes = rows.map(change);

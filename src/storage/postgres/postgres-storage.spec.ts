@@ -27,7 +27,7 @@ describe('PostgresStorage', () => {
 
     it('starts an empty store above version 0', async () => {
       assert.equal(await storage.head(), 1n);
-      assert.equal(await storage.floor(), 1n);
+      assert.equal(await storage.compactRevision(), 1n);
       assert.deepEqual(await storage.list({ resource: 'pods' }), {
         resourceVersion: 1n,
         items: [],

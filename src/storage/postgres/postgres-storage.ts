@@ -195,8 +195,8 @@ export class PostgresStorage implements Storage {
   }
 
   /** The oldest version that can be listed at or watched from. */
-  async floor(): Promise<bigint> {
-    return (await this.reader.bounds()).floor;
+  async compactRevision(): Promise<bigint> {
+    return (await this.reader.bounds()).compactRevision;
   }
 
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {

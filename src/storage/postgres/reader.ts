@@ -27,7 +27,7 @@ import {
 
 export interface LogBounds {
   /** The oldest version that can be listed at or watched from. */
-  readonly floor: bigint;
+  readonly compactRevision: bigint;
   /** The newest committed version. */
   readonly head: bigint;
 }
@@ -151,7 +151,7 @@ export class Reader {
       this.pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS)),
     );
     if (row === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
-    return { floor: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };
+    return { compactRevision: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };
   }
 
   private async page(
@@ -167,7 +167,7 @@ export class Reader {
     );
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     const head = BigInt(text(bounds, 1));
-    if (at !== undefined) checkVersion(at, { floor: BigInt(text(bounds, 0)), head });
+    if (at !== undefined) checkVersion(at, { compactRevision: BigInt(text(bounds, 0)), head });
     const items: StoredObject[] = [];
     for (const row of rows.slice(0, limit)) {
       const key = { resource: scope.resource, namespace: text(row, 2), name: text(row, 3) };
@@ -210,9 +210,9 @@ function countKey(scope: Scope, after: ListPosition | undefined, at: bigint): st
 
 /** Throws `Expired` or `TooLargeVersion` when the log doesn't reach `version`. */
 export function checkVersion(version: bigint, bounds: LogBounds): void {
-  if (version < bounds.floor) {
-    throw new StorageError('Expired', `version ${version} is too old; the oldest is ${bounds.floor}`, {
-      resourceVersion: bounds.floor,
+  if (version < bounds.compactRevision) {
+    throw new StorageError('Expired', `version ${version} is too old; the oldest is ${bounds.compactRevision}`, {
+      resourceVersion: bounds.compactRevision,
     });
   }
   if (version > bounds.head) {

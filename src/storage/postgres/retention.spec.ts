@@ -85,7 +85,7 @@ describe('retention of the log', () => {
     await storage.create(key('a'), 'u', '1');
     await forget();
     const page = await storage.list({ resource: `r${resource}` });
-    assert.equal(page.resourceVersion, await storage.floor());
+    assert.equal(page.resourceVersion, await storage.compactRevision());
     await put(storage, key('a'), '2');
     const again = await storage.list({ resource: `r${resource}`, at: page.resourceVersion });
     assert.deepEqual(
@@ -101,15 +101,15 @@ describe('retention of the log', () => {
     subscription.close();
   });
 
-  it('raises the floor and drops what lies below', async () => {
+  it('raises the compact revision and drops what lies below', async () => {
     resource += 1;
     const old = await storage.create(key('a'), 'u', '1');
     await put(storage, key('a'), '2');
     const before = await partitions();
-    const floor = await storage.floor();
+    const compactRevision = await storage.compactRevision();
     await forget();
-    assert.ok((await storage.floor()) > floor);
-    assert.ok((await storage.floor()) > old.resourceVersion);
+    assert.ok((await storage.compactRevision()) > compactRevision);
+    assert.ok((await storage.compactRevision()) > old.resourceVersion);
     const after = await partitions();
     assert.equal(after.includes(before[0] ?? ''), false);
     assert.ok(after.length >= 4, 'partitions lie ahead');
@@ -118,13 +118,13 @@ describe('retention of the log', () => {
     assert.equal((await storage.get(key('a')))?.json, '2');
   });
 
-  it('never lowers the floor', async () => {
-    const floor = await storage.floor();
+  it('never lowers the compact revision', async () => {
+    const compactRevision = await storage.compactRevision();
     await retention.round(HOUR_MS * 24, HOUR_MS * 24);
-    assert.equal(await storage.floor(), floor);
+    assert.equal(await storage.compactRevision(), compactRevision);
   });
 
-  it('does not disturb a paged list until the floor passes its version', async () => {
+  it('does not disturb a paged list until the compact revision passes its version', async () => {
     resource += 1;
     const all = Array.from({ length: 20 }, (_, i) => key(`n${String(i).padStart(2, '0')}`));
     for (const each of all) await storage.create(each, 'u', `"old ${each.name}"`);
@@ -201,10 +201,10 @@ describe('retention of the log', () => {
     const next = await put(storage, key('a'), '2');
     assert.equal((await collectUpTo(watch, next.object.resourceVersion)).length, 1);
     watch.close();
-    const before = await storage.floor();
+    const before = await storage.compactRevision();
     await retention.round(HOUR_MS, 0);
     assert.ok((await retention.round(0, HOUR_MS)) >= 1);
-    assert.ok((await storage.floor()) > before);
+    assert.ok((await storage.compactRevision()) > before);
     await client.query('rollback');
   });
 
@@ -212,7 +212,7 @@ describe('retention of the log', () => {
     const sizes: LogSize[] = [];
     const options = resolveOptions({
       databaseUrl: server.adminUrl.replace(/[^/]*$/, (await client.query('select current_database() as d')).rows[0].d),
-      observer: { ...silentObserver, retention: (_floor, _dropped, size) => sizes.push(size) },
+      observer: { ...silentObserver, retention: (_compactRevision, _dropped, size) => sizes.push(size) },
     });
     const own = new SessionPool(options);
     await new Retention(options, own).round(HOUR_MS, HOUR_MS);

@@ -17,8 +17,8 @@ const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
 
 /**
- * Log upkeep: partitions ahead, closing, the floor, dropping. Every process runs it, the database lets one work at a
- * time. The floor is raised and committed before a partition goes.
+ * Log upkeep: partitions ahead, closing, the compact revision, dropping. Every process runs it, the database lets one
+ * work at a time. The compact revision is raised and committed before a partition goes.
  */
 export class Retention {
   private readonly options: ResolvedOptions;
@@ -60,7 +60,7 @@ export class Retention {
 
   /** One round; returns how many partitions were dropped. Durations in milliseconds. */
   async round(historyMs: number, closeAfterMs: number): Promise<number> {
-    const [droppable, floor, size] = await this.pool.run(async (session) => {
+    const [droppable, compactRevision, size] = await this.pool.run(async (session) => {
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
       const [size] = await session.run(LOG_SIZE, [], ROUND_TIMEOUT_MS);
@@ -71,7 +71,7 @@ export class Retention {
       ] as const;
     });
     const dropped = droppable.length === 0 ? 0 : await this.drop(droppable);
-    this.options.observer.retention(floor, dropped, size);
+    this.options.observer.retention(compactRevision, dropped, size);
     return dropped;
   }
 

@@ -33,7 +33,7 @@ export const GET_OBJECTS: Statement = {
 
 export const LIST_PAGE: Statement = {
   name: 'list-page',
-  text: 'select floor, head, namespace, name, uid, resource_version, data from plinth.list_page($1, $2, $3, $4, $5, $6, $7, $8)',
+  text: 'select compact_revision, head, namespace, name, uid, resource_version, data from plinth.list_page($1, $2, $3, $4, $5, $6, $7, $8)',
 };
 
 export const COUNT_OBJECTS: Statement = {
@@ -41,11 +41,14 @@ export const COUNT_OBJECTS: Statement = {
   text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
 };
 
-export const LOG_BOUNDS: Statement = { name: 'log-bounds', text: 'select floor, head from plinth.log_bounds()' };
+export const LOG_BOUNDS: Statement = {
+  name: 'log-bounds',
+  text: 'select compact_revision, head from plinth.log_bounds()',
+};
 
 export const READ_CHANGES: Statement = {
   name: 'read-changes',
-  text: 'select floor, head, total, resource_version, type, resource, namespace, name, uid, data, previous from plinth.read_changes($1, $2, $3, $4, $5, $6, $7)',
+  text: 'select compact_revision, head, total, resource_version, type, resource, namespace, name, uid, data, previous from plinth.read_changes($1, $2, $3, $4, $5, $6, $7)',
 };
 
 export const SERVER_KEY: Statement = {

@@ -187,7 +187,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
       assert.equal(await subscription.next(), undefined);
     });
 
-    it('refuses a version below the floor and one above the head', async () => {
+    it('refuses a version below the compact revision and one above the head', async () => {
       const resource = freshResource();
       await assert.rejects(storage().watch({ resource }, 0n), failsWith('Expired'));
       const beyond = (await storage().head()) + 1_000_000n;

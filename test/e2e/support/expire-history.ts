@@ -8,12 +8,15 @@ export async function expireHistory(databaseUrl: string): Promise<bigint> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // The first round closes the partition in use, the second raises the floor over it.
+    // The first round closes the partition in use, the second raises the compact revision over it.
     for (let round = 0; round < 2; round++) await client.query(`select plinth.keep_changes('0', '-1 second', 3)`);
-    const { rows } = await client.query<{ floor: string; head: string }>('select * from plinth.log_bounds()');
+    const { rows } = await client.query<{ compact_revision: string; head: string }>(
+      'select * from plinth.log_bounds()',
+    );
     const [bounds] = rows;
-    if (bounds === undefined || bounds.floor !== bounds.head) throw new Error(`not expired: ${JSON.stringify(bounds)}`);
-    return BigInt(bounds.floor);
+    if (bounds === undefined || bounds.compact_revision !== bounds.head)
+      throw new Error(`not expired: ${JSON.stringify(bounds)}`);
+    return BigInt(bounds.compact_revision);
   } finally {
     await client.end();
   }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { SchemaTexts } from '../../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../../machinery/schema/index.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.types.js';
 import { listMeta, partialObjectMetadata } from './object-meta.types.js';
 import { deleteOptions } from './options.types.js';
@@ -15,11 +15,13 @@ export const metaKinds = {
   apiGroup,
   apiGroupList,
   apiResourceList,
-  texts: loadTexts,
+  descriptions: loadDescriptions,
 } as const;
 
 /** The module is kept by the loader: calls after the first cost nothing. */
-function loadTexts(): SchemaTexts {
-  const module = createRequire(import.meta.url)('../../texts/index.js') as typeof import('../../texts/index.js');
-  return module.schemaTexts;
+function loadDescriptions(): FieldDescriptions {
+  const module = createRequire(import.meta.url)(
+    '../../descriptions/field-descriptions.js',
+  ) as typeof import('../../descriptions/field-descriptions.js');
+  return module.fieldDescriptions;
 }

@@ -81,7 +81,7 @@ function shared(names: VendorNames) {
     group: groupName('admissionregistration', names),
     namespaced: false,
     categories: ['api-extensions'],
-    facts: {
+    strategyOptions: {
       allowUnconditionalUpdate: false,
       generation: (object: AnyConfiguration) => object.webhooks,
     },

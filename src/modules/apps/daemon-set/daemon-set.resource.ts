@@ -22,7 +22,7 @@ export function daemonSetResource(names: VendorNames): ResourceDefinition {
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: daemonSet }],
     strategy: daemonSetStrategy({ names }),
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     columns,
     subresources: [statusSubresource<DaemonSet>({ validate: validateDaemonSetStatus })],
   });

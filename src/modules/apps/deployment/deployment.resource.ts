@@ -24,7 +24,7 @@ export function deploymentResource(names: VendorNames): ResourceDefinition {
     versions: [{ version: 'v1', type: deployment }],
     strategy: deploymentStrategy({ names }),
     // Controllers take annotations of a deployment over to its replica sets, so they have to see a change of them.
-    facts: { generation: ({ spec, metadata }) => [spec, metadata.annotations] },
+    strategyOptions: { generation: ({ spec, metadata }) => [spec, metadata.annotations] },
     columns,
     subresources: [
       statusSubresource<Deployment>({

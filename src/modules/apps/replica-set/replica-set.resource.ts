@@ -25,7 +25,7 @@ export function replicaSetResource(names: VendorNames): ResourceDefinition {
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicaSet }],
     strategy: replicaSetStrategy({ names }),
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     selectableFieldNames: ['status.replicas'],
     selectableFields: ({ status }) => ({ 'status.replicas': String(status.replicas) }),
     columns,

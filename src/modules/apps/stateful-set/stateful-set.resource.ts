@@ -23,7 +23,7 @@ export function statefulSetResource(names: VendorNames): ResourceDefinition {
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: statefulSet }],
     strategy: statefulSetStrategy({ names }),
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     columns: [
       nameColumn,
       {

@@ -20,7 +20,7 @@ export function endpointsResource(): ResourceDefinition {
       validate: (_context, object) => validateEndpoints(object),
       validateUpdate: (_context, object) => validateEndpoints(object),
     },
-    facts: { allowCreateOnUpdate: true },
+    strategyOptions: { allowCreateOnUpdate: true },
     columns: [
       nameColumn,
       {

@@ -19,6 +19,6 @@ export function limitRangeResource(names: VendorNames): ResourceDefinition {
       validate: (_context, object) => validateLimitRange(object, names),
       validateUpdate: (_context, object) => validateLimitRange(object, names),
     },
-    facts: { allowCreateOnUpdate: true },
+    strategyOptions: { allowCreateOnUpdate: true },
   });
 }

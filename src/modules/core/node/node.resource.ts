@@ -25,7 +25,7 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
       validateUpdate: (_context, object, old) => validateNodeUpdate(object, old, names),
     },
     // A new node brings its status along; later on only the status path changes it.
-    facts: { statusIsolated: false },
+    strategyOptions: { statusIsolated: false },
     selectableFieldNames: ['spec.unschedulable'],
     selectableFields: (object) => ({ 'spec.unschedulable': String(object.spec.unschedulable ?? false) }),
     columns: nodeColumns(names),

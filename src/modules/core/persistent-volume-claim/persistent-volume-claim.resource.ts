@@ -36,7 +36,7 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
       validate: (_context, object) => validatePersistentVolumeClaim(object),
       validateUpdate: (_context, object, old) => validatePersistentVolumeClaimUpdate(object, old, names),
     },
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     columns: [
       nameColumn,
       {

@@ -24,7 +24,7 @@ export function persistentVolumeResource(names: VendorNames): ResourceDefinition
       validate: (_context, object) => validatePersistentVolume(object, names),
       validateUpdate: (_context, object, old) => validatePersistentVolumeUpdate(object, old, names),
     },
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     columns: persistentVolumeColumns(names),
     subresources: [statusSubresource<PersistentVolume>()],
   });

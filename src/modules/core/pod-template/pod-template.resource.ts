@@ -26,7 +26,7 @@ export function podTemplateResource(names: VendorNames): ResourceDefinition {
       validate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
       validateUpdate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
     },
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     columns: [
       nameColumn,
       {

@@ -21,7 +21,7 @@ export function podResource(names: VendorNames, stores: ResourceStores): Resourc
     categories: ['all'],
     versions: [{ version: 'v1', type: pod }],
     strategy: podStrategy(options),
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     selectableFieldNames: [
       'spec.nodeName',
       'spec.restartPolicy',

@@ -24,7 +24,7 @@ export function resourceQuotaResource(names: VendorNames): ResourceDefinition {
       validate: (_context, object) => validateResourceQuota(object, names),
       validateUpdate: (_context, object, old) => validateResourceQuotaUpdate(object, old, names),
     },
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     columns: [
       nameColumn,
       ageColumn,

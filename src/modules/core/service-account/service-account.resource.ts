@@ -22,7 +22,7 @@ export function serviceAccountResource(
       prepareForUpdate: (_context, object) => cleanSecretReferences(object),
     },
     subresources: issuer === undefined ? [] : [tokenPath(context, issuer)],
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     columns: [
       nameColumn,
       {

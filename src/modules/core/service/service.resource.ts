@@ -19,12 +19,12 @@ export function serviceResource(context: AllocatorParts): ResourceDefinition {
     categories: ['all'],
     versions: [{ version: 'v1', type: service }],
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     strategy: serviceStrategy(allocator),
     selectableFieldNames: ['spec.clusterIP', 'spec.type'],
     selectableFields: ({ spec }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
     columns: serviceColumns,
     subresources: [statusSubresource<Service>({ validate: validateServiceStatus })],
-    allocations: allocator.allocations,
+    allocatedNames: allocator.allocatedNames,
   });
 }

@@ -42,7 +42,7 @@ export function endpointSliceResource(names: VendorNames): ResourceDefinition {
     kind: 'EndpointSlice',
     namespaced: true,
     versions: [{ version: 'v1', type: endpointSlice }, servedV1beta1(names, applyEndpointSliceDefaults)],
-    facts: { generation: ({ addressType, endpoints, ports }) => ({ addressType, endpoints, ports }) },
+    strategyOptions: { generation: ({ addressType, endpoints, ports }) => ({ addressType, endpoints, ports }) },
     strategy: {
       applyDefaults: applyEndpointSliceDefaults,
       prepareForCreate: (context, slice) => {

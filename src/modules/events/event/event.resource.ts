@@ -24,7 +24,7 @@ const shared = {
   kind: 'Event',
   namespaced: true,
   shortNames: ['ev'],
-  facts: { allowCreateOnUpdate: true },
+  strategyOptions: { allowCreateOnUpdate: true },
 } as const;
 
 /** Events in the form of the core group, which is also the stored one. */

@@ -46,7 +46,7 @@ export function flowSchemaResource(names: VendorNames): ResourceDefinition {
     kind: 'FlowSchema',
     namespaced: false,
     versions: [{ version: 'v1', type: flowSchema }],
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     strategy: {
       applyDefaults: ({ spec }) => {
         spec.matchingPrecedence ||= defaultPrecedence;

@@ -53,7 +53,7 @@ export function priorityLevelConfigurationResource(names: VendorNames): Resource
     kind: 'PriorityLevelConfiguration',
     namespaced: false,
     versions: [{ version: 'v1', type: priorityLevelConfiguration }],
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     strategy: {
       applyDefaults: applyPriorityLevelDefaults,
       validate: (_context, object) => validatePriorityLevelConfiguration(object),

@@ -44,7 +44,7 @@ export function ingressClassResource(names: VendorNames): ResourceDefinition {
     kind: 'IngressClass',
     namespaced: false,
     versions: [{ version: 'v1', type: ingressClass }],
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     strategy: {
       applyDefaults: (object) => {
         const { parameters } = object.spec;

@@ -16,7 +16,7 @@ export function ingressResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['ing'],
     versions: [{ version: 'v1', type: ingress }],
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     strategy: {
       prepareForCreate: (_context, object) => {
         object.status = { loadBalancer: {} };

@@ -26,7 +26,7 @@ export function networkPolicyResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['netpol'],
     versions: [{ version: 'v1', type: networkPolicy }],
-    facts: { generation: 'spec' },
+    strategyOptions: { generation: 'spec' },
     strategy: {
       applyDefaults: applyNetworkPolicyDefaults,
       validate: (_context, object) => validateNetworkPolicy(object),

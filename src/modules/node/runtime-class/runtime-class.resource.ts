@@ -24,7 +24,7 @@ export function runtimeClassResource(names: VendorNames): ResourceDefinition {
     kind: 'RuntimeClass',
     namespaced: false,
     versions: [{ version: 'v1', type: runtimeClass }],
-    facts: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+    strategyOptions: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
     strategy: {
       validate: (_context, object) => validateRuntimeClass(object, names),
       validateUpdate: (_context, object, old) => validateRuntimeClassUpdate(object, old),

@@ -69,7 +69,7 @@ export function podSecurityPolicyResource(names: VendorNames): ResourceDefinitio
         }),
       },
     ],
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     strategy: {
       applyDefaults: ({ spec }) => {
         spec.allowPrivilegeEscalation ??= true;

@@ -21,7 +21,7 @@ export function roleBindingResource(context: EscalationContext): ResourceDefinit
     kind: 'RoleBinding',
     namespaced: true,
     versions: [{ version: 'v1', type: roleBinding }],
-    facts: { allowCreateOnUpdate: true },
+    strategyOptions: { allowCreateOnUpdate: true },
     strategy: bindingStrategy(context, 'rolebindings', true),
     columns: bindingColumns,
   });
@@ -36,7 +36,7 @@ export function clusterRoleBindingResource(context: EscalationContext): Resource
     kind: 'ClusterRoleBinding',
     namespaced: false,
     versions: [{ version: 'v1', type: clusterRoleBinding }],
-    facts: { allowCreateOnUpdate: true },
+    strategyOptions: { allowCreateOnUpdate: true },
     strategy: bindingStrategy(context, 'clusterrolebindings', false),
     columns: bindingColumns,
   });

@@ -15,7 +15,7 @@ export function roleResource(context: EscalationContext): ResourceDefinition {
     kind: 'Role',
     namespaced: true,
     versions: [{ version: 'v1', type: role }],
-    facts: { allowCreateOnUpdate: true },
+    strategyOptions: { allowCreateOnUpdate: true },
     strategy: {
       validateName: pathSegmentName,
       authorizeWrite: (request, object, old) => guard.authorizeRole(request, 'roles', object, old),
@@ -35,7 +35,7 @@ export function clusterRoleResource(context: EscalationContext): ResourceDefinit
     kind: 'ClusterRole',
     namespaced: false,
     versions: [{ version: 'v1', type: clusterRole }],
-    facts: { allowCreateOnUpdate: true },
+    strategyOptions: { allowCreateOnUpdate: true },
     strategy: {
       validateName: pathSegmentName,
       authorizeWrite: (request, object, old) => guard.authorizeRole(request, 'clusterroles', object, old),

@@ -30,7 +30,7 @@ export function priorityClassResource(names: VendorNames): ResourceDefinition {
     shortNames: ['pc'],
     versions: [{ version: 'v1', type: priorityClass }],
     // Its generation starts at 1 and stays there: nothing that counts can change.
-    facts: { generation: () => undefined },
+    strategyOptions: { generation: () => undefined },
     strategy: {
       applyDefaults: (object) => {
         object.preemptionPolicy ??= 'PreemptLowerPriority';

@@ -36,7 +36,7 @@ export function csiDriverResource(names: VendorNames): ResourceDefinition {
     kind: 'CSIDriver',
     namespaced: false,
     versions: [{ version: 'v1', type: csiDriver }],
-    facts: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
+    strategyOptions: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
     strategy: {
       applyDefaults: applyCsiDriverDefaults,
       validate: (_context, object) => validateCsiDriver(object),

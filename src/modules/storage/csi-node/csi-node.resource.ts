@@ -30,7 +30,7 @@ export function csiNodeResource(names: VendorNames): ResourceDefinition {
     kind: 'CSINode',
     namespaced: false,
     versions: [{ version: 'v1', type: csiNode }],
-    facts: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
+    strategyOptions: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
     strategy: {
       validate: (_context, object) => validateCsiNode(object),
       validateUpdate: (_context, object, old) => validateCsiNodeUpdate(object, old),

@@ -33,7 +33,7 @@ export function csiStorageCapacityResource(names: VendorNames): ResourceDefiniti
     kind: 'CSIStorageCapacity',
     namespaced: true,
     versions: [{ version: 'v1', type: csiStorageCapacity }],
-    facts: { allowUnconditionalUpdate: false },
+    strategyOptions: { allowUnconditionalUpdate: false },
     strategy: {
       validate: (_context, object) => validateCsiStorageCapacity(object),
       validateUpdate: (_context, object, old) => validateCsiStorageCapacityUpdate(object, old),

@@ -18,7 +18,7 @@ export function storageClassResource(names: VendorNames): ResourceDefinition {
     namespaced: false,
     shortNames: ['sc'],
     versions: [{ version: 'v1', type: storageClass }],
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     strategy: {
       applyDefaults: applyStorageClassDefaults,
       validate: (_context, object) => validateStorageClass(object),

@@ -42,7 +42,7 @@ export function volumeAttachmentResource(names: VendorNames): ResourceDefinition
     kind: 'VolumeAttachment',
     namespaced: false,
     versions: [{ version: 'v1', type: volumeAttachment }],
-    facts: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
+    strategyOptions: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
     strategy: {
       prepareForCreate: (_context, object) => {
         object.status = { attached: false };

@@ -31,7 +31,7 @@ export function volumeAttributesClassResource(names: VendorNames): ResourceDefin
     namespaced: false,
     shortNames: ['vac'],
     versions: [{ version: 'v1', type: volumeAttributesClass }],
-    facts: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true },
     strategy: {
       validate: (_context, object) => validateVolumeAttributesClass(object),
       validateUpdate: (_context, object, old) => validateVolumeAttributesClassUpdate(object, old),

@@ -15,7 +15,7 @@ import type { ApiObject } from '../../../../machinery/api-object.js';
 import { decode } from '../../../../machinery/schema/index.js';
 import { StatusError } from '../../../../machinery/status-error.js';
 import { ensureSystemObjects } from '../../bootstrap.js';
-import { nodePortResource } from './service-claims.js';
+import { nodePortResource } from './service-allocations.js';
 
 const minute = 60_000;
 
@@ -59,8 +59,8 @@ describe('service allocation', () => {
       const ports = services.map(({ spec }) => String(spec.ports?.[0]?.nodePort));
       assert.equal(new Set(addresses).size, 60);
       assert.equal(new Set(ports).size, 60);
-      assert.deepEqual(await a.claimed(addressResource), [...addresses].sort());
-      assert.deepEqual(await b.claimed(nodePortResource), [...ports].sort());
+      assert.deepEqual(await a.allocated(addressResource), [...addresses].sort());
+      assert.deepEqual(await b.allocated(nodePortResource), [...ports].sort());
     });
   });
 
@@ -70,13 +70,13 @@ describe('service allocation', () => {
       const writes = Array.from({ length: 10 }, (_, i) => ([a, b][i % 2] as Process).create(`s${i}`, spec));
       const results = await Promise.allSettled(writes);
       assert.equal(results.filter((r) => r.status === 'fulfilled').length, 1);
-      assert.deepEqual(await a.claimed(addressResource), ['10.0.0.7']);
-      assert.deepEqual(await a.claimed(nodePortResource), ['30007']);
+      assert.deepEqual(await a.allocated(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await a.allocated(nodePortResource), ['30007']);
       const text = 'failed to allocated ip:10.0.0.7 with error:provided IP is already allocated';
       assert.match(await refusal(a.create('late', { clusterIP: '10.0.0.7' })), new RegExp(text));
       const taken = refusal(a.create('late', { type: 'NodePort', ports: [{ port: 80, nodePort: 30007 }] }));
       assert.match(await taken, /spec.ports\[0\].nodePort: Invalid value: 30007: provided port is already allocated/);
-      assert.deepEqual(await a.claimed(addressResource), ['10.0.0.7'], 'a refused service keeps nothing');
+      assert.deepEqual(await a.allocated(addressResource), ['10.0.0.7'], 'a refused service keeps nothing');
     });
   });
 
@@ -86,7 +86,7 @@ describe('service allocation', () => {
       assert.match(await far, /is not in the valid range. The range of valid IPs is 10.0.0.0\/24/);
       const low = refusal(process.create('s', { type: 'NodePort', ports: [{ port: 80, nodePort: 80 }] }));
       assert.match(await low, /provided port is not in the valid range. The range of valid ports is 30000-30099/);
-      assert.deepEqual(await process.claimed(addressResource), []);
+      assert.deepEqual(await process.allocated(addressResource), []);
     });
   });
 
@@ -95,28 +95,28 @@ describe('service allocation', () => {
       const ports = [{ port: 80 }];
       const created = await a.create('s', { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
       assert.ok(created.spec.healthCheckNodePort);
-      assert.equal((await b.claimed(nodePortResource)).length, 2);
+      assert.equal((await b.allocated(nodePortResource)).length, 2);
 
       const inside = await b.change('s', ({ spec }) => {
         spec.type = 'ClusterIP';
         delete spec.externalTrafficPolicy;
       });
       assert.equal(inside.spec.clusterIP, created.spec.clusterIP);
-      assert.deepEqual(await a.claimed(nodePortResource), []);
+      assert.deepEqual(await a.allocated(nodePortResource), []);
 
       await a.change('s', ({ spec }) => {
         spec.type = 'ExternalName';
         spec.externalName = 'a.b';
       });
-      assert.deepEqual(await a.claimed(addressResource), []);
+      assert.deepEqual(await a.allocated(addressResource), []);
 
       await b.change('s', ({ spec }) => {
         spec.type = 'NodePort';
       });
-      assert.equal((await a.claimed(addressResource)).length, 1);
+      assert.equal((await a.allocated(addressResource)).length, 1);
       await a.delete('s');
-      assert.deepEqual(await a.claimed(addressResource), []);
-      assert.deepEqual(await a.claimed(nodePortResource), []);
+      assert.deepEqual(await a.allocated(addressResource), []);
+      assert.deepEqual(await a.allocated(nodePortResource), []);
     });
   });
 
@@ -134,12 +134,12 @@ describe('service allocation', () => {
     });
   });
 
-  it('claims nothing in a dry run, and says what would fail', async () => {
+  it('allocates nothing in a dry run, and says what would fail', async () => {
     await withProcesses(1, async (process) => {
       const { spec } = await process.create('s', { type: 'NodePort' }, true);
       assert.equal(spec.clusterIP, undefined);
       assert.equal(spec.ports?.[0]?.nodePort, undefined);
-      assert.deepEqual(await process.claimed(addressResource), []);
+      assert.deepEqual(await process.allocated(addressResource), []);
       await process.create('t', { clusterIP: '10.0.0.7' });
       assert.match(await refusal(process.create('s', { clusterIP: '10.0.0.7' }, true)), /already allocated/);
       await process.change(
@@ -147,17 +147,17 @@ describe('service allocation', () => {
         ({ spec: own }) => Object.assign(own, { type: 'ExternalName', externalName: 'a' }),
         true,
       );
-      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await process.allocated(addressResource), ['10.0.0.7']);
     });
   });
 
   it('gives back what a service could not be written with', async () => {
     await withProcesses(1, async (process) => {
       await process.create('s', {});
-      const claimed = await process.claimed(addressResource);
+      const allocated = await process.allocated(addressResource);
       await assert.rejects(process.create('s', { type: 'NodePort' }), { reason: 'AlreadyExists' });
-      assert.deepEqual(await process.claimed(addressResource), claimed);
-      assert.deepEqual(await process.claimed(nodePortResource), []);
+      assert.deepEqual(await process.allocated(addressResource), allocated);
+      assert.deepEqual(await process.allocated(nodePortResource), []);
     });
   });
 
@@ -174,7 +174,7 @@ describe('service allocation', () => {
     await blocker.connect();
     const spec = { type: 'NodePort', clusterIP: '10.0.0.7', ports: [{ port: 80, nodePort: 30007 }] };
     try {
-      // The claims are made; the service's own row has to wait for another session.
+      // The allocations are made; the service's own row has to wait for another session.
       await blocker.query('begin');
       await blocker.query(
         `insert into plinth.objects (resource, namespace, name, uid, resource_version, data) values ('services', 'n', 's', 'u', 1, '{}')`,
@@ -189,8 +189,8 @@ describe('service allocation', () => {
       while ((await other.storage.get(key)) === undefined) await new Promise((resolve) => setImmediate(resolve));
       proxy.cut();
       await refused;
-      assert.deepEqual(await other.claimed(addressResource), ['10.0.0.7']);
-      assert.deepEqual(await other.claimed(nodePortResource), ['30007']);
+      assert.deepEqual(await other.allocated(addressResource), ['10.0.0.7']);
+      assert.deepEqual(await other.allocated(nodePortResource), ['30007']);
       assert.match(await refusal(other.create('t', spec)), /already allocated/);
     } finally {
       await blocker.end();
@@ -206,7 +206,7 @@ describe('service allocation', () => {
       1,
       async (process) => {
         for (let i = 0; i < 6; i++) await process.create(`s${i}`, {});
-        assert.equal((await process.claimed(addressResource)).length, 6);
+        assert.equal((await process.allocated(addressResource)).length, 6);
         await assert.rejects(process.create('s6', {}), /failed to allocate a serviceIP: range is full/);
         await process.delete('s3');
         await process.create('s6', {});
@@ -215,13 +215,13 @@ describe('service allocation', () => {
     );
   });
 
-  it('takes over claims of services that were never written, but not young ones', async () => {
+  it('takes over allocations of services that were never written, but not young ones', async () => {
     const databaseUrl = await postgres.createTestDatabase();
     const time = { now: Date.now() };
     const dead = await Process.start(databaseUrl, time);
     const process = await Process.start(databaseUrl, time);
     try {
-      // What a process leaves that dies between the claim and its service.
+      // What a process leaves that dies between the allocation and its service.
       const definition = dead.context.registry.find('', 'v1', 'services')?.definition;
       const object = decode(serviceType, {
         metadata: { name: 'lost', namespace: 'n', uid: randomUUID() },
@@ -239,7 +239,11 @@ describe('service allocation', () => {
       time.now += 6 * minute;
       assert.equal((await process.create('s', spec)).spec.clusterIP, '10.0.0.7');
       time.now += 6 * minute;
-      assert.match(await refusal(process.create('t', spec)), /already allocated/, 'a living service keeps its claim');
+      assert.match(
+        await refusal(process.create('t', spec)),
+        /already allocated/,
+        'a living service keeps its allocation',
+      );
     } finally {
       await dead.stop();
       await process.stop();
@@ -255,7 +259,7 @@ describe('service allocation', () => {
       await definition?.strategy.reserveForCreate?.(request, object, false);
       assert.equal((await process.create('lost', spec)).spec.clusterIP, '10.0.0.7');
       await process.delete('lost');
-      assert.deepEqual(await process.claimed(addressResource), []);
+      assert.deepEqual(await process.allocated(addressResource), []);
     });
   });
 
@@ -287,7 +291,7 @@ describe('system objects', () => {
       assert.equal(spec.clusterIP, '10.0.0.1');
       assert.deepEqual(spec.ports, [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 7443 }]);
       await ensureSystemObjects(process.context, 7443);
-      assert.deepEqual(await process.claimed(addressResource), ['10.0.0.1']);
+      assert.deepEqual(await process.allocated(addressResource), ['10.0.0.1']);
     });
   });
 
@@ -296,7 +300,7 @@ describe('system objects', () => {
       await process.create('s', { clusterIP: '10.0.0.1' });
       await ensureSystemObjects(process.context);
       assert.equal((await process.storage.list({ resource: 'services' })).items.length, 2);
-      assert.equal((await process.claimed(addressResource)).length, 2);
+      assert.equal((await process.allocated(addressResource)).length, 2);
     });
   });
 });

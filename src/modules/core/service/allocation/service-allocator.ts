@@ -12,7 +12,7 @@ import type { Reservation } from '../../../../registry/strategy.js';
 import type { Storage } from '../../../../storage/storage.interface.js';
 import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
 import { IpRange } from './ip-range.js';
-import { addressClaims, addressesOf, nodePortClaims, nodePortsOf } from './service-claims.js';
+import { addressAllocations, addressesOf, nodePortAllocations, nodePortsOf } from './service-allocations.js';
 
 const clusterIPsPath = FieldPath.of('spec', 'clusterIPs');
 const portsPath = FieldPath.of('spec', 'ports');
@@ -20,7 +20,7 @@ const healthCheckPath = FieldPath.of('spec', 'healthCheckNodePort');
 
 /** Allocations made for one write, with the names that the write gives up. */
 class Taken {
-  readonly claims: { readonly from: Allocations; readonly claim: Allocation }[] = [];
+  readonly allocations: { readonly from: Allocations; readonly allocation: Allocation }[] = [];
   readonly given: { readonly from: Allocations; readonly name: string }[] = [];
 }
 
@@ -37,7 +37,7 @@ export interface AllocatorParts {
 export class ServiceAllocator {
   readonly range: IpRange;
   /** What services hold, for those who look after it. */
-  readonly allocations: readonly AllocatedNames[];
+  readonly allocatedNames: readonly AllocatedNames[];
   private readonly addresses: Allocations;
   private readonly ports: Allocations;
   private readonly addressPool: NamePool;
@@ -49,21 +49,21 @@ export class ServiceAllocator {
     const annotation = `ipaddress.${names.labelPrefix}/service-claim`;
     this.range = new IpRange(ranges.serviceClusterIpRange);
     [this.firstPort, this.lastPort] = parsePortRange(ranges.serviceNodePortRange);
-    this.addresses = new Allocations(storage, registry, clock, addressClaims(names), annotation);
-    this.ports = new Allocations(storage, registry, clock, nodePortClaims, annotation);
+    this.addresses = new Allocations(storage, registry, clock, addressAllocations(names), annotation);
+    this.ports = new Allocations(storage, registry, clock, nodePortAllocations, annotation);
     this.addressPool = new NamePool(this.addresses, addressRange(this.range));
     this.portPool = new NamePool(this.ports, portRange(this.firstPort, this.lastPort - this.firstPort + 1));
-    this.allocations = [
+    this.allocatedNames = [
       {
         what: 'cluster IP',
         reasonPrefix: 'ClusterIP',
-        claims: this.addresses,
+        allocations: this.addresses,
         namesOf: (service) => addressesOf(service as unknown as Service),
       },
       {
         what: 'node port',
         reasonPrefix: 'Port',
-        claims: this.ports,
+        allocations: this.ports,
         namesOf: (service) => [...nodePortsOf(service as unknown as Service)].map(String),
       },
     ];
@@ -97,7 +97,7 @@ export class ServiceAllocator {
       await undoAll(taken);
       throw error;
     }
-    if (taken.claims.length === 0 && taken.given.length === 0) return undefined;
+    if (taken.allocations.length === 0 && taken.given.length === 0) return undefined;
     return {
       commit: async () => {
         for (const { from, name: given } of taken.given) await from.release(given, uid);
@@ -127,11 +127,11 @@ export class ServiceAllocator {
       return;
     }
     if (dryRun) return;
-    const claim = await this.addressPool.takeAny(owner);
-    if (claim === undefined) throw full('failed to allocate a serviceIP: range is full');
-    taken.claims.push({ from: this.addresses, claim });
-    service.spec.clusterIP = claim.name;
-    service.spec.clusterIPs = [claim.name];
+    const allocation = await this.addressPool.takeAny(owner);
+    if (allocation === undefined) throw full('failed to allocate a serviceIP: range is full');
+    taken.allocations.push({ from: this.addresses, allocation });
+    service.spec.clusterIP = allocation.name;
+    service.spec.clusterIPs = [allocation.name];
   }
 
   private async takeAddress(
@@ -208,10 +208,10 @@ export class ServiceAllocator {
   }
 
   private async anyPort(owner: AllocationOwner, taken: Taken): Promise<number> {
-    const claim = await this.portPool.takeAny(owner);
-    if (claim === undefined) throw full('failed to allocate a nodePort: range is full');
-    taken.claims.push({ from: this.ports, claim });
-    return Number(claim.name);
+    const allocation = await this.portPool.takeAny(owner);
+    if (allocation === undefined) throw full('failed to allocate a nodePort: range is full');
+    taken.allocations.push({ from: this.ports, allocation });
+    return Number(allocation.name);
   }
 
   private async takePort(
@@ -240,17 +240,17 @@ async function takeNamed(
   dryRun: boolean,
   taken: Taken,
 ): Promise<boolean> {
-  if (taken.claims.some((t) => t.from === from && t.claim.name === name)) return false;
+  if (taken.allocations.some((t) => t.from === from && t.allocation.name === name)) return false;
   if (dryRun) return !(await from.isTaken(name, owner));
-  const claim = await from.take(name, owner);
-  if (claim === undefined) return false;
-  taken.claims.push({ from, claim });
+  const allocation = await from.take(name, owner);
+  if (allocation === undefined) return false;
+  taken.allocations.push({ from, allocation });
   return true;
 }
 
 async function undoAll(taken: Taken): Promise<void> {
-  for (const { from, claim } of taken.claims) await from.undo(claim);
-  taken.claims.length = 0;
+  for (const { from, allocation } of taken.allocations) await from.undo(allocation);
+  taken.allocations.length = 0;
 }
 
 function refusal(service: Service, error: FieldError): Error {

@@ -1,11 +1,11 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const items = 'Which entries, and under which paths; all if empty.';
 const filePath = 'Path of the file in the volume; without "..".';
 const attributesClass = 'Name of the class with its adjustable settings.';
 
-/** Texts of volumes and claims in the core group, without the sources. */
-export const volumeTexts: SchemaTexts = {
+/** Descriptions of volumes and claims in the core group, without the sources. */
+export const volumeDescriptions: FieldDescriptions = {
   'core.AttachedVolume': {
     '': 'A volume that is attached to a node.',
     name: 'Name of the volume.',

@@ -1,4 +1,4 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const webhook = { '': 'A server that is asked about writes.' };
 const policyBindingSpec = {
@@ -8,8 +8,8 @@ const policyBindingSpec = {
   matchResources: 'Narrows what the policy is used for; nothing is all that the policy matches.',
 };
 
-/** Texts of the groups `admission` and `admissionregistration`. */
-export const admissionTexts: SchemaTexts = {
+/** Descriptions of the groups `admission` and `admissionregistration`. */
+export const admissionDescriptions: FieldDescriptions = {
   'admission.AdmissionRequest': {
     '': 'The write that a webhook is asked about.',
     uid: 'Identifies this question; the answer repeats it.',

@@ -1,10 +1,10 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const stopSignal = 'Signal that asks the container to end; its image or the runtime decides if not given.';
 const profileType = 'RuntimeDefault, Localhost (a file on the node) or Unconfined.';
 
-/** Texts of containers, their state and what they are set up with, in the core group. */
-export const containerTexts: SchemaTexts = {
+/** Descriptions of containers, their state and what they are set up with, in the core group. */
+export const containerDescriptions: FieldDescriptions = {
   'core.AppArmorProfile': { '': 'Which AppArmor profile holds.', type: profileType },
   'core.Capabilities': { '': 'Rights of processes that are given or taken.' },
   'core.ConfigMapEnvSource': { '': 'All entries of a config map.' },

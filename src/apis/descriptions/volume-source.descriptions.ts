@@ -1,4 +1,4 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const attributes = 'Settings for the driver; their names are its own.';
 const monitors = 'Addresses of the Ceph monitors.';
@@ -77,8 +77,8 @@ const storageos = {
   volumeNamespace: "Namespace at StorageOS; the pod's if not given.",
 };
 
-/** Texts of the sources of volumes in the core group. */
-export const volumeSourceTexts: SchemaTexts = {
+/** Descriptions of the sources of volumes in the core group. */
+export const volumeSourceDescriptions: FieldDescriptions = {
   'core.VolumeSource': { '': 'Where a volume comes from.', ...sources, gitRepo: 'A clone of a git repository. Old.' },
   'core.PersistentVolumeSource': {
     '': 'Where a persistent volume comes from.',

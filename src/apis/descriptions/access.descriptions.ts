@@ -1,4 +1,4 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const user = {
   uid: 'Identity of the user; a later user of the same name has another.',
@@ -13,8 +13,8 @@ const rawSelector = 'Selector in text form; not together with requirements.';
 const request = { '': 'The request, and who made it.' };
 const requestStatus = { '': 'What became of the request.' };
 
-/** Texts of the groups `authentication`, `authorization`, `rbac` and `certificates`. */
-export const accessTexts: SchemaTexts = {
+/** Descriptions of the groups `authentication`, `authorization`, `rbac` and `certificates`. */
+export const accessDescriptions: FieldDescriptions = {
   'authentication.BoundObjectReference': {
     '': 'The object that a token ends with.',
     kind: 'Pod, Secret or Node.',

@@ -1,9 +1,9 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const protocol = 'TCP, UDP or SCTP.';
 
-/** Texts of nodes, services and the rest of the core group. */
-export const coreTexts: SchemaTexts = {
+/** Descriptions of nodes, services and the rest of the core group. */
+export const coreDescriptions: FieldDescriptions = {
   'core.ClientIPConfig': {
     '': 'How long a client stays with the same pod.',
     timeoutSeconds: 'Time without requests after which it may change, in seconds; 10800 if not given, at most 86400.',

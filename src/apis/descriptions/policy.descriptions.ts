@@ -1,4 +1,4 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const nonResourceRule = { '': 'Paths that are no resources.' };
 const ranges = 'Ids that are allowed; with MustRunAs the very first is the default.';
@@ -7,8 +7,8 @@ const runAs = 'MustRunAs (in the ranges), MayRunAs (if given, in the ranges) or 
 const shares = 'Weight when the concurrency of the server is divided';
 const lendable = 'Part of its places that others may use meanwhile, in percent; 0 if not given.';
 
-/** Texts of the groups `policy` and `flowcontrol`. */
-export const policyTexts: SchemaTexts = {
+/** Descriptions of the groups `policy` and `flowcontrol`. */
+export const policyDescriptions: FieldDescriptions = {
   'policy.PodDisruptionBudgetSpec': { '': 'Which pods, and how many may be away.' },
   'policy.PodDisruptionBudgetStatus': { '': 'How many pods may be evicted now.' },
   'policy.AllowedCSIDriver': { '': 'A CSI driver that pods may use.', name: 'Name of the driver.' },

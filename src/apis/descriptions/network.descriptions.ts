@@ -1,9 +1,9 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const protocol = 'TCP, UDP or SCTP; TCP if not given.';
 
-/** Texts of the groups `networking`, `discovery` and `events`. */
-export const networkTexts: SchemaTexts = {
+/** Descriptions of the groups `networking`, `discovery` and `events`. */
+export const networkDescriptions: FieldDescriptions = {
   'networking.HTTPIngressPath': { '': 'A path, and where its requests go.' },
   'networking.HTTPIngressRuleValue': { '': 'Paths of one host.' },
   'networking.IPAddressSpec': { '': 'Whose address it is.' },

@@ -1,7 +1,7 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
-/** Texts of the groups `apiextensions` and `apiregistration`. */
-export const extensionTexts: SchemaTexts = {
+/** Descriptions of the groups `apiextensions` and `apiregistration`. */
+export const extensionDescriptions: FieldDescriptions = {
   'apiextensions.ConversionRequest': {
     '': 'Objects that a webhook is to convert.',
     uid: 'Identifies this question; the answer repeats it.',

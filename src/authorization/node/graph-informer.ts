@@ -12,7 +12,7 @@ import type { NodeGraph } from './node-graph.js';
 import { mirrorAnnotation, podReferences } from './pod-references.js';
 import { volumeReferences } from './volume-references.js';
 
-export interface GraphFollowerOptions {
+export interface GraphInformerOptions {
   readonly storage: Storage;
   readonly registry: StoredResources;
   readonly names: VendorNames;
@@ -23,22 +23,22 @@ export interface GraphFollowerOptions {
 }
 
 /** Keeps a {@link NodeGraph} up to date with the store. */
-export class GraphFollower {
-  private readonly followers: readonly Reflector[];
+export class GraphInformer {
+  private readonly reflectors: readonly Reflector[];
   private underWay: Promise<void> | undefined;
   private next: Promise<void> | undefined;
 
   constructor(
-    private readonly options: GraphFollowerOptions,
+    private readonly options: GraphInformerOptions,
     graph: NodeGraph,
   ) {
     const { storage, registry, names, onFault } = options;
-    const follow = (resource: string, sink: ObjectSink) =>
+    const reflect = (resource: string, sink: ObjectSink) =>
       new Reflector(storage, registry, resource, sink, (error) => onFault(resource, error));
-    this.followers = [
-      follow('pods', podSink(graph, mirrorAnnotation(names))),
-      follow('persistentvolumes', volumeSink(graph)),
-      follow(
+    this.reflectors = [
+      reflect('pods', podSink(graph, mirrorAnnotation(names))),
+      reflect('persistentvolumes', volumeSink(graph)),
+      reflect(
         formatGroupResource({ group: groupName('storage', names), resource: 'volumeattachments' }),
         attachmentSink(graph),
       ),
@@ -47,21 +47,21 @@ export class GraphFollower {
 
   /** Resolves when the graph has been filled; it is followed until the abort. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.followers.map((follower) => follower.start(signal)));
+    await Promise.all(this.reflectors.map((reflector) => reflector.start(signal)));
   }
 
   async stopped(): Promise<void> {
-    await Promise.all(this.followers.map((follower) => follower.stopped()));
+    await Promise.all(this.reflectors.map((reflector) => reflector.stopped()));
   }
 
   /** Milliseconds for which changes may have been missed. */
   get lostForMs(): number {
-    return Math.max(...this.followers.map(({ lostForMs }) => lostForMs));
+    return Math.max(...this.reflectors.map(({ lostForMs }) => lostForMs));
   }
 
   /**
-   * Resolves when the graph shows everything that was committed before the call, or when that takes too long. Calls that
-   * come together share one look at the head of the log, so that questions in vain never load the store.
+   * Resolves when the graph shows everything that was committed before the call, or when that takes too long. Calls
+   * that come together share one look at the head of the log, so that questions in vain never load the store.
    */
   async catchUp(): Promise<void> {
     // One under way may have looked at the head before this call.
@@ -92,7 +92,7 @@ export class GraphFollower {
 
   private async readToHead(): Promise<void> {
     const head = await this.options.storage.head();
-    await Promise.all(this.followers.map((follower) => follower.reached(head)));
+    await Promise.all(this.reflectors.map((reflector) => reflector.reached(head)));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const stdin = 'Whether input is sent.';
 const stdout = 'Whether output is wanted.';
@@ -10,8 +10,8 @@ const podTerms = {
   preferredDuringSchedulingIgnoredDuringExecution: 'Wishes, each with a weight.',
 };
 
-/** Texts of pods and of where they run, in the core group. */
-export const podTexts: SchemaTexts = {
+/** Descriptions of pods and of where they run, in the core group. */
+export const podDescriptions: FieldDescriptions = {
   'core.ContainerExtendedResourceRequest': {
     '': 'Which request of a claim stands for a resource of a container.',
     containerName: 'Name of the container.',

@@ -6,7 +6,7 @@ import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { AnyBinding, AnyRole, PolicyIndex } from './policy-index.js';
 
-export interface PolicyFollowerOptions {
+export interface PolicyInformerOptions {
   readonly storage: Storage;
   readonly registry: StoredResources;
   /** Served name of the RBAC group. */
@@ -16,40 +16,40 @@ export interface PolicyFollowerOptions {
 }
 
 /** Keeps a {@link PolicyIndex} up to date with the roles and bindings in the store. */
-export class PolicyFollower {
-  private readonly followers: readonly Reflector[];
+export class PolicyInformer {
+  private readonly reflectors: readonly Reflector[];
 
-  constructor({ storage, registry, group, onFault }: PolicyFollowerOptions, index: PolicyIndex) {
-    const follow = (resource: string, sink: ObjectSink) => {
+  constructor({ storage, registry, group, onFault }: PolicyInformerOptions, index: PolicyIndex) {
+    const reflect = (resource: string, sink: ObjectSink) => {
       const fault = (error: unknown) => onFault(resource, error);
       return new Reflector(storage, registry, formatGroupResource({ group, resource }), sink, fault);
     };
-    this.followers = [
-      follow('roles', roleSink(index, 'Role')),
-      follow('clusterroles', roleSink(index, 'ClusterRole')),
-      follow('rolebindings', bindingSink(index, true)),
-      follow('clusterrolebindings', bindingSink(index, false)),
+    this.reflectors = [
+      reflect('roles', roleSink(index, 'Role')),
+      reflect('clusterroles', roleSink(index, 'ClusterRole')),
+      reflect('rolebindings', bindingSink(index, true)),
+      reflect('clusterrolebindings', bindingSink(index, false)),
     ];
   }
 
   /** Resolves when the index has been filled; it is followed until the abort. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.followers.map((follower) => follower.start(signal)));
+    await Promise.all(this.reflectors.map((reflector) => reflector.start(signal)));
   }
 
   async stopped(): Promise<void> {
-    await Promise.all(this.followers.map((follower) => follower.stopped()));
+    await Promise.all(this.reflectors.map((reflector) => reflector.stopped()));
   }
 
   /** Resolves when the index shows everything up to `version`. */
   async reached(version: bigint): Promise<void> {
-    await Promise.all(this.followers.map((follower) => follower.reached(version)));
+    await Promise.all(this.reflectors.map((reflector) => reflector.reached(version)));
   }
 
   /** Milliseconds for which a revocation may have been missed. */
   get lostForMs(): number {
     let longest = 0;
-    for (const { lostForMs } of this.followers) if (lostForMs > longest) longest = lostForMs;
+    for (const { lostForMs } of this.reflectors) if (lostForMs > longest) longest = lostForMs;
     return longest;
   }
 }

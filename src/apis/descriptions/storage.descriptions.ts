@@ -1,7 +1,7 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
-/** Texts of the group `storage`. */
-export const storageTexts: SchemaTexts = {
+/** Descriptions of the group `storage`. */
+export const storageDescriptions: FieldDescriptions = {
   'storage.CSIDriverSpec': {
     '': 'What the driver can do and needs.',
     attachRequired: 'Whether volumes are attached to a node before they are mounted; true if not given.',

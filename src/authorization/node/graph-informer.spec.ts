@@ -5,7 +5,7 @@ import { openTestStorage, type TestStorage } from '../../../test/support/test-st
 import { vendorNames } from '../../machinery/vendor.js';
 import { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { Storage } from '../../storage/storage.interface.js';
-import { GraphFollower } from './graph-follower.js';
+import { GraphInformer } from './graph-informer.js';
 import { NodeGraph } from './node-graph.js';
 import { referenceKey } from './pod-references.js';
 
@@ -19,7 +19,7 @@ describe('what keeps the graph', () => {
   let canReadHead = true;
   const stop = new AbortController();
   const graph = new NodeGraph();
-  let follower: GraphFollower;
+  let informer: GraphInformer;
 
   async function put(resource: string, name: string, object: object, namespace = ''): Promise<void> {
     const metadata = namespace === '' ? { name } : { name, namespace };
@@ -54,20 +54,20 @@ describe('what keeps the graph', () => {
       onFault: () => undefined,
       maxCatchUpMs: 20_000,
     };
-    follower = new GraphFollower(options, graph);
-    await follower.start(stop.signal);
+    informer = new GraphInformer(options, graph);
+    await informer.start(stop.signal);
   });
 
   after(async () => {
     stop.abort();
-    await follower?.stopped();
+    await informer?.stopped();
     await storage?.stop();
     await postgres?.stop();
   });
 
   it('has everything at the start', () => {
     assert.equal(graph.refersTo('n1', secret('old')), true);
-    assert.equal(follower.lostForMs, 0);
+    assert.equal(informer.lostForMs, 0);
   });
 
   it('shows everything that was written before it was asked to catch up', async () => {
@@ -78,41 +78,41 @@ describe('what keeps the graph', () => {
     await put('volumeattachments.storage.k8s.io', 'va', { spec: { nodeName: 'n2' } });
     const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }];
     await put('pods', 'with-claim', { spec: { nodeName: 'n2', containers: [], volumes } }, 'ns');
-    await follower.catchUp();
+    await informer.catchUp();
     assert.equal(graph.refersTo('n2', secret('new')), true);
     assert.equal(graph.refersTo('n2', secret('of-volume')), true);
     assert.equal(graph.usesVolume('n2', 'pv'), true);
     assert.equal(graph.isAttachedTo('n2', 'va'), true);
     const key = { resource: 'pods', namespace: 'ns', name: 'new' };
     await storage.guaranteedUpdate(key, {}, (live) => ({ kind: 'delete', json: live?.json ?? '' }));
-    await follower.catchUp();
+    await informer.catchUp();
     assert.equal(graph.refersTo('n2', secret('new')), false);
   });
 
   it('looks at the head of the log twice for however many ask at the same time', async () => {
     heads = 0;
-    const asked = Array.from({ length: 100 }, () => follower.catchUp());
+    const asked = Array.from({ length: 100 }, () => informer.catchUp());
     await Promise.all(asked);
     assert.equal(heads, 2);
-    await follower.catchUp();
+    await informer.catchUp();
     assert.equal(heads, 3);
   });
 
   it('never shows less to a later question than to an earlier one', async () => {
     // The second question comes while the first look at the head is under way, and after another write.
-    const first = follower.catchUp();
+    const first = informer.catchUp();
     await putPod('later', 'n3');
-    await follower.catchUp();
+    await informer.catchUp();
     assert.equal(graph.refersTo('n3', secret('later')), true);
     await first;
   });
 
   it('goes on when the head can not be read', async () => {
     canReadHead = false;
-    await follower.catchUp();
+    await informer.catchUp();
     canReadHead = true;
     await putPod('after', 'n4');
-    await follower.catchUp();
+    await informer.catchUp();
     assert.equal(graph.refersTo('n4', secret('after')), true);
   });
 });

@@ -1,4 +1,4 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const resourceName = 'Name of the resource, such as cpu.';
 const metric = 'Which metric it is.';
@@ -22,8 +22,8 @@ const source = {
 const resourceSource = { name: resourceName, target, targetAverageUtilization, targetAverageValue };
 const resourceStatus = { name: resourceName, current, currentAverageUtilization, currentAverageValue };
 
-/** Texts of the group `autoscaling`. */
-export const autoscalingTexts: SchemaTexts = {
+/** Descriptions of the group `autoscaling`. */
+export const autoscalingDescriptions: FieldDescriptions = {
   'autoscaling.CrossVersionObjectReference': {
     '': 'Points to an object by kind and name.',
     kind: 'Kind of the object.',

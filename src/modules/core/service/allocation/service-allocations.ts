@@ -4,11 +4,11 @@ import type { ApiObject } from '../../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
 import type { AllocationKind } from '../../../../registry/allocation/allocations.js';
 
-/** Storage resource of claimed node ports; no API shows it. */
+/** Storage resource of allocated node ports; no API shows it. */
 export const nodePortResource = 'nodeports.internal';
 
-/** Addresses are claimed by IPAddress objects, which clients can read. */
-export function addressClaims(names: VendorNames): AllocationKind {
+/** Addresses are allocated by IPAddress objects, which clients can read. */
+export function addressAllocations(names: VendorNames): AllocationKind {
   const group = groupName('networking', names);
   return {
     resource: `ipaddresses.${group}`,
@@ -24,8 +24,8 @@ export function addressClaims(names: VendorNames): AllocationKind {
       },
       spec: { parentRef: { resource: 'services', namespace: owner.namespace, name: owner.name } },
     }),
-    ownerOf(claim) {
-      const { parentRef } = (claim.spec ?? {}) as { parentRef?: Record<string, string> };
+    ownerOf(allocation) {
+      const { parentRef } = (allocation.spec ?? {}) as { parentRef?: Record<string, string> };
       if (parentRef?.resource !== 'services' || parentRef.group) return undefined;
       return serviceKey({ namespace: parentRef.namespace ?? '', name: parentRef.name ?? '' });
     },
@@ -33,8 +33,8 @@ export function addressClaims(names: VendorNames): AllocationKind {
   };
 }
 
-/** Node ports are claimed by number, whatever the protocol. */
-export const nodePortClaims: AllocationKind = {
+/** Node ports are allocated by number, whatever the protocol. */
+export const nodePortAllocations: AllocationKind = {
   resource: nodePortResource,
   describe: (metadata, owner) => ({
     kind: 'NodePortClaim',
@@ -42,7 +42,7 @@ export const nodePortClaims: AllocationKind = {
     metadata,
     service: { namespace: owner.namespace, name: owner.name },
   }),
-  ownerOf: (claim: ApiObject) => serviceKey(claim.service as { namespace: string; name: string }),
+  ownerOf: (allocation: ApiObject) => serviceKey(allocation.service as { namespace: string; name: string }),
   holds: (service, name) => nodePortsOf(service as unknown as Service).has(Number(name)),
 };
 

@@ -1,4 +1,4 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const fieldManager = 'Name under which the changed fields are owned.';
 const fieldValidation = 'What becomes of unknown or double fields: Ignore, Warn or Strict.';
@@ -6,8 +6,8 @@ const dryRun = 'All to go through everything but the write.';
 const group = 'Name of the group; empty for the core group.';
 const clientAddresses = 'Addresses of the server, by where the client is.';
 
-/** Texts of the groups `meta` and `apidiscovery`, and of values that have a schema of their own. */
-export const metaTexts: SchemaTexts = {
+/** Descriptions of the groups `meta` and `apidiscovery`, and of values that have a schema of their own. */
+export const metaDescriptions: FieldDescriptions = {
   scalars: {
     quantity: 'A number, possibly with a unit: 250m is 0.25, 1Ki is 1024, 2G is two billion.',
     time: 'A point in time as in RFC 3339, to the second.',

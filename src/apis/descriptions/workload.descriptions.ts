@@ -1,9 +1,9 @@
-import type { SchemaTexts } from '../../machinery/schema/index.js';
+import type { FieldDescriptions } from '../../machinery/schema/index.js';
 
 const rollout = 'How pods get replaced when the template changes.';
 
-/** Texts of the groups `apps`, `batch`, `coordination` and `node`. */
-export const workloadTexts: SchemaTexts = {
+/** Descriptions of the groups `apps`, `batch`, `coordination` and `node`. */
+export const workloadDescriptions: FieldDescriptions = {
   'apps.DaemonSetStatus': { '': 'How many nodes have their pod.' },
   'apps.DaemonSetUpdateStrategy': {
     '': rollout,

@@ -10,7 +10,7 @@ import {
   versionlessName,
 } from '../../machinery/schema/index.js';
 import { metaKinds } from '../meta/v1/meta-kinds.js';
-import { schemaTexts } from './index.js';
+import { fieldDescriptions } from './field-descriptions.js';
 
 const structs = new Map<string, StructType>();
 const folder = join(import.meta.dirname, '..');
@@ -40,7 +40,7 @@ test('every declared type and field has a text in OpenAPI documents of both vers
       version,
       domain: 'example.org',
       groupName: (group) => group,
-      texts: schemaTexts,
+      descriptions: fieldDescriptions,
     });
     for (const struct of structs.values()) builder.reference(struct);
     const silent: string[] = [];
@@ -64,19 +64,19 @@ test('every text is about a type or field that is there and has no text of its o
     }
   }
   const unused: string[] = [];
-  for (const [type, texts] of Object.entries(schemaTexts)) {
+  for (const [type, descriptions] of Object.entries(fieldDescriptions)) {
     if (type === 'scalars') continue;
-    for (const field of Object.keys(texts)) {
+    for (const field of Object.keys(descriptions)) {
       if (!wanted.has(`${type}.${field}`)) unused.push(`${type}.${field}`);
     }
   }
   assert.deepEqual(unused, []);
 });
 
-test('texts are short sentences', () => {
+test('descriptions are short sentences', () => {
   const odd: string[] = [];
-  for (const [type, texts] of Object.entries(schemaTexts)) {
-    for (const [field, text] of Object.entries(texts)) {
+  for (const [type, descriptions] of Object.entries(fieldDescriptions)) {
+    for (const [field, text] of Object.entries(descriptions)) {
       if (!/^[^\s].{1,110}\.$/.test(text)) odd.push(`${type}.${field}: ${text}`);
     }
   }
@@ -84,5 +84,5 @@ test('texts are short sentences', () => {
 });
 
 test('what the endpoints load is the whole', () => {
-  assert.equal(metaKinds.texts(), schemaTexts);
+  assert.equal(metaKinds.descriptions(), fieldDescriptions);
 });
