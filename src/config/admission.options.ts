@@ -1,5 +1,5 @@
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check } from './validators.js';
 
 /** The admission plugins in the order they run in, and whether they do when no flag says otherwise (specification 5.5). */
 export const admissionPlugins = [

@@ -1,5 +1,6 @@
+import { Min } from 'class-validator';
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check, Min } from './validators.js';
 
 const notNegative = { message: 'must not be negative' };
 const positive = { message: 'must be greater than 0' };

@@ -1,5 +1,6 @@
+import { IsIn, Min } from 'class-validator';
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check, IsIn, Min } from './validators.js';
 
 const hourMs = 3_600_000;
 /** What agents ask for when they mount a token into a pod. */

@@ -1,5 +1,6 @@
+import { IsIn, Min } from 'class-validator';
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check, IsIn, Min } from './validators.js';
 
 /** The ways to decide whether a request may go on. */
 export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;

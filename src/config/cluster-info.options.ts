@@ -1,6 +1,6 @@
+import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { serverProblem } from './pki.options.js';
-import { Check } from './validators.js';
 
 /** What joining nodes are told about the cluster. */
 export class ClusterInfoOptions {

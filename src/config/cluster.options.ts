@@ -1,9 +1,10 @@
+import { IsIn } from 'class-validator';
 import type { Compatibility } from '../machinery/vendor.js';
+import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { parsePortRange } from './network.js';
 import { runtimeConfigProblem } from './runtime-config.js';
 import { serviceRangeProblem } from './service-range.js';
-import { Check, IsIn } from './validators.js';
 
 function vendorProblem(text: string): string | undefined {
   const label = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';

@@ -1,5 +1,5 @@
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check } from './validators.js';
 
 /** The control loops by the name that `--controllers` knows, and whether they run unless switched off. */
 export const controllerDefaults = {

@@ -1,5 +1,5 @@
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check } from './validators.js';
 
 /** The single-machine set-up of `plinth dev`. */
 export class DevOptions {

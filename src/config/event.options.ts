@@ -1,5 +1,5 @@
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check } from './validators.js';
 
 /** Ages of objects are told apart for a little longer than this (see `plinth.version_times`). */
 const longestTtlMs = 30 * 86_400_000;

@@ -1,5 +1,5 @@
+import { Max, Min } from 'class-validator';
 import { Flag } from './flag.js';
-import { Max, Min } from './validators.js';
 
 const range = { message: 'must be between 1 and 1000000000000000' };
 

@@ -1,5 +1,5 @@
+import { IsIn } from 'class-validator';
 import { Flag } from './flag.js';
-import { IsIn } from './validators.js';
 
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export const logFormats = ['text', 'json'] as const;

@@ -1,6 +1,6 @@
+import { Validator } from 'class-validator';
 import { type BoundFlag, flagsOf, type OptionsClass, readFlagValue } from './flag.js';
 import { nearest } from './suggest.js';
-import { Validator } from './validators.js';
 
 /** What is wrong with the command line or the environment: every problem, one per line. */
 export class OptionsError extends Error {

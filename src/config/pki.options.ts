@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
+import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { serviceRangeProblem } from './service-range.js';
-import { Check } from './validators.js';
 
 const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import { Max, Min } from 'class-validator';
+import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { Check, Max, Min } from './validators.js';
 
 /** Where and with which certificate the API is served. */
 export class SecureServingOptions {

@@ -1,6 +1,7 @@
+import { Max, Min } from 'class-validator';
+import { Check } from './check.js';
 import { formatDuration } from './duration.js';
 import { Flag } from './flag.js';
-import { Check, Max, Min } from './validators.js';
 
 const shortestHistoryMs = 300_000;
 const leastCacheBytes = 1_048_576;

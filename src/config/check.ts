@@ -1,0 +1,16 @@
+import { ValidateBy } from 'class-validator';
+
+/** Checks one option with a function that says what is wrong with the value, or undefined; `all` has the siblings. */
+export function Check<Value>(
+  name: string,
+  problem: (value: Value, all: Readonly<Record<string, unknown>>) => string | undefined,
+): PropertyDecorator {
+  const siblings = (object: object | undefined) => (object ?? {}) as Readonly<Record<string, unknown>>;
+  return ValidateBy({
+    name,
+    validator: {
+      validate: (value, args) => value === undefined || problem(value as Value, siblings(args?.object)) === undefined,
+      defaultMessage: (args) => problem(args?.value as Value, siblings(args?.object)) ?? 'is invalid',
+    },
+  });
+}
