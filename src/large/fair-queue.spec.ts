@@ -37,3 +37,15 @@ it('forgets a job that is taken out while it waits', () => {
   queue.done('a');
   assert.equal(queue.isIdle, true);
 });
+
+it('lets jobs of one owner wait in any number, which take no places', () => {
+  const limits = { running: 1, runningOfOwner: 1, waiting: 1, waitingOfOwner: 1, unlimitedOwner: '' };
+  const queue = new FairQueue<string>(limits);
+  assert.deepEqual(
+    ['', '', '', 'a', 'b'].map((owner) => queue.add(owner, owner)),
+    [true, true, true, true, false],
+  );
+  assert.equal(queue.next()?.owner, '');
+  queue.done('');
+  assert.equal(queue.next()?.owner, 'a');
+});

@@ -6,6 +6,8 @@ export interface FairQueueLimits {
   /** Waiting, and of one owner. */
   readonly waiting: number;
   readonly waitingOfOwner: number;
+  /** Any number of jobs of this owner wait, and take nobody's place. */
+  readonly unlimitedOwner?: string;
 }
 
 /**
@@ -22,7 +24,11 @@ export class FairQueue<Job> {
   /** False when there is no room. */
   add(owner: string, job: Job): boolean {
     const own = this.waiting.get(owner) ?? [];
-    if (this.waitingCount >= this.limits.waiting || own.length >= this.limits.waitingOfOwner) return false;
+    const { waiting, waitingOfOwner, unlimitedOwner } = this.limits;
+    if (owner !== unlimitedOwner) {
+      const unlimited = unlimitedOwner === undefined ? 0 : (this.waiting.get(unlimitedOwner)?.length ?? 0);
+      if (this.waitingCount - unlimited >= waiting || own.length >= waitingOfOwner) return false;
+    }
     own.push(job);
     this.waiting.set(owner, own);
     this.waitingCount++;

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { RequestContext } from '../machinery/request-context.js';
+import type { HttpRequestContext } from '../endpoints/request-info/request-context.js';
 import type { LaneRequest } from './lane-messages.js';
 
 /** Set on every request in the thread, whatever its client sent under the name. */
@@ -9,12 +9,13 @@ export const idHeader = 'x-plinth-lane';
 /** Binds a request to the user that the process found out, which also has decided that it may be made. */
 @Injectable()
 export class ForwardedGuard implements CanActivate {
-  private readonly requests = new Map<string, LaneRequest>();
+  private readonly requests = new Map<string, { readonly request: LaneRequest; readonly left: AbortSignal }>();
   private lastId = 0;
 
-  enter(request: LaneRequest): string {
+  /** `left` ends the request as the leaving of a client does. */
+  enter(request: LaneRequest, left: AbortSignal): string {
     const id = String(++this.lastId);
-    this.requests.set(id, request);
+    this.requests.set(id, { request, left });
     return id;
   }
 
@@ -24,11 +25,14 @@ export class ForwardedGuard implements CanActivate {
 
   canActivate(host: ExecutionContext): boolean {
     const http = host.switchToHttp();
-    const { headers, plinthContext } = http.getRequest<FastifyRequest & { plinthContext: RequestContext }>();
-    const request = this.requests.get(String(headers[idHeader]));
-    if (request === undefined) return false;
+    const { headers, plinthContext } = http.getRequest<FastifyRequest & { plinthContext: HttpRequestContext }>();
+    const entered = this.requests.get(String(headers[idHeader]));
+    if (entered === undefined) return false;
+    const { request, left } = entered;
     plinthContext.user = request.user;
     plinthContext.impersonator = request.impersonator;
+    if (left.aborted) plinthContext.abort();
+    else left.addEventListener('abort', () => plinthContext.abort(), { once: true });
     return true;
   }
 }

@@ -1,6 +1,7 @@
 import type { AdmissionOptions } from '../config/admission.options.js';
 import type { ClusterOptions } from '../config/cluster.options.js';
 import type { LoggingOptions } from '../config/logging.options.js';
+import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
 import type { UserInfo } from '../machinery/request-context.js';
 import type { StatusDetails, StatusReason } from '../machinery/status-error.js';
 import type { StorageErrorDetails } from '../storage/storage.errors.js';
@@ -55,6 +56,9 @@ export type LaneTarget = (typeof laneTargets)[number];
 
 export type ToThread =
   | { readonly type: 'request'; readonly id: number; readonly request: LaneRequest }
+  | { readonly type: 'event'; readonly id: number; readonly event: LargeEvent }
+  /** Nobody waits for the answer to a request any more. */
+  | { readonly type: 'left'; readonly id: number }
   | { readonly type: 'returned'; readonly id: number; readonly value: unknown }
   | { readonly type: 'threw'; readonly id: number; readonly error: LaneError }
   | { readonly type: 'decide'; readonly id: number; readonly current: StoredObject | undefined };
@@ -62,6 +66,7 @@ export type ToThread =
 export type FromThread =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly id: number; readonly answer: LaneAnswer }
+  | { readonly type: 'encoded'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
   | {
       readonly type: 'call';

@@ -2,8 +2,10 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { quietly } from '../application-context.js';
+import { encodeWatched, type LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { leaveBodies, routingOptions } from '../endpoints/listener.js';
 import { registerRequestHooks } from '../endpoints/request-info/request-info.hook.js';
+import { EndpointServices } from '../endpoints/services.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
 import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
@@ -17,7 +19,10 @@ const requestTimeoutMs = 600_000;
 
 /** Answers requests without listening. */
 export interface LaneServer {
-  answer(request: LaneRequest): Promise<LaneAnswer>;
+  /** `left` is aborted when nobody waits for the answer any more. */
+  answer(request: LaneRequest, left: AbortSignal): Promise<LaneAnswer>;
+  /** The bytes of an event of a watch. */
+  encode(event: LargeEvent): Uint8Array<ArrayBuffer>;
 }
 
 /** The program as it answers requests, with storage and decisions about access left to another thread. */
@@ -34,11 +39,24 @@ export async function buildLaneServer(settings: LaneSettings, storage: Storage, 
   await app.init();
   await fastify.ready();
   const guard = app.get(ForwardedGuard);
-  return { answer: (request) => answer(fastify, guard, request) };
+  const services = app.get(EndpointServices);
+  return {
+    answer: (request, left) => answer(fastify, guard, request, left),
+    encode: ({ type, group, version, resource, form, text }) => {
+      const served = services.registry.find(group, version, resource);
+      if (served === undefined) throw new Error(`no resource ${resource} in ${group}/${version}`);
+      return new Uint8Array(encodeWatched(services, served, form, type, text));
+    },
+  };
 }
 
-async function answer(fastify: FastifyInstance, guard: ForwardedGuard, request: LaneRequest): Promise<LaneAnswer> {
-  const id = guard.enter(request);
+async function answer(
+  fastify: FastifyInstance,
+  guard: ForwardedGuard,
+  request: LaneRequest,
+  left: AbortSignal,
+): Promise<LaneAnswer> {
+  const id = guard.enter(request, left);
   try {
     const { method, url, headers, body } = request;
     const options: InjectOptions = {

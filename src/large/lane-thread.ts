@@ -1,4 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
+import { timeoutError } from '../machinery/status-error.js';
 import type { StoredObject, UpdateDecision } from '../storage/storage.interface.js';
 import { packError, unpackError } from './lane-errors.js';
 import type { FromThread, LaneRequest, LaneSettings, LaneTarget, ToThread } from './lane-messages.js';
@@ -21,13 +24,18 @@ type Decide = (current: StoredObject | undefined) => Promise<UpdateDecision | un
 
 const calls = new Map<number, Pending>();
 const decisions = new Map<number, Decide>();
+/** By the number of the request: aborted when nobody waits for its answer any more. */
+const requests = new Map<number, AbortController>();
+/** That of the request that something is done for. */
+const leaving = new AsyncLocalStorage<AbortSignal>();
 let lastId = 0;
 
 function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
   port?.postMessage(message, transfer);
 }
 
-function call(target: LaneTarget, method: string, args: readonly unknown[]): Promise<unknown> {
+async function call(target: LaneTarget, method: string, args: readonly unknown[]): Promise<unknown> {
+  leaving.getStore()?.throwIfAborted();
   const id = ++lastId;
   return new Promise((resolve, reject) => {
     calls.set(id, { resolve, reject });
@@ -48,24 +56,48 @@ const storage = new RemoteStorage(
     decisions.set(id, decide);
     return { id, release: () => decisions.delete(id) };
   },
+  () => leaving.getStore(),
 );
 
 const server = await buildLaneServer(workerData as LaneSettings, storage, call);
 
 async function serve(id: number, request: LaneRequest): Promise<void> {
+  const left = new AbortController();
+  requests.set(id, left);
   try {
-    const answer = await server.answer(request);
+    const answer = await leaving.run(left.signal, () => server.answer(request, left.signal));
     send({ type: 'answer', id, answer }, [answer.body.buffer]);
   } catch (error) {
-    const packed = packError(error);
-    send({ type: 'failed', id, message: 'message' in packed ? packed.message : packed.kind });
+    fail(id, error);
+  } finally {
+    requests.delete(id);
   }
+}
+
+function encode(id: number, event: LargeEvent): void {
+  try {
+    const bytes = server.encode(event);
+    send({ type: 'encoded', id, bytes }, [bytes.buffer]);
+  } catch (error) {
+    fail(id, error);
+  }
+}
+
+function fail(id: number, error: unknown): void {
+  const packed = packError(error);
+  send({ type: 'failed', id, message: 'message' in packed ? packed.message : packed.kind });
 }
 
 port.on('message', (message: ToThread) => {
   switch (message.type) {
     case 'request':
       void serve(message.id, message.request);
+      return;
+    case 'event':
+      encode(message.id, message.event);
+      return;
+    case 'left':
+      requests.get(message.id)?.abort(timeoutError('the client has left'));
       return;
     case 'returned':
       settle(message.id, ({ resolve }) => resolve(message.value));

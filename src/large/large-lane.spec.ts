@@ -34,16 +34,21 @@ function request(user: string, body = '{"metadata":{"name":"-"}}'): LaneRequest 
   };
 }
 
-async function withLane(options: Partial<LaneOptions>, use: (lane: LargeLane) => Promise<void>): Promise<void> {
+async function withLane(
+  options: Partial<LaneOptions>,
+  use: (lane: LargeLane) => Promise<void>,
+  storage: Partial<Storage> = {},
+  given: LaneSettings = settings,
+): Promise<void> {
   const parts = {
-    storage: {} as Storage,
+    storage: storage as Storage,
     authorizer: closedAuthorizer,
     rules: closedRules,
     tokens: closedTokens,
     issuer: undefined,
     namespaces: { state: () => 'active' as const },
   };
-  const lane = new LargeLane(settings, parts, { warn: () => undefined }, { ...laneDefaults, ...options });
+  const lane = new LargeLane(given, parts, { warn: () => undefined }, { ...laneDefaults, ...options });
   try {
     await use(lane);
   } finally {
@@ -110,3 +115,60 @@ it('refuses what is under way when it stops, and what comes later', () =>
     for (const outcome of await settled) assert.equal(outcome.status, 'rejected');
     await assert.rejects(lane.answer(request('alice'), never), isStatus(503));
   }));
+
+it('decides nothing any more for a request whose client left meanwhile', async () => {
+  const left = new AbortController();
+  const asked = Promise.withResolvers<void>();
+  let decided: unknown;
+  const guaranteedUpdate: Storage['guaranteedUpdate'] = async (key, _options, decide) => {
+    asked.resolve();
+    await new Promise((ready) => left.signal.addEventListener('abort', ready));
+    const json = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"default","uid":"u"}}';
+    decided = await Promise.resolve(decide({ key, uid: 'u', json, resourceVersion: 1n })).catch((e: unknown) => e);
+    throw decided;
+  };
+  const work = async (lane: LargeLane) => {
+    const patch = request('alice', '{"data":{"a":"b"}}');
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const answer = lane.answer({ ...patch, method: 'PATCH', url: `${path}/a`, headers }, left.signal);
+    await asked.promise;
+    left.abort();
+    assert.equal((await answer).status, 504);
+    assert.ok(decided instanceof Error);
+  };
+  await withLane({}, work, { guaranteedUpdate });
+});
+
+it('encodes events beside the requests of users, however many wait', () =>
+  withLane({}, async (lane) => {
+    const metadata = { name: 'a', namespace: 'default' };
+    const json = JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata, data: { a: 'b' } });
+    const accepted = { mediaType: 'json', contentType: 'application/json', as: 'Table', pretty: false } as const;
+    const event = {
+      type: 'ADDED',
+      group: '',
+      version: 'v1',
+      resource: 'configmaps',
+      form: { accepted, include: 'None', withColumns: false },
+      text: { json, resourceVersion: 7n },
+    } as const;
+    const events = Array.from({ length: 200 }, () => lane.encode(event));
+    const { status } = await lane.answer(request('alice'), never);
+    assert.equal(status, 422);
+    for (const bytes of await Promise.all(events)) {
+      assert.match(bytes.toString(), /^\{"type":"ADDED","object":\{"kind":"Table".*"resourceVersion":"7".*\}\n$/);
+    }
+    await assert.rejects(lane.encode({ ...event, resource: 'nothing' }), /no resource nothing/);
+  }));
+
+it('refuses requests while its thread can not start, and keeps none of them', () =>
+  withLane(
+    {},
+    async (lane) => {
+      const answers = await Promise.allSettled(['alice', 'bob'].map((user) => lane.answer(request(user), never)));
+      for (const answer of answers) assert.ok(answer.status === 'rejected' && isStatus(504)(answer.reason));
+      await assert.rejects(lane.answer(request('alice'), never), isStatus(504));
+    },
+    {},
+    { ...settings, cluster: undefined as never },
+  ));

@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { serviceUnavailableError, timeoutError, tooManyRequestsError } from '../machinery/status-error.js';
 import type { Logger } from '../observability/logger.js';
 import { FairQueue } from './fair-queue.js';
 import { LaneHost, type LaneParts } from './lane-host.js';
-import type { FromThread, LaneAnswer, LaneRequest, LaneSettings } from './lane-messages.js';
+import type { FromThread, LaneAnswer, LaneRequest, LaneSettings, ToThread } from './lane-messages.js';
 
 export interface LaneOptions {
   /** A thread that had nothing to do for so long ends, in milliseconds. */
@@ -19,17 +20,27 @@ export interface LaneOptions {
 
 export const laneDefaults: LaneOptions = { idleMs: 300_000, requestCpuMs: 30_000, memoryMb: 1024 };
 
-/** Requests of one user take turns with those of others. */
-const queueLimits = { running: 4, runningOfOwner: 2, waiting: 96, waitingOfOwner: 24 };
-
 interface Job {
   readonly id: number;
-  readonly request: LaneRequest;
-  readonly resolve: (answer: LaneAnswer) => void;
+  readonly message: Extract<ToThread, { readonly type: 'request' | 'event' }>;
+  /** Buffers of the message that go to the thread instead of being copied. */
+  readonly transfer: readonly ArrayBuffer[];
+  readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
   /** What the thread had computed when it got the job, in milliseconds; undefined until that is known. */
   begunAt: number | undefined;
 }
+
+/** Events are not one user's: they take turns with the requests of all users as those of one do. No user has the name. */
+const ownerOfEvents = '';
+/** Requests of one user take turns with those of others. */
+const queueLimits = {
+  running: 4,
+  runningOfOwner: 2,
+  waiting: 96,
+  waitingOfOwner: 24,
+  unlimitedOwner: ownerOfEvents,
+};
 
 /** How often it is looked at how much a thread computes. */
 const checkMs = 1_000;
@@ -62,21 +73,35 @@ export class LargeLane {
 
   /**
    * Answers a request. Rejects with a 429 when too many wait, a 504 or 503 when the thread had to be given up, an
-   * AbortError when `signal` is aborted before its turn has come.
+   * AbortError when `signal` is aborted before its turn has come. One that is aborted later ends as soon as it asks for
+   * anything; what it computes until then is bounded.
    */
   answer(request: LaneRequest, signal: AbortSignal): Promise<LaneAnswer> {
-    if (this.isStopped) return Promise.reject(serviceUnavailableError('the server is shutting down'));
     return new Promise((resolve, reject) => {
-      const job: Job = { id: ++this.lastId, request, resolve, reject, begunAt: undefined };
+      const id = ++this.lastId;
+      const message = { type: 'request', id, request } as const;
+      const job: Job = { id, message, transfer: [request.body.buffer], resolve, reject, begunAt: undefined };
       const owner = request.user.name;
-      if (!this.queue.add(owner, job)) {
-        reject(tooManyRequestsError(1));
-        return;
-      }
+      if (!this.add(owner, job)) return;
       signal.addEventListener('abort', () => {
         if (this.queue.remove(owner, job)) reject(signal.reason as Error);
+        else if (this.running.has(id)) this.thread?.postMessage({ type: 'left', id } satisfies ToThread);
       });
       this.advance();
+    });
+  }
+
+  /**
+   * Encodes an event of a watch. It always finds room: there are as many as watches that wait for one. Rejects with a 504
+   * or 503 when the thread had to be given up.
+   */
+  encode(event: LargeEvent): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.lastId;
+      const finish = (bytes: Uint8Array<ArrayBuffer>) => resolve(Buffer.from(bytes.buffer));
+      const message = { type: 'event', id, event } as const;
+      const job: Job = { id, message, transfer: [], resolve: finish, reject, begunAt: undefined };
+      if (this.add(ownerOfEvents, job)) this.advance();
     });
   }
 
@@ -89,13 +114,24 @@ export class LargeLane {
     await thread?.terminate();
   }
 
+  /** Whether the job waits for its turn now; else it was rejected. */
+  private add(owner: string, job: Job): boolean {
+    if (this.isStopped) {
+      job.reject(serviceUnavailableError('the server is shutting down'));
+      return false;
+    }
+    if (this.queue.add(owner, job)) return true;
+    job.reject(tooManyRequestsError(1));
+    return false;
+  }
+
   private advance(): void {
     clearTimeout(this.idle);
     for (let next = this.queue.next(); next !== undefined; next = this.queue.next()) {
       const { job } = next;
       this.running.set(job.id, next);
       const thread = this.thread ?? this.start();
-      thread.postMessage({ type: 'request', id: job.id, request: job.request }, [job.request.body.buffer]);
+      thread.postMessage(job.message, job.transfer);
     }
     if (this.queue.isIdle && this.thread !== undefined) {
       this.idle = setTimeout(() => this.giveUp(() => new Error('idle')), this.options.idleMs).unref();
@@ -111,17 +147,14 @@ export class LargeLane {
     const host = new LaneHost(this.parts, thread);
     thread.on('message', (message: FromThread) => {
       if (thread !== this.thread) return;
-      if (message.type === 'answer') this.finish(message.id, ({ resolve }) => resolve(message.answer));
+      if (message.type === 'answer') this.finish(message.id, ({ resolve }) => resolve(message.answer as never));
+      else if (message.type === 'encoded') this.finish(message.id, ({ resolve }) => resolve(message.bytes as never));
       else if (message.type === 'failed') this.finish(message.id, ({ reject }) => reject(new Error(message.message)));
       else host.receive(message);
     });
     // Out of memory, mostly.
-    thread.on('error', (error) => {
-      if (thread !== this.thread) return;
-      this.logger.warn('the thread for large requests ended', { error });
-      this.giveUp(() => timeoutError('the request took too much memory; its outcome is not known', 1));
-      this.advance();
-    });
+    thread.on('error', (error) => this.lose(thread, error));
+    thread.on('exit', (code) => this.lose(thread, new Error(`it exited with code ${code}`)));
     this.thread = thread;
     this.host = host;
     const check = setInterval(() => void this.checkTime(thread), checkMs).unref();
@@ -129,11 +162,22 @@ export class LargeLane {
     return thread;
   }
 
+  private lose(thread: Worker, error: unknown): void {
+    if (thread !== this.thread) return;
+    this.logger.warn('the thread for large requests ended', { error });
+    const isMemory = (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const why = isMemory ? 'the request took too much memory' : 'the thread that worked on the request ended';
+    this.giveUp(() => timeoutError(`${why}; its outcome is not known`, 1));
+    this.advance();
+  }
+
   private finish(id: number, settle: (job: Job) => void): void {
     const entry = this.running.get(id);
     if (entry === undefined) return;
     this.running.delete(id);
     this.queue.done(entry.owner);
+    // What was computed until now was for this one.
+    for (const { job } of this.running.values()) job.begunAt = undefined;
     settle(entry.job);
     this.advance();
   }
@@ -153,8 +197,12 @@ export class LargeLane {
   }
 
   private tooSlow(job: Job): void {
-    const { method, url } = job.request;
-    this.logger.warn('a large request took too long', { method, path: url.split('?')[0] });
+    const { message } = job;
+    const about =
+      message.type === 'event'
+        ? { event: message.event.resource }
+        : { method: message.request.method, path: message.request.url.split('?')[0] };
+    this.logger.warn('a large request took too long', about);
     this.giveUp(() => timeoutError('the request took too long; its outcome is not known', 1));
     this.advance();
   }

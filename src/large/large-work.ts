@@ -13,6 +13,10 @@ export const largeLimits = {
    * characters may stand outside of strings, quotes included; a text that is small can have that many as well.
    */
   structure: 32 * 1024,
+  /** A list with a larger object is made in another thread: one a little large is no reason to take all others there. */
+  listItem: 256 * 1024,
+  /** A longer list that is written as one value is written in another thread. */
+  wholeList: 1024 * 1024,
 };
 
 /** Thrown where a request turns out to be about something large. Nothing has been written for it yet. */

@@ -26,11 +26,15 @@ export type RegisterDecision = (decide: (current: StoredObject | undefined) => P
   readonly release: () => void;
 };
 
-/** The store of the process, used from another thread: texts are copied, functions stay where they are. */
+/**
+ * The store of the process, used from another thread: texts are copied, functions stay where they are. Nothing is decided
+ * for a request that nobody waits for any more.
+ */
 export class RemoteStorage implements Storage {
   constructor(
     private readonly call: Call,
     private readonly register: RegisterDecision,
+    private readonly leftOf: () => AbortSignal | undefined = () => undefined,
   ) {}
 
   create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
@@ -68,8 +72,10 @@ export class RemoteStorage implements Storage {
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
     let thrown: unknown;
+    const left = this.leftOf();
     const { id, release } = this.register(async (current) => {
       try {
+        left?.throwIfAborted();
         return await tryUpdate(current);
       } catch (error) {
         thrown = error;

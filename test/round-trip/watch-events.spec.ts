@@ -117,7 +117,7 @@ describe('events', () => {
           toServed(resource, JSON.parse(text.json));
           for (const form of forms) {
             const key = { resource: resource.storageResource, namespace: 'a', name: 'b' };
-            const encoded = encoderOf(resource, form, 'Object').encodeInitial({ ...text, key, uid: 'u' });
+            const encoded = encoderOf(resource, form, 'Object').encodeInitial({ ...text, key, uid: 'u' }) as Buffer;
             assert.ok(encoded.length > 0);
           }
         }

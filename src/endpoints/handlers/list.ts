@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { leaveLarge, leaveLong } from '../../large/large-work.js';
+import { largeLimits, leaveLarge, leaveLong } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { spliceListItem, storedForm } from '../../registry/store/object-codec.js';
 import { parseSelection } from '../../registry/store/selection.js';
@@ -17,10 +17,6 @@ import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 const pieceCharacters = 256 * 1024;
 /** Characters of stored text that are transformed before others get their turn. */
 const transformedAtOnce = 128 * 1024;
-/** A list with a larger object is made in another thread: one a little large is no reason to take all others there. */
-const largeItem = 256 * 1024;
-/** A longer list that is written as one value is written in another thread. */
-const mostWhole = 1024 * 1024;
 
 /** GET of a collection (specification 4.3, 4.4). */
 export async function handleList(request: ResourceRequest): Promise<void> {
@@ -97,9 +93,9 @@ async function sendTransformedList(
     let objects: ApiObject[] = [];
     let characters = 0;
     for (const item of items) {
-      if (item.json.length > largeItem) leaveLarge(context, item.json);
+      if (item.json.length > largeLimits.listItem) leaveLarge(context, item.json);
       whole += item.json.length;
-      if (isWhole && whole > mostWhole) leaveLong(context, whole);
+      if (isWhole && whole > largeLimits.wholeList) leaveLong(context, whole);
       objects.push(servedObject(resource, item));
       characters += item.json.length;
       if (characters < transformedAtOnce) continue;

@@ -1,24 +1,28 @@
 import type { ApiObject } from '../../machinery/api-object.js';
-import { type KindType, zeroValue } from '../../machinery/schema/index.js';
+import { zeroValue } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
-import { spliceVersion, storedForm } from '../../registry/store/object-codec.js';
 import type { Selection } from '../../registry/store/selection.js';
 import { type AttributeSource, type ObjectAttributes, selects } from '../../storage/selection-predicate.js';
 import type { Change, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
-import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
-import { servedObject, shownType } from '../negotiation/respond.js';
-import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
+import type { IncludeObject } from '../negotiation/transform.js';
 import type { EndpointServices } from '../services.js';
-
-export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+import {
+  encodeEvent,
+  encodeObject,
+  encodeWatched,
+  isWork,
+  type WatchEventType,
+  type WatchedText,
+  type WatchForm,
+} from './watch-form.js';
 
 /** Encoded forms of one change, by event type and form; shared by every watcher of the process. */
-const encodedChanges = new WeakMap<Change, Map<string, Buffer>>();
+const encodedChanges = new WeakMap<Change, Map<string, Buffer | Promise<Buffer>>>();
 
 /** Encoded events of one batch, by form and selection: watchers of the same things get the same bytes. */
-const encodedBatches = new WeakMap<readonly Change[], Map<string, Buffer | undefined>>();
+const encodedBatches = new WeakMap<readonly Change[], Map<string, Buffer | undefined | Promise<Buffer | undefined>>>();
 
 /** What selection looks at in both states of a change, shared by every watcher that has to look. */
 const changeAttributes = new WeakMap<Change, StatePair>();
@@ -36,8 +40,7 @@ interface StatePair {
 export class WatchEncoder {
   private readonly formKey: string;
   private readonly batchKey: string;
-  private readonly isProtobuf: boolean;
-  private readonly shownType: KindType;
+  private readonly form: WatchForm;
   private tableHeadSent = false;
 
   constructor(
@@ -45,12 +48,11 @@ export class WatchEncoder {
     private readonly resource: ServedResource,
     private readonly selection: Selection,
     selectionKey: string,
-    private readonly accepted: AcceptedType,
-    private readonly include: IncludeObject,
+    accepted: AcceptedType,
+    include: IncludeObject,
   ) {
-    this.isProtobuf = accepted.mediaType === 'protobuf';
-    this.shownType = shownType(services, resource, accepted);
-    const format = this.isProtobuf ? 'protobuf' : 'json';
+    this.form = { accepted, include, withColumns: false };
+    const format = accepted.mediaType === 'protobuf' ? 'protobuf' : 'json';
     this.formKey = `${format}/${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
     this.batchKey = `${this.formKey}\n${selectionKey}`;
   }
@@ -59,9 +61,9 @@ export class WatchEncoder {
    * The events of a batch as one piece of bytes, or undefined when none of it concerns the watch. Subscribers of the
    * same scope share their batches, so that most of them find the bytes ready.
    */
-  encodeBatch(changes: readonly Change[]): Buffer | undefined {
+  encodeBatch(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
     // A table's first event is this watcher's own.
-    if (this.accepted.as === 'Table' && !this.tableHeadSent) return this.encodeAll(changes);
+    if (this.form.accepted.as === 'Table' && !this.tableHeadSent) return this.encodeAll(changes);
     let forms = encodedBatches.get(changes);
     if (forms === undefined) {
       forms = new Map();
@@ -69,25 +71,26 @@ export class WatchEncoder {
     }
     if (forms.has(this.batchKey)) return forms.get(this.batchKey);
     const bytes = this.encodeAll(changes);
-    forms.set(this.batchKey, bytes);
+    remember(forms, this.batchKey, bytes);
     return bytes;
   }
 
-  private encodeAll(changes: readonly Change[]): Buffer | undefined {
+  private encodeAll(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
     const events: Buffer[] = [];
-    for (const change of changes) {
-      const event = this.encodeChange(change);
+    for (let i = 0; i < changes.length; i++) {
+      const event = this.encodeChange(changes[i] as Change);
+      if (event instanceof Promise) return encodeRest(this, changes, events, event, i + 1);
       if (event !== undefined) events.push(event);
     }
-    return events.length <= 1 ? events[0] : Buffer.concat(events);
+    return joined(events);
   }
 
-  /** The event of a change, or undefined when it does not concern the watch. */
-  encodeChange(change: Change): Buffer | undefined {
+  /** The event of a change, or undefined when it does not concern the watch. That of a large object takes its time. */
+  encodeChange(change: Change): Buffer | undefined | Promise<Buffer> {
     const type = this.eventType(change);
     if (type === undefined) return undefined;
     // A table's first event also carries the columns, so it is this watcher's own.
-    const isFirstRow = this.accepted.as === 'Table' && !this.tableHeadSent;
+    const isFirstRow = this.form.accepted.as === 'Table' && !this.tableHeadSent;
     const key = `${type}/${this.formKey}`;
     let forms = encodedChanges.get(change);
     if (!isFirstRow) {
@@ -103,12 +106,12 @@ export class WatchEncoder {
       forms = new Map();
       encodedChanges.set(change, forms);
     }
-    forms.set(key, bytes);
+    remember(forms, key, bytes);
     return bytes;
   }
 
   /** A synthetic ADDED for an object that was there when the watch began. */
-  encodeInitial(stored: StoredObject): Buffer {
+  encodeInitial(stored: StoredObject): Buffer | Promise<Buffer> {
     return this.encode('ADDED', stored);
   }
 
@@ -121,12 +124,14 @@ export class WatchEncoder {
     const { definition, served, apiVersion } = this.resource;
     // Whoever looks into it finds what every object of the kind has, be it a column of a table or a typed client.
     const object: ApiObject = { kind: definition.kind, apiVersion, ...(zeroValue(served.type) as object), metadata };
-    return this.encodeValue('BOOKMARK', this.transform(object), this.shownType);
+    const withColumns = this.form.accepted.as === 'Table' && !this.tableHeadSent;
+    this.tableHeadSent ||= withColumns;
+    return encodeObject(this.services, this.resource, { ...this.form, withColumns }, 'BOOKMARK', object);
   }
 
   /** An ERROR, after which the stream ends. */
   encodeError(status: Status): Buffer {
-    return this.encodeValue('ERROR', status, this.services.kinds.status);
+    return encodeEvent(this.form.accepted, 'ERROR', status, this.services.kinds.status);
   }
 
   private eventType(change: Change): WatchEventType | undefined {
@@ -140,34 +145,49 @@ export class WatchEncoder {
     return wasSelected ? 'DELETED' : undefined;
   }
 
-  private encode(type: WatchEventType, text: { readonly json: string; readonly resourceVersion: bigint }): Buffer {
-    if (this.accepted.as === undefined && this.resource.isStored && !this.isProtobuf) {
-      return encodeEvent(type, spliceVersion(text, storedForm(this.resource)));
+  private encode(type: WatchEventType, text: WatchedText): Buffer | Promise<Buffer> {
+    const withColumns = this.form.accepted.as === 'Table' && !this.tableHeadSent;
+    this.tableHeadSent ||= withColumns;
+    const form = withColumns ? { ...this.form, withColumns } : this.form;
+    const lane = this.services.largeLane;
+    if (lane === undefined || !isWork(this.resource, form, text.json)) {
+      return encodeWatched(this.services, this.resource, form, type, text);
     }
-    return this.encodeValue(type, this.transform(servedObject(this.resource, text)), this.shownType);
+    const { definition, served } = this.resource;
+    const { group, resource } = definition;
+    return lane.encode({ type, group, version: served.version, resource, form, text });
   }
+}
 
-  private encodeValue(type: WatchEventType, value: unknown, declared: KindType): Buffer {
-    if (this.isProtobuf) return protobufEvent(type, declared, value as TypedValue);
-    return encodeEvent(type, JSON.stringify(value));
+/** One after the other, so that only one is on its way to the other thread. */
+async function encodeRest(
+  encoder: WatchEncoder,
+  changes: readonly Change[],
+  begun: Buffer[],
+  next: Promise<Buffer>,
+  from: number,
+): Promise<Buffer> {
+  begun.push(await next);
+  for (const change of changes.slice(from)) {
+    const encoded = encoder.encodeChange(change);
+    const event = encoded instanceof Promise ? await encoded : encoded;
+    if (event !== undefined) begun.push(event);
   }
+  return joined(begun) as Buffer;
+}
 
-  private transform(object: ApiObject): unknown {
-    const version = this.accepted.asVersion ?? 'v1';
-    switch (this.accepted.as) {
-      case 'Table': {
-        const withColumns = !this.tableHeadSent;
-        this.tableHeadSent = true;
-        const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
-        return tableOf(this.services, this.resource, [object], listMeta, version, this.include, withColumns);
-      }
-      case 'PartialObjectMetadata':
-      case 'PartialObjectMetadataList':
-        return partialMetadata(this.services.names, object, version);
-      default:
-        return object;
-    }
-  }
+function joined(events: readonly Buffer[]): Buffer | undefined {
+  return events.length <= 1 ? events[0] : Buffer.concat(events);
+}
+
+/** Keeps what is ready, and what is not only as long as it may become so. */
+function remember<T>(forms: Map<string, T | Promise<T>>, key: string, value: T | Promise<T>): void {
+  forms.set(key, value);
+  if (!(value instanceof Promise)) return;
+  value.then(
+    (ready) => forms.set(key, ready),
+    () => forms.delete(key),
+  );
 }
 
 function attributesOf(change: Change, source: AttributeSource): StatePair {
@@ -178,8 +198,4 @@ function attributesOf(change: Change, source: AttributeSource): StatePair {
     changeAttributes.set(change, known);
   }
   return known;
-}
-
-function encodeEvent(type: WatchEventType, object: string): Buffer {
-  return Buffer.from(`{"type":"${type}","object":${object}}\n`);
 }

@@ -83,7 +83,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     for (let page = state; page !== undefined; ) {
       let characters = 0;
       for (const item of page.items) {
-        stream.push(encoder.encodeInitial(item));
+        const event = encoder.encodeInitial(item);
+        stream.push(event instanceof Promise ? await event : event);
         characters += item.json.length;
         if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
         await stream.flush();
@@ -122,8 +123,10 @@ async function pump(
   let position = from;
   let announced = from;
   let fault: { readonly error: unknown } | undefined;
+  let isEncoding = false;
   const writeBookmark = async () => {
-    if (!options.bookmarks || position <= announced) return;
+    // What is being encoded comes first: it may be what a table begins with.
+    if (!options.bookmarks || position <= announced || isEncoding) return;
     announced = position;
     await stream.write(encoder.encodeBookmark(position, false));
   };
@@ -154,7 +157,10 @@ async function pump(
         return;
       }
       if (batch.changes.length > 0) {
-        const bytes = encoder.encodeBatch(batch.changes);
+        const encoded = encoder.encodeBatch(batch.changes);
+        isEncoding = encoded instanceof Promise;
+        const bytes = encoded instanceof Promise ? await encoded : encoded;
+        isEncoding = false;
         if (bytes !== undefined) await stream.write(bytes);
       }
       position = batch.position;

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Pod } from '../../../../apis/core/v1/pod.types.js';
 import type { Eviction } from '../../../../apis/policy/v1/eviction.types.js';
 import type { PodDisruptionBudget } from '../../../../apis/policy/v1/pod-disruption-budget.types.js';
+import { leaveLarge } from '../../../../large/large-work.js';
 import type { ApiObject } from '../../../../machinery/api-object.js';
 import { formatTime } from '../../../../machinery/clock.js';
 import { labelSelectorFromObject, SelectorError } from '../../../../machinery/label-selector.js';
@@ -19,6 +21,8 @@ import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
 /** How often a pod that changes under the hands is looked at anew. */
 const maxAttempts = 20;
 const pageSize = 500;
+/** Characters of budgets that are read before other requests get their turn. */
+const readAtOnce = 128 * 1024;
 
 /** A validating admission that lets all pass: what was to be judged is the eviction. */
 const admitted = async () => {};
@@ -40,7 +44,7 @@ export class PodEviction {
     const options = this.deleteOptions(eviction, action.dryRun);
     await action.validate(action.body);
     for (let attempt = 1; ; attempt++) {
-      const pod = await this.readPod(namespace, name);
+      const pod = await this.readPod(request, namespace, name);
       checkPreconditions(this.podStore().resource.definition, pod as unknown as ApiObject, options);
       const { isSettled, budget } = await this.clear(request, pod, options.dryRun);
       // Nothing was counted against a budget: then the pod must still be what it was judged as.
@@ -80,7 +84,7 @@ export class PodEviction {
       return { isSettled: true };
     }
     if (phase === 'Pending') return { isSettled: false };
-    const [budget, ...others] = await this.budgetsOf(pod);
+    const [budget, ...others] = await this.budgetsOf(request, pod);
     if (budget === undefined) return { isSettled: true };
     if (others.length > 0) throw severalBudgetsError();
     const name = budget.metadata.name as string;
@@ -104,19 +108,27 @@ export class PodEviction {
         return { ...live, metadata: { ...live.metadata }, status };
       },
     });
+    // Done again, it would be counted twice.
+    request.canLeave = false;
   }
 
   /** Budgets that select the pod, in the order of their names. */
-  private async budgetsOf(pod: Pod): Promise<PodDisruptionBudget[]> {
+  private async budgetsOf(request: RequestContext, pod: Pod): Promise<PodDisruptionBudget[]> {
     const store = this.budgetStore();
     const { namespace = '', labels = {} } = pod.metadata;
     const found: PodDisruptionBudget[] = [];
     let page = await store.list({ namespace, limit: pageSize });
     const at = page.resourceVersion;
+    let characters = 0;
     for (;;) {
       for (const { json } of page.items) {
+        leaveLarge(request, json);
         const budget = parseText(store.resource, json) as unknown as PodDisruptionBudget;
         if (selects(budget, labels)) found.push(budget);
+        characters += json.length;
+        if (characters < readAtOnce) continue;
+        characters = 0;
+        await setImmediate();
       }
       const last = page.items.at(-1);
       if (!page.more || last === undefined) return found;
@@ -124,9 +136,11 @@ export class PodEviction {
     }
   }
 
-  private async readPod(namespace: string, name: string): Promise<Pod> {
+  private async readPod(request: RequestContext, namespace: string, name: string): Promise<Pod> {
     const store = this.podStore();
-    return parseStored(store.resource, await store.get(namespace, name)) as unknown as Pod;
+    const stored = await store.get(namespace, name);
+    leaveLarge(request, stored.json);
+    return parseStored(store.resource, stored) as unknown as Pod;
   }
 
   private podStore(): Store {

@@ -1,0 +1,104 @@
+import { isLarge } from '../../large/large-work.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { KindType } from '../../machinery/schema/index.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
+import { isPresentForm, spliceVersion, storedForm } from '../../registry/store/object-codec.js';
+import type { AcceptedType } from '../negotiation/accept.js';
+import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
+import { servedObject, shownType } from '../negotiation/respond.js';
+import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
+import type { EndpointServices } from '../services.js';
+
+export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+
+/** How the objects of a watch are shown. */
+export interface WatchForm {
+  readonly accepted: AcceptedType;
+  readonly include: IncludeObject;
+  /** The first table of a watch also carries the columns. */
+  readonly withColumns: boolean;
+}
+
+/** A state of an object as it is stored. */
+export interface WatchedText {
+  readonly json: string;
+  readonly resourceVersion: bigint;
+}
+
+/** An event of a watch that is encoded in another thread. */
+export interface LargeEvent {
+  readonly type: WatchEventType;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly form: WatchForm;
+  readonly text: WatchedText;
+}
+
+/** Whether the event of an object takes noticeable time: what is stored is sent as it is where that is asked for. */
+export function isWork(resource: ServedResource, form: WatchForm, json: string): boolean {
+  return isLarge(json) && !(isStoredForm(resource, form) && isPresentForm(resource, json));
+}
+
+function isStoredForm(resource: ServedResource, { accepted }: WatchForm): boolean {
+  return accepted.as === undefined && resource.isStored && accepted.mediaType !== 'protobuf';
+}
+
+/** The event of an object as it is stored. */
+export function encodeWatched(
+  services: EndpointServices,
+  resource: ServedResource,
+  form: WatchForm,
+  type: WatchEventType,
+  text: WatchedText,
+): Buffer {
+  if (isStoredForm(resource, form)) return eventText(type, spliceVersion(text, storedForm(resource)));
+  return encodeObject(services, resource, form, type, servedObject(resource, text));
+}
+
+/** The event of an object as it is served. */
+export function encodeObject(
+  services: EndpointServices,
+  resource: ServedResource,
+  form: WatchForm,
+  type: WatchEventType,
+  object: ApiObject,
+): Buffer {
+  const { accepted } = form;
+  return encodeEvent(
+    accepted,
+    type,
+    transform(services, resource, form, object),
+    shownType(services, resource, accepted),
+  );
+}
+
+/** An event of a value that is shown as it is. */
+export function encodeEvent(accepted: AcceptedType, type: WatchEventType, value: unknown, declared: KindType): Buffer {
+  if (accepted.mediaType === 'protobuf') return protobufEvent(type, declared, value as TypedValue);
+  return eventText(type, JSON.stringify(value));
+}
+
+function transform(
+  services: EndpointServices,
+  resource: ServedResource,
+  { accepted, include, withColumns }: WatchForm,
+  object: ApiObject,
+): unknown {
+  const version = accepted.asVersion ?? 'v1';
+  switch (accepted.as) {
+    case 'Table': {
+      const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
+      return tableOf(services, resource, [object], listMeta, version, include, withColumns);
+    }
+    case 'PartialObjectMetadata':
+    case 'PartialObjectMetadataList':
+      return partialMetadata(services.names, object, version);
+    default:
+      return object;
+  }
+}
+
+function eventText(type: WatchEventType, object: string): Buffer {
+  return Buffer.from(`{"type":"${type}","object":${object}}\n`);
+}

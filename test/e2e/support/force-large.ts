@@ -1,0 +1,20 @@
+import { LargeLane } from '../../../src/large/large-lane.js';
+import { largeLimits } from '../../../src/large/large-work.js';
+
+/**
+ * Loaded into a server under test: whatever may be done in its other thread, is. At SIGUSR2 it says on standard error how
+ * much was.
+ */
+Object.assign(largeLimits, { small: 0, long: 0, structure: 0, listItem: 0, wholeList: 0 });
+
+const counts = { answers: 0, events: 0 };
+const { answer, encode } = LargeLane.prototype;
+LargeLane.prototype.answer = function (this: LargeLane, ...args) {
+  counts.answers++;
+  return answer.apply(this, args);
+};
+LargeLane.prototype.encode = function (this: LargeLane, ...args) {
+  counts.events++;
+  return encode.apply(this, args);
+};
+process.on('SIGUSR2', () => process.stderr.write(`\nhanded over ${JSON.stringify(counts)}\n`));

@@ -1,0 +1,21 @@
+import { isMainThread, workerData } from 'node:worker_threads';
+
+/** What a body says to do something to the thread that parses it. */
+export const throwsInThread = 'throw in the thread';
+export const growsInThread = 'grow in the thread';
+
+/** Loaded into a server under test and its threads: faults of the thread for large requests, asked for by a body. */
+if (!isMainThread && (workerData as { continueKey?: unknown } | null)?.continueKey !== undefined) {
+  const { parse } = JSON;
+  JSON.parse = (text: string, ...rest: []) => {
+    if (text.includes(throwsInThread)) {
+      setImmediate(() => {
+        throw new Error('thrown on purpose');
+      });
+    }
+    if (text.includes(growsInThread)) {
+      for (const kept: unknown[] = []; ; ) kept.push(new Array(2 ** 24).fill(1.5));
+    }
+    return parse(text, ...rest) as unknown;
+  };
+}
