@@ -19,7 +19,7 @@ import { podResource } from '../src/modules/core/pod/pod.resource.js';
 import { Metrics } from '../src/observability/metrics.js';
 import { beforeCreate } from '../src/registry/metadata/before-create.js';
 import { beforeUpdate } from '../src/registry/metadata/before-update.js';
-import { ResourceRegistry, type ServedResource } from '../src/registry/resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../src/registry/resource-registry.js';
 import { encodeForStorage, parseStored, toStored } from '../src/registry/store/object-codec.js';
 import { ResourceStores } from '../src/registry/store/resource-stores.js';
 import type { Storage } from '../src/storage/storage.interface.js';
@@ -30,7 +30,7 @@ const registry = new ResourceRegistry();
 const storage = undefined as unknown as Storage;
 const stores = new ResourceStores(registry, storage, systemClock);
 registry.register(podResource(names, stores));
-const pods = registry.find('', 'v1', 'pods') as ServedResource;
+const pods = registry.findStoredResource('', 'v1', 'pods') as StoredServedResource;
 const services = new EndpointServices(
   stores,
   names,

@@ -5,6 +5,7 @@ import { StatusError } from '../machinery/status-error.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { Lister } from '../registry/informers/lister.js';
+import { partOf } from '../registry/resource-definition.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
 import { parseStored } from '../registry/store/object-codec.js';
 import { Store } from '../registry/store/store.js';
@@ -39,7 +40,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
   /** @throws Error when the registry has no certificate signing requests. */
   constructor(protected readonly options: CertificateRequestLoopOptions) {
     const { registry, storage, names, timers } = options;
-    const served = registry.find(groupName('certificates', names), 'v1', 'certificatesigningrequests');
+    const served = registry.findStoredResource(groupName('certificates', names), 'v1', 'certificatesigningrequests');
     if (served === undefined) throw new Error('the resource certificatesigningrequests is not registered');
     this.store = new Store(served, storage, timers);
   }
@@ -102,12 +103,10 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     signal: AbortSignal,
     change: (status: CertificateSigningRequest['status']) => CertificateSigningRequest['status'],
   ): Promise<void> {
-    const subresource = this.store.resource.definition.subresources?.find(({ name }) => name === path);
-    if (subresource === undefined) throw new Error(`certificatesigningrequests have no path ${path}`);
     await this.store.update(this.context(signal), '', seen.metadata.name ?? '', {
       dryRun: false,
       validate: async () => {},
-      subresource,
+      subresource: partOf(this.store.resource.definition, path),
       transform: (live) => {
         const request = live as CertificateSigningRequest | undefined;
         const isSeen = request !== undefined && request.metadata.uid === seen.metadata.uid;

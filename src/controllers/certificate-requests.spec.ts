@@ -11,6 +11,7 @@ import { vendorNames } from '../machinery/vendor.js';
 import { CertificateAuthority } from '../machinery/x509/certificate-authority.js';
 import { certificateSigningRequestResource } from '../modules/certificates/certificate-signing-request/certificate-signing-request.resource.js';
 import { Logger } from '../observability/logger.js';
+import { partOf } from '../registry/resource-definition.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import { Store } from '../registry/store/store.js';
 import { CsrCleanerController, removalTime } from './csr-cleaner/csr-cleaner.controller.js';
@@ -42,7 +43,7 @@ class Fixture {
 
   private constructor(readonly storage: TestStorage) {
     this.registry.register(certificateSigningRequestResource(names, this.timers));
-    const served = this.registry.find('certificates.k8s.io', 'v1', 'certificatesigningrequests');
+    const served = this.registry.findStoredResource('certificates.k8s.io', 'v1', 'certificatesigningrequests');
     assert.ok(served);
     this.store = new Store(served, storage, this.timers);
   }
@@ -74,7 +75,7 @@ class Fixture {
     await this.store.update(context, '', name, {
       dryRun: false,
       validate: noAdmission,
-      subresource: this.store.resource.definition.subresources?.find((path) => path.name === 'approval'),
+      subresource: partOf(this.store.resource.definition, 'approval'),
       transform: (live) => ({ ...live, status: { conditions: [condition] } }) as unknown as ApiObject,
     });
   }

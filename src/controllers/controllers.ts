@@ -82,7 +82,7 @@ export const controllersLease = 'plinth-controllers';
 export function startControllers(options: ControllersOptions): RunningControllers {
   const { storage, registry, names, logger, timers = systemTimers, random = Math.random } = options;
   const identity = options.identity ?? `${hostname()}_${randomUUID()}`;
-  const leases = registry.find(groupName('coordination', names), 'v1', 'leases');
+  const leases = registry.findStoredResource(groupName('coordination', names), 'v1', 'leases');
   if (leases === undefined) throw new Error('the resource leases is not registered');
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });

@@ -5,7 +5,7 @@ import type { LeaseSpec } from '../apis/coordination/v1/lease.types.js';
 import { vendorNames } from '../machinery/vendor.js';
 import { leaseResource } from '../modules/coordination/lease/lease.resource.js';
 import { Logger } from '../observability/logger.js';
-import { ResourceRegistry, type ServedResource } from '../registry/resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../registry/resource-registry.js';
 import { Store } from '../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { LeaseElector } from './lease-elector.js';
@@ -18,13 +18,13 @@ const retryMs = 2000;
 const quiet = new Logger('error', 'text', () => {});
 
 let postgres: TestPostgres;
-let served: ServedResource;
+let served: StoredServedResource;
 
 before(async () => {
   postgres = await startTestPostgres();
   const registry = new ResourceRegistry();
   registry.register(leaseResource(vendorNames('k8s.io')));
-  served = registry.find('coordination.k8s.io', 'v1', 'leases') as ServedResource;
+  served = registry.findStoredResource('coordination.k8s.io', 'v1', 'leases') as StoredServedResource;
 });
 
 after(() => postgres.stop());

@@ -2,7 +2,7 @@ import type { Secret } from '../apis/core/v1/secret.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { bootstrapTokenSecretPrefix } from '../machinery/bootstrap-token.js';
 import type { VendorNames } from '../machinery/vendor.js';
-import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
+import type { ResourceRegistry, StoredServedResource } from '../registry/resource-registry.js';
 import { parseStored } from '../registry/store/object-codec.js';
 import type { Change, ListPosition, Storage } from '../storage/storage.interface.js';
 
@@ -11,7 +11,7 @@ const pageSize = 500;
 /** The secrets of the system namespace that hold bootstrap tokens, by type. */
 export async function listTokenSecrets(
   storage: Storage,
-  resource: ServedResource,
+  resource: StoredServedResource,
   names: VendorNames,
 ): Promise<(Secret & ApiObject)[]> {
   const found: (Secret & ApiObject)[] = [];
@@ -37,8 +37,8 @@ export function concernsTokens({ key }: Change): boolean {
 }
 
 /** A core resource that has to be there. @throws Error when it is not registered. */
-export function coreResource(registry: ResourceRegistry, resource: string): ServedResource {
-  const found = registry.find('', 'v1', resource);
+export function coreResource(registry: ResourceRegistry, resource: string): StoredServedResource {
+  const found = registry.findStoredResource('', 'v1', resource);
   if (found === undefined) throw new Error(`the resource ${resource} is not registered`);
   return found;
 }

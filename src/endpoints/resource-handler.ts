@@ -3,16 +3,17 @@ import { forward } from '../large/forward.js';
 import { LargeWork } from '../large/large-work.js';
 import { addWarning } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
+import type { SubresourceDefinition } from '../registry/subresource-definition.js';
 import { readOnlyPaths } from './discovery/read-only-paths.js';
 import { handleApply } from './handlers/apply.js';
 import { handleComputed } from './handlers/computed.js';
-import { handleCreate } from './handlers/create.js';
+import { handleCreate, handleQuestion } from './handlers/create.js';
 import { handleDelete } from './handlers/delete.js';
 import { handleDeleteCollection } from './handlers/delete-collection.js';
 import { handleGet } from './handlers/get.js';
 import { handleList } from './handlers/list.js';
 import { applyMediaType, handlePatch, patchMediaType } from './handlers/patch.js';
-import { handleSubresourceCreate, handleSubresourceWrite } from './handlers/subresource.js';
+import { handlePerform, handleSubresourceCreate, handleSubresourceWrite } from './handlers/subresource.js';
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
 import type { HttpRequestContext } from './request-info/request-context.js';
@@ -48,9 +49,19 @@ export async function handleResource(
 }
 
 async function handle(request: ResourceRequest): Promise<void> {
-  const { context, resource, subresource, verb } = request;
-  if (resource.definition.compute !== undefined) return handleComputed(request);
-  switch (verb) {
+  const { definition } = request.resource;
+  switch (definition.type) {
+    case 'stored':
+      return request.subresource === undefined ? handleObject(request) : handleBelow(request, request.subresource);
+    case 'virtual':
+      return handleQuestion(request, definition);
+    case 'computed':
+      return handleComputed(request, definition);
+  }
+}
+
+async function handleObject(request: ResourceRequest): Promise<void> {
+  switch (request.verb) {
     case 'get':
       return handleGet(request);
     case 'list':
@@ -58,19 +69,35 @@ async function handle(request: ResourceRequest): Promise<void> {
     case 'watch':
       return handleWatch(request);
     case 'create':
-      return subresource === undefined ? handleCreate(request) : handleSubresourceCreate(request);
+      return handleCreate(request);
     case 'update':
+      return handleUpdate(request);
     case 'patch':
-      if (subresource?.write !== undefined) return handleSubresourceWrite(request);
-      if (verb === 'update') return handleUpdate(request);
-      return patchMediaType(context.contentType) === applyMediaType ? handleApply(request) : handlePatch(request);
+      return handleAnyPatch(request);
     case 'delete':
       return handleDelete(request);
     case 'deletecollection':
       return handleDeleteCollection(request);
-    default:
-      throw methodNotAllowedError();
   }
+}
+
+async function handleBelow(request: ResourceRequest, subresource: SubresourceDefinition): Promise<void> {
+  switch (subresource.type) {
+    case 'part':
+      if (request.verb === 'get') return handleGet(request);
+      return request.verb === 'update' ? handleUpdate(request) : handleAnyPatch(request);
+    case 'view':
+      return request.verb === 'get' ? handleGet(request) : handleSubresourceWrite(request, subresource);
+    case 'created':
+      return handleSubresourceCreate(request, subresource);
+    case 'virtual':
+      return handlePerform(request, subresource);
+  }
+}
+
+function handleAnyPatch(request: ResourceRequest): Promise<void> {
+  const isApply = patchMediaType(request.context.contentType) === applyMediaType;
+  return isApply ? handleApply(request) : handlePatch(request);
 }
 
 /** What reads a path is routed before: here is another method on it, or a path that nothing is served at. */

@@ -4,9 +4,11 @@ import type { RequestInfo } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
 import type { RequestLabels } from '../observability/metrics.js';
-import { allVerbs, type ResourceVerb, type SubresourceDefinition } from '../registry/resource-definition.js';
-import type { ServedResource } from '../registry/resource-registry.js';
+import { subresourcesOf, verbsOf } from '../registry/resource-definition.js';
+import { isStoredResource, type ServedResource } from '../registry/resource-registry.js';
+import type { ResourceVerb } from '../registry/resource-verb.js';
 import type { Store } from '../registry/store/store.js';
+import { bodyKindOf, type SubresourceDefinition, subresourceVerbs } from '../registry/subresource-definition.js';
 import type { HttpRequestContext } from './request-info/request-context.js';
 import type { EndpointServices } from './services.js';
 
@@ -34,21 +36,24 @@ export class ResourceRequest {
     return this.http.headers.accept;
   }
 
-  /** Where the objects of the resource are kept. */
+  /** Where the objects of the resource are kept; there is nowhere for those of virtual and computed kinds. */
   get store(): Store {
-    return this.services.storeOf(this.resource);
+    const { resource, services } = this;
+    if (!isStoredResource(resource)) throw new Error(`${resource.definition.resource} are not stored`);
+    return services.storeOf(resource);
   }
 
   /** Group, version and kind that bodies have: the subresource's own where it has one. */
   get kind(): GroupVersionKind {
-    if (this.subresource?.kind !== undefined) return this.subresource.kind;
+    const own = bodyKindOf(this.subresource);
+    if (own !== undefined) return own.kind;
     const { definition, served } = this.resource;
     return { group: definition.group, version: served.version, kind: definition.kind };
   }
 
   /** The declaration of that kind. */
   get type(): KindType {
-    return this.subresource?.type ?? this.resource.served.type;
+    return bodyKindOf(this.subresource)?.type ?? this.resource.served.type;
   }
 }
 
@@ -72,7 +77,7 @@ export function resolveRequest(
   const onObject = info.parts.length >= 2;
   const subresource = findSubresource(resource, info);
   if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
-  const verbs = subresource?.verbs ?? definition.verbs ?? allVerbs;
+  const verbs = subresource === undefined ? verbsOf(definition) : subresourceVerbs(subresource);
   const verb = info.verb as ResourceVerb;
   if (!verbs.includes(verb)) throw methodNotAllowedError();
   if (subresource === undefined) {
@@ -88,7 +93,7 @@ export function resolveRequest(
 
 function findSubresource(resource: ServedResource, info: RequestInfo): SubresourceDefinition | undefined {
   if (info.subresource === '') return undefined;
-  const found = resource.definition.subresources?.find((s) => s.name === info.subresource);
+  const found = subresourcesOf(resource.definition).find((s) => s.name === info.subresource);
   if (found === undefined) throw unknownPathError();
   return found;
 }

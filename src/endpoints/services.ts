@@ -2,7 +2,7 @@ import type { LargeLane } from '../large/large-lane.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Metrics } from '../observability/metrics.js';
-import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.js';
+import type { ResourceRegistry, StoredServedResource } from '../registry/resource-registry.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
@@ -38,7 +38,7 @@ export class EndpointServices {
   readonly registry: ResourceRegistry;
   readonly storage: Storage;
   readonly clock: Clock;
-  private readonly ownStores = new WeakMap<ServedResource, Store>();
+  private readonly ownStores = new WeakMap<StoredServedResource, Store>();
   /** Does what would hold up everything else; without it, everything is done here. */
   largeLane: LargeLane | undefined;
 
@@ -58,7 +58,7 @@ export class EndpointServices {
   }
 
   /** The store of a served resource for its clients, made on first use: objects are made in namespaces that live only. */
-  storeOf(resource: ServedResource): Store {
+  storeOf(resource: StoredServedResource): Store {
     let store = this.ownStores.get(resource);
     if (store === undefined) {
       store = new Store(resource, this.storage, this.clock, undefined, { inLiveNamespaces: true });

@@ -9,8 +9,8 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { decode } from '../machinery/schema/index.js';
 import { generateName, type RandomBytes } from '../registry/metadata/generate-name.js';
-import { isStoredKind, type ResourceDefinition } from '../registry/resource-definition.js';
-import type { ServedResource } from '../registry/resource-registry.js';
+import { isStoredKind, type StoredResource } from '../registry/resource-definition.js';
+import type { StoredServedResource } from '../registry/resource-registry.js';
 import { toStored } from '../registry/store/object-codec.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import { Store } from '../registry/store/store.js';
@@ -57,11 +57,11 @@ const request = {
 } as unknown as RequestContext;
 
 /** Events of both groups are stored in one place. */
-function baseOf({ group }: ResourceDefinition): string {
+function baseOf({ group }: StoredResource): string {
   return group.startsWith('events') ? 'new-' : 'made-';
 }
 
-async function create(resource: ServedResource, random: RandomBytes, changes: object = {}): Promise<ApiObject> {
+async function create(resource: StoredServedResource, random: RandomBytes, changes: object = {}): Promise<ApiObject> {
   const { definition } = resource;
   const namespace = definition.namespaced ? { namespace: 'default' } : {};
   const body = { ...validObject(definition, { generateName: baseOf(definition), ...namespace }), ...changes };
@@ -84,10 +84,13 @@ function comparable(object: ApiObject): unknown {
 const { registry } = await registeredGroups();
 /** Addresses are names themselves: none can be drawn. */
 const named = new Set(['ipaddresses']);
-const definitions = registry.definitions().filter((d) => isStoredKind(d) && !named.has(d.resource));
+const definitions = registry
+  .definitions()
+  .filter(isStoredKind)
+  .filter((d) => !named.has(d.resource));
 
-function resourceOf({ group, resource, versions }: ResourceDefinition): ServedResource {
-  return stores.registry.find(group, versions[0].version, resource) as ServedResource;
+function resourceOf({ group, resource, versions }: StoredResource): StoredServedResource {
+  return stores.registry.findStoredResource(group, versions[0].version, resource) as StoredServedResource;
 }
 
 describe('another name for a new object', () => {
@@ -110,7 +113,7 @@ describe('another name for a new object', () => {
   }
 
   it('gives back the address and the port of the first attempt', async () => {
-    const services = stores.registry.find('', 'v1', 'services') as ServedResource;
+    const services = stores.registry.findStoredResource('', 'v1', 'services') as StoredServedResource;
     const claims = async () =>
       (await storage.list({ resource: `ipaddresses.networking.${testNames.suffix}` })).items.length;
     const spec = { type: 'NodePort', ports: [{ port: 80 }] };

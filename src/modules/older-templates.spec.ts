@@ -5,7 +5,7 @@ import { validObject } from '../../test/support/valid-objects.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { decode } from '../machinery/schema/index.js';
 import { isStoredKind } from '../registry/resource-definition.js';
-import type { ServedResource } from '../registry/resource-registry.js';
+import type { StoredServedResource } from '../registry/resource-registry.js';
 import { encodeForStorage, parseText, storedForm, toStored } from '../registry/store/object-codec.js';
 
 const { registry } = await registeredGroups();
@@ -15,7 +15,7 @@ const texts = registry
   .filter(isStoredKind)
   .map((definition) => {
     const { group, resource, versions } = definition;
-    const served = registry.find(group, versions[0].version, resource) as ServedResource;
+    const served = registry.findStoredResource(group, versions[0].version, resource) as StoredServedResource;
     const object = decode(served.served.type, validObject(definition, { name: 'a' })).value as ApiObject;
     definition.strategy.applyDefaults?.(object);
     return { served, text: encodeForStorage(served, toStored(served, object)) };
@@ -24,7 +24,7 @@ const texts = registry
 /** As it was written when templates showed an empty time of creation. */
 function olderText(text: string, { resource, prefix }: ReturnType<typeof storedForm>): string {
   const rest = text.slice(prefix.length).replaceAll('"metadata":{', '"metadata":{"creationTimestamp":null,');
-  const revisions = ' '.repeat(resource.definition.defaultsRevision ?? 0);
+  const revisions = ' '.repeat(isStoredKind(resource.definition) ? (resource.definition.defaultsRevision ?? 0) : 0);
   return `{${prefix.slice(1 + revisions.length)}${rest.replaceAll('null,}', 'null}')}`;
 }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { registeredGroups } from '../../test/support/registered-groups.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { decode } from '../machinery/schema/index.js';
+import { isStoredKind } from '../registry/resource-definition.js';
 import type { ServedResource } from '../registry/resource-registry.js';
 import { toServed, toStored } from '../registry/store/object-codec.js';
 
@@ -200,7 +201,7 @@ function canonical({ served, definition }: ServedResource, body: Sample): ApiObj
   assert.deepEqual(unknownFields, [], 'the sample does not fit the declaration');
   const object = value as ApiObject;
   served.applyDefaults?.(object);
-  if (served === definition.versions[0]) definition.strategy.applyDefaults?.(object);
+  if (isStoredKind(definition) && served === definition.versions[0]) definition.strategy.applyDefaults?.(object);
   return object;
 }
 

@@ -8,7 +8,12 @@ import { pod } from '../apis/core/v1/pod.types.js';
 import { secret } from '../apis/core/v1/secret.types.js';
 import type { KindType } from '../machinery/schema/index.js';
 import { Logger } from '../observability/logger.js';
-import { defineResource, type ResourceDefinition } from '../registry/resource-definition.js';
+import {
+  defineResource,
+  defineVirtualResource,
+  type ResourceDefinition,
+  type StoredResource,
+} from '../registry/resource-definition.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { syncViews, viewsOf } from './sql-views.js';
 
@@ -23,7 +28,7 @@ before(async () => {
 
 after(() => postgres.stop());
 
-function definition(type: KindType, resource: string, extra: Partial<ResourceDefinition> = {}): ResourceDefinition {
+function definition(type: KindType, resource: string, extra: Partial<StoredResource> = {}): ResourceDefinition {
   return defineResource({
     group: '',
     resource,
@@ -94,7 +99,7 @@ describe('viewsOf', () => {
   });
 
   it('leaves out what is never stored and cuts long names without mixing them up', () => {
-    const reviews = definition(pod as KindType, 'reviews', { verbs: ['create'] });
+    const reviews = defineVirtualResource({ ...pods, resource: 'reviews', answer: (_context, review) => review });
     const long = (end: string) => definition(pod as KindType, 'pods', { group: `${'a'.repeat(60)}.example.${end}` });
     const views = viewsOf([reviews, pods, long('one'), long('two')], suffix);
     assert.equal(views.length, 3);

@@ -1,7 +1,7 @@
 import { formatGroupResource } from '../machinery/group-version.js';
 import { jsonFields, resolveType, type SchemaType } from '../machinery/schema/index.js';
 import type { Logger } from '../observability/logger.js';
-import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { isStoredKind, type ResourceDefinition, storageOf } from '../registry/resource-definition.js';
 import { type SqlColumnType, type SqlView, type SqlViewField, sqlView } from '../storage/postgres/sql-view-text.js';
 import { readerRole, type SqlViewsResult, syncSqlViews } from '../storage/postgres/sql-views.js';
 
@@ -41,7 +41,7 @@ export async function syncViews(
  * built-in, added group is `<plural>_<group>`. Definitions that are never stored (reviews) have none.
  */
 export function viewsOf(definitions: readonly ResourceDefinition[], suffix: string): SqlView[] {
-  const stored = definitions.filter(isStored);
+  const stored = definitions.filter(isStoredKind);
   const ordered = stored.toSorted((a, b) => {
     const difference = rankOf(a.group, suffix) - rankOf(b.group, suffix);
     if (difference !== 0) return difference;
@@ -51,7 +51,7 @@ export function viewsOf(definitions: readonly ResourceDefinition[], suffix: stri
   const taken = new Set<string>();
   return ordered.map((definition) => {
     const { group, resource, kind, namespaced } = definition;
-    const storageResource = formatGroupResource(definition.storedAs ?? definition);
+    const storageResource = formatGroupResource(storageOf(definition));
     const name = taken.has(resource) ? `${resource}_${group.replaceAll(/[^a-z0-9]+/g, '_')}` : resource;
     taken.add(name);
     const shape = owners.get(storageResource) ?? definition;
@@ -59,10 +59,6 @@ export function viewsOf(definitions: readonly ResourceDefinition[], suffix: stri
     const comment = `${kind} objects in version ${shape.group === '' ? version : `${shape.group}/${version}`}.`;
     return sqlView({ name, storageResource, namespaced, comment, fields: fieldsOf(shape) });
   });
-}
-
-function isStored({ verbs }: ResourceDefinition): boolean {
-  return verbs === undefined || (verbs.includes('create') && verbs.includes('get'));
 }
 
 function keyOf({ group, resource }: ResourceDefinition): string {

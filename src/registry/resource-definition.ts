@@ -1,22 +1,11 @@
 import type { ApiObject } from '../machinery/api-object.js';
-import type { GroupKind, GroupResource, GroupVersionKind } from '../machinery/group-version.js';
+import type { GroupKind, GroupResource } from '../machinery/group-version.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
 import type { AllocatedNames } from './allocation/allocated-names.js';
+import { allVerbs, type ResourceVerb } from './resource-verb.js';
 import type { Strategy, StrategyOptions } from './strategy.js';
-
-export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
-
-export const allVerbs: readonly ResourceVerb[] = [
-  'create',
-  'delete',
-  'deletecollection',
-  'get',
-  'list',
-  'patch',
-  'update',
-  'watch',
-];
+import type { PartSubresource, SubresourceDefinition } from './subresource-definition.js';
 
 /** One column of the Table form; `cell` gets the decoded object and the time now in milliseconds. */
 export interface TableColumn<T extends ApiObject = ApiObject> {
@@ -44,65 +33,8 @@ export interface ServedVersion {
   readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
 }
 
-/** A kind of bodies under the name it is served by. */
-export interface BodyKind {
-  readonly kind: GroupVersionKind;
-  readonly type: KindType;
-}
-
-/**
- * A subresource that reads or writes the parent object, or a virtual one with its own kind. Routes follow from which
- * functions are there.
- */
-export interface SubresourceDefinition {
-  readonly name: string;
-  /** Kind of its body when it is not the parent's (`Scale`, `Binding`, ...). */
-  readonly kind?: GroupVersionKind;
-  readonly type?: KindType;
-  /** Further versions of that kind with the same fields, which bodies of a virtual subresource may have as well. */
-  readonly otherBodies?: readonly BodyKind[];
-  readonly verbs: readonly ResourceVerb[];
-  /**
-   * For subresources on the parent's own kind (`status`, `approval`, `finalize`): carries over everything that this
-   * path may not change. May change `object`.
-   */
-  readonly prepareForUpdate?: (context: RequestContext, object: ApiObject, old: ApiObject) => void;
-  readonly validateUpdate?: (
-    context: RequestContext,
-    object: ApiObject,
-    old: ApiObject,
-  ) => import('../machinery/field-error.js').FieldError[];
-  /** For subresources of another kind: its view of the parent. */
-  readonly read?: (parent: ApiObject) => ApiObject;
-  /**
-   * For subresources of another kind: brings a written body into a copy of the parent (`scale`), throwing a StatusError
-   * for one that can't be. The result goes through the parent's own update.
-   */
-  readonly write?: (context: RequestContext, parent: ApiObject, body: ApiObject) => ApiObject;
-  /** What a `create` on it answers, instead of the body written (`binding` answers a Status). */
-  readonly createAnswer?: (context: RequestContext, body: ApiObject) => unknown;
-  /**
-   * For virtual subresources that don't write their parent as a whole (`token`, `eviction`): does what the created body
-   * asks for and answers the object to send, which may be a Status. Runs after mutating admission and calls
-   * `action.validate` before anything happens; throws a StatusError to refuse.
-   */
-  readonly perform?: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
-}
-
-/** One create on a virtual subresource. */
-export interface SubresourceAction {
-  readonly namespace: string;
-  /** Of the parent. */
-  readonly name: string;
-  /** Decoded, with the defaults of its kind; a copy that may be changed. */
-  readonly body: ApiObject;
-  readonly dryRun: boolean;
-  /** Validating admission of the body. */
-  readonly validate: (object: ApiObject) => Promise<void>;
-}
-
-/** Everything the server knows about one resource. Made by its group's module, registered once, never changed. */
-export interface ResourceDefinition<T extends ApiObject = ApiObject> {
+/** What every resource has, whatever becomes of its objects. */
+interface ResourceIdentity<T extends ApiObject> {
   /** Served group name, with the vendor suffix where it has one. */
   readonly group: string;
   /** Plural name in URLs. */
@@ -114,37 +46,49 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly categories?: readonly string[];
   /** At least one; the first is the stored one. */
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
-  /** Where objects are stored when it is not under this group and resource (events of both groups share a place). */
-  readonly storedAs?: GroupResource;
-  /**
-   * Raised by one whenever `strategy.applyDefaults` starts to fill something that it left open before, or the canonical
-   * form of the stored version changes: objects stored until then are brought up to date when they are read. Definitions that store in one place share the number. Default: 0.
-   */
-  readonly defaultsRevision?: number;
-  /** Default: all. */
-  readonly verbs?: readonly ResourceVerb[];
-  /**
-   * Makes the kind a virtual one: a created object is a question, which this answers by filling in what it was asked
-   * for, or with a Status; nothing is stored. Such a definition has the one verb `create`. The object stood the strategy's rules and
-   * admission.
-   */
-  readonly answer?: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
-  /**
-   * Makes the kind a computed one: all its objects as they are right now; nothing is stored. Such a definition has the
-   * verbs `get` and `list` only.
-   */
-  readonly compute?: (context: RequestContext) => Promise<readonly T[]>;
-  readonly strategy: Strategy<T>;
-  readonly strategyOptions?: StrategyOptions<T>;
   /** Fields selectable besides metadata.name and metadata.namespace. */
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
   /** Names of those fields: a selector on another one is a 400. */
   readonly selectableFieldNames?: readonly string[];
   readonly columns?: readonly TableColumn<T>[];
+}
+
+/** A resource whose objects are kept in the store. Kinds that come at run time are of this type too. */
+export interface StoredResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
+  readonly type: 'stored';
+  readonly strategy: Strategy<T>;
+  readonly strategyOptions?: StrategyOptions<T>;
+  /** Where objects are stored when it is not under this group and resource (events of both groups share a place). */
+  readonly storedAs?: GroupResource;
+  /**
+   * Raised by one whenever `strategy.applyDefaults` starts to fill something that it left open before, or the canonical
+   * form of the stored version changes: objects stored until then are brought up to date when they are read. Definitions
+   * that store in one place share the number. Default: 0.
+   */
+  readonly defaultsRevision?: number;
+  /** Default: all. */
+  readonly verbs?: readonly ResourceVerb[];
   readonly subresources?: readonly SubresourceDefinition[];
   /** Names from shared ranges that its objects hold; kept consistent by a control loop. */
   readonly allocatedNames?: readonly AllocatedNames[];
 }
+
+/** A resource whose created objects are questions: nothing is stored, and nothing else can be done with them. */
+export interface VirtualResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
+  readonly type: 'virtual';
+  /** Fills in what the object asks for, or answers with a Status. The object has stood mutating admission. */
+  readonly answer: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
+}
+
+/** A resource whose objects are found out when somebody asks: they can be read and nothing else. */
+export interface ComputedResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
+  readonly type: 'computed';
+  /** All objects as they are right now. */
+  readonly compute: (context: RequestContext) => Promise<readonly T[]>;
+}
+
+/** Everything the server knows about one resource. Made by its group's module, registered once, never changed. */
+export type ResourceDefinition = StoredResource | VirtualResource | ComputedResource;
 
 /** What the client asked for besides the answer. */
 export interface AnswerOptions {
@@ -152,17 +96,82 @@ export interface AnswerOptions {
   readonly dryRun: boolean;
 }
 
+const virtualVerbs: readonly ResourceVerb[] = ['create'];
+const computedVerbs: readonly ResourceVerb[] = ['get', 'list'];
+
+/** What can be done with the objects of a resource. */
+export function verbsOf(definition: ResourceDefinition): readonly ResourceVerb[] {
+  switch (definition.type) {
+    case 'stored':
+      return definition.verbs ?? allVerbs;
+    case 'virtual':
+      return virtualVerbs;
+    case 'computed':
+      return computedVerbs;
+  }
+}
+
+const noSubresources: readonly SubresourceDefinition[] = [];
+
+/** The paths below the objects of a resource. */
+export function subresourcesOf(definition: ResourceDefinition): readonly SubresourceDefinition[] {
+  switch (definition.type) {
+    case 'stored':
+      return definition.subresources ?? noSubresources;
+    case 'virtual':
+    case 'computed':
+      return noSubresources;
+  }
+}
+
+/** The path of a part of the objects (`status`); throws when the resource has none of that name. */
+export function partOf(definition: StoredResource, name: string): PartSubresource {
+  const found = definition.subresources?.find((subresource) => subresource.name === name);
+  if (found?.type !== 'part') throw new Error(`${definition.resource} have no part ${name}`);
+  return found;
+}
+
+/** Whether a delete that removes an object answers with it, instead of a Status. */
+export function showsDeletedObject(definition: ResourceDefinition): boolean {
+  if (!isStoredKind(definition)) return false;
+  const { strategy, strategyOptions } = definition;
+  return strategyOptions?.returnsDeletedObject === true || strategy.gracePeriodSeconds !== undefined;
+}
+
 /** Whether objects of the kind are ever stored: virtual and computed ones are not. */
-export function isStoredKind({ answer, compute }: ResourceDefinition): boolean {
-  return answer === undefined && compute === undefined;
+export function isStoredKind(definition: ResourceDefinition): definition is StoredResource {
+  return definition.type === 'stored';
+}
+
+/** Where objects of the resource are stored, or would be. */
+export function storageOf(definition: ResourceDefinition): GroupResource {
+  const { group, resource } = definition;
+  return (isStoredKind(definition) ? definition.storedAs : undefined) ?? { group, resource };
 }
 
 /** The kind as messages about its objects name it: that of the group the objects are stored under. */
-export function storedGroupKind({ storedAs, group, kind }: ResourceDefinition): GroupKind {
+export function storedGroupKind({ storedAs, group, kind }: StoredResource): GroupKind {
   return { group: storedAs?.group ?? group, kind };
 }
 
-/** Helps inference: checks the definition against the kind's type and forgets the type for the registry. */
-export function defineResource<T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition {
-  return definition as unknown as ResourceDefinition;
+/**
+ * Defines a resource whose objects are stored. Helps inference: checks the definition against the kind's type and forgets
+ * the type for the registry.
+ */
+export function defineResource<T extends ApiObject>(definition: Omit<StoredResource<T>, 'type'>): StoredResource {
+  return { ...definition, type: 'stored' } as unknown as StoredResource;
+}
+
+/** Defines a resource whose objects are questions, answered and forgotten. */
+export function defineVirtualResource<T extends ApiObject>(
+  definition: Omit<VirtualResource<T>, 'type'>,
+): VirtualResource {
+  return { ...definition, type: 'virtual' } as unknown as VirtualResource;
+}
+
+/** Defines a resource whose objects are found out when they are read. */
+export function defineComputedResource<T extends ApiObject>(
+  definition: Omit<ComputedResource<T>, 'type'>,
+): ComputedResource {
+  return { ...definition, type: 'computed' } as unknown as ComputedResource;
 }

@@ -1,9 +1,15 @@
 import { formatGroupResource, type GroupVersionResource, parseApiVersion } from '../machinery/group-version.js';
-import type { ResourceDefinition, ServedVersion } from './resource-definition.js';
+import {
+  isStoredKind,
+  type ResourceDefinition,
+  type ServedVersion,
+  type StoredResource,
+  storageOf,
+} from './resource-definition.js';
 
 /** A definition seen through one of its served versions: what a request is about. */
-export interface ServedResource {
-  readonly definition: ResourceDefinition;
+export interface ServedResource<D extends ResourceDefinition = ResourceDefinition> {
+  readonly definition: D;
   readonly served: ServedVersion;
   /** Whether the served version is the stored one, so stored bytes can be answered as they are. */
   readonly isStored: boolean;
@@ -11,6 +17,14 @@ export interface ServedResource {
   readonly apiVersion: string;
   /** `resource` column of the store. */
   readonly storageResource: string;
+}
+
+/** A resource whose objects are in the store, under one of its versions. */
+export type StoredServedResource = ServedResource<StoredResource>;
+
+/** Whether the objects of a resource are ever stored. */
+export function isStoredResource(resource: ServedResource): resource is StoredServedResource {
+  return isStoredKind(resource.definition);
 }
 
 /** Groups in the order of `/apis`; the core group is the empty name. */
@@ -28,7 +42,7 @@ export interface ServedGroup {
 export class ResourceRegistry {
   private readonly byPath = new Map<string, ServedResource>();
   private readonly servedByPath = new Map<string, ServedResource>();
-  private readonly byStorage = new Map<string, ServedResource>();
+  private readonly byStorage = new Map<string, StoredServedResource>();
   private readonly groupVersions = new Map<string, string[]>();
 
   /** @param isServed which resources are served under which versions; default: all. */
@@ -37,21 +51,22 @@ export class ResourceRegistry {
   /** Adds a definition under all of its versions; throws when one is taken. */
   register(definition: ResourceDefinition): void {
     const stored = definition.versions[0];
-    const storedAs = definition.storedAs ?? { group: definition.group, resource: definition.resource };
+    const storage = storageOf(definition);
+    const isAlias = isStoredKind(definition) && definition.storedAs !== undefined;
     for (const served of definition.versions) {
       const path = pathOf(definition.group, served.version, definition.resource);
       if (this.byPath.has(path)) throw new Error(`resource ${path} is registered twice`);
       const entry: ServedResource = {
         definition,
         served,
-        isStored: served === stored && definition.storedAs === undefined,
+        isStored: served === stored && !isAlias,
         apiVersion: definition.group === '' ? served.version : `${definition.group}/${served.version}`,
-        storageResource: formatGroupResource(storedAs),
+        storageResource: formatGroupResource(storage),
       };
       this.byPath.set(path, entry);
       // A definition of its own comes before one that only stores in the same place.
       const isFirst = served === stored && !this.byStorage.has(entry.storageResource);
-      if (isFirst || entry.isStored) this.byStorage.set(entry.storageResource, entry);
+      if (isStoredResource(entry) && (isFirst || entry.isStored)) this.byStorage.set(entry.storageResource, entry);
       const { group, resource } = definition;
       if (!this.isServed({ group, version: served.version, resource })) continue;
       this.servedByPath.set(path, entry);
@@ -67,8 +82,14 @@ export class ResourceRegistry {
     return this.byPath.get(pathOf(group, version, resource));
   }
 
+  /** The same for a resource whose objects are stored; undefined for one whose objects are not. */
+  findStoredResource(group: string, version: string, resource: string): StoredServedResource | undefined {
+    const found = this.find(group, version, resource);
+    return found !== undefined && isStoredResource(found) ? found : undefined;
+  }
+
   /** The resource, in its stored version, whose objects are stored under a name. */
-  findStored(storageResource: string): ServedResource | undefined {
+  findStored(storageResource: string): StoredServedResource | undefined {
     return this.byStorage.get(storageResource);
   }
 

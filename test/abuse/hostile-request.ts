@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
+import { type ResourceDefinition, subresourcesOf } from '../../src/registry/resource-definition.js';
 import { encodeObject } from '../e2e/support/protobuf-client.js';
 import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
 import { Random } from '../support/random.js';
@@ -189,7 +189,7 @@ function pathOf(random: Random, { definition, version }: Target, method: string)
   const namespace = random.chance(0.9) ? abuseNamespace : encodePart(random);
   const isCollection = method === 'POST' ? random.chance(0.8) : random.chance(0.35);
   const name = isCollection ? '' : encodePart(random);
-  const subresources = definition.subresources?.map((one) => one.name) ?? [];
+  const subresources = subresourcesOf(definition).map((one) => one.name);
   const subresource = random.chance(0.2) ? random.pick([...subresources, 'status', 'scale', 'made-up', 'exec']) : '';
   const parts = [
     `${group}/${version.version}${old}`,

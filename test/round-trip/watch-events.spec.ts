@@ -6,6 +6,7 @@ import type { IncludeObject } from '../../src/endpoints/negotiation/transform.js
 import { EndpointServices } from '../../src/endpoints/services.js';
 import { decode } from '../../src/machinery/schema/index.js';
 import { Metrics } from '../../src/observability/metrics.js';
+import { verbsOf } from '../../src/registry/resource-definition.js';
 import type { ServedResource } from '../../src/registry/resource-registry.js';
 import { encodeForStorage, toServed, toStored } from '../../src/registry/store/object-codec.js';
 import { parseSelection } from '../../src/registry/store/selection.js';
@@ -41,7 +42,7 @@ function encoderOf(resource: ServedResource, accept: string, include: IncludeObj
 function watched(): ServedResource[] {
   const found: ServedResource[] = [];
   for (const definition of stores.registry.definitions()) {
-    if (definition.verbs !== undefined && !definition.verbs.includes('watch')) continue;
+    if (!verbsOf(definition).includes('watch')) continue;
     for (const { version } of definition.versions) {
       const resource = stores.registry.find(definition.group, version, definition.resource);
       assert.ok(resource);

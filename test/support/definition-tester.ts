@@ -7,8 +7,14 @@ import { StatusError } from '../../src/machinery/status-error.js';
 import { type VendorNames, vendorNames } from '../../src/machinery/vendor.js';
 import { beforeCreate } from '../../src/registry/metadata/before-create.js';
 import { beforeUpdate } from '../../src/registry/metadata/before-update.js';
-import type { ResourceDefinition, TableColumn } from '../../src/registry/resource-definition.js';
-import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
+import {
+  isStoredKind,
+  partOf,
+  type ResourceDefinition,
+  type StoredResource,
+  type TableColumn,
+} from '../../src/registry/resource-definition.js';
+import { ResourceRegistry, type StoredServedResource } from '../../src/registry/resource-registry.js';
 import { toServed, toStored } from '../../src/registry/store/object-codec.js';
 import { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
@@ -34,16 +40,19 @@ export interface TestOutcome {
 
 /** Sends bodies through the pure part of a write: decoding, defaults, conversion, preparation, validation. */
 export class DefinitionTester {
-  private readonly resource: ServedResource;
+  private readonly definition: StoredResource;
+  private readonly resource: StoredServedResource;
 
   constructor(
-    private readonly definition: ResourceDefinition,
+    definition: ResourceDefinition,
     version: string = definition.versions[0].version,
     private readonly user?: UserInfo,
   ) {
+    if (!isStoredKind(definition)) throw new Error(`${definition.resource} are not stored`);
+    this.definition = definition;
     const registry = new ResourceRegistry();
     registry.register(definition);
-    const resource = registry.find(definition.group, version, definition.resource);
+    const resource = registry.findStoredResource(definition.group, version, definition.resource);
     if (resource === undefined) throw new Error(`${definition.resource} has no version ${version}`);
     this.resource = resource;
   }
@@ -60,8 +69,7 @@ export class DefinitionTester {
   patch(old: ApiObject, patch: Record<string, unknown>, subresource?: string): TestOutcome {
     const served = toServed(this.resource, structuredClone(old));
     const object = this.decode(applyMergePatch(served, patch) as Record<string, unknown>);
-    const target = this.definition.subresources?.find((s) => s.name === subresource);
-    if (subresource !== undefined && target === undefined) throw new Error(`no subresource ${subresource}`);
+    const target = subresource === undefined ? undefined : partOf(this.definition, subresource);
     const live = toStored(this.resource, toServed(this.resource, structuredClone(old)));
     return this.outcome(object, () => beforeUpdate(this.context(), this.definition, object, live, target));
   }

@@ -8,7 +8,7 @@ import { namespaceResource } from '../../src/modules/core/namespace/namespace.re
 import type { AllocatorParts } from '../../src/modules/core/service/allocation/service-allocator.js';
 import { serviceResource } from '../../src/modules/core/service/service.resource.js';
 import { coreEventResource } from '../../src/modules/events/event/event.resource.js';
-import { ResourceRegistry, type ServedResource } from '../../src/registry/resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../../src/registry/resource-registry.js';
 import { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import { Store } from '../../src/registry/store/store.js';
 import {
@@ -51,7 +51,7 @@ export class ServiceProcess {
     this.context.registry.register(serviceResource(this.context));
     this.context.registry.register(namespaceResource(names));
     this.context.registry.register(coreEventResource(names));
-    const served = this.context.registry.find('', 'v1', 'services') as ServedResource;
+    const served = this.context.registry.findStoredResource('', 'v1', 'services') as StoredServedResource;
     this.store = new Store(served, storage, this.context.clock);
   }
 
@@ -71,7 +71,7 @@ export class ServiceProcess {
   async create(name: string, spec: object, dryRun = false): Promise<Service> {
     const body = { metadata: { name, namespace: 'n' }, spec: { ports: [{ port: 80 }], ...spec } };
     const object = decode(serviceType, body).value as unknown as ApiObject;
-    this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
+    this.context.registry.findStoredResource('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
     const { json } = await this.store.create(request, object, { dryRun, validate: async () => {} });
     return JSON.parse(json) as Service;
   }
@@ -80,7 +80,7 @@ export class ServiceProcess {
     const transform = (live: ApiObject | undefined): ApiObject => {
       const object = structuredClone(live) as ApiObject;
       change(object as unknown as Service);
-      this.context.registry.find('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
+      this.context.registry.findStoredResource('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
       return object;
     };
     const { json } = await this.store.update(request, 'n', name, { dryRun, validate: async () => {}, transform });

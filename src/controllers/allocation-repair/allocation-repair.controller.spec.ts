@@ -47,8 +47,8 @@ async function withProcess(use: (process: ServiceProcess, repair: AllocationRepa
 async function allocateOnly(process: ServiceProcess, name: string, spec: object): Promise<void> {
   const metadata = { name, namespace: 'n', uid: randomUUID() };
   const object = decode(serviceType, { metadata, spec }).value as unknown as ApiObject;
-  const { strategy } = process.context.registry.find('', 'v1', 'services')?.definition ?? {};
-  await strategy?.reserveForCreate?.(request, object, false);
+  const definition = process.context.registry.findStoredResource('', 'v1', 'services')?.definition;
+  await definition?.strategy.reserveForCreate?.(request, object, false);
 }
 
 async function dropAllocation(process: ServiceProcess, resource: string, name: string): Promise<void> {

@@ -2,7 +2,8 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import type { Logger } from '../../observability/logger.js';
 import type { AllocatedNames } from '../../registry/allocation/allocated-names.js';
 import type { FoundAllocation } from '../../registry/allocation/allocations.js';
-import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import { isStoredKind } from '../../registry/resource-definition.js';
+import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import { parseStored } from '../../registry/store/object-codec.js';
 import type { ListQuery, Storage, StorageKey } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
@@ -72,9 +73,10 @@ export class AllocationRepairController implements ControlLoop {
     const suspicions = new Map<string, Suspicion>();
     const reported = new Set<string>();
     for (const definition of this.options.registry.definitions()) {
-      if (definition.allocatedNames === undefined) continue;
+      if (!isStoredKind(definition) || definition.allocatedNames === undefined) continue;
       const { group, resource, versions } = definition;
-      const served = this.options.registry.find(group, versions[0].version, resource) as ServedResource;
+      const served = this.options.registry.findStoredResource(group, versions[0].version, resource);
+      if (served === undefined) continue;
       for (const names of definition.allocatedNames) {
         if (signal.aborted) return;
         await new AllocationRound(this.options, this.events, served, names, signal).run(
@@ -98,7 +100,7 @@ class AllocationRound {
   constructor(
     private readonly options: AllocationRepairOptions,
     private readonly events: EventRecorder,
-    private readonly resource: ServedResource,
+    private readonly resource: StoredServedResource,
     private readonly names: AllocatedNames,
     private readonly signal: AbortSignal,
   ) {}

@@ -6,7 +6,7 @@ import { clusterInfoKubeconfigKey, clusterInfoName, clusterInfoSignaturePrefix }
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
@@ -33,7 +33,7 @@ class Unchanged extends Error {}
  */
 export class BootstrapSignerController implements ControlLoop {
   readonly name = 'bootstrap-signer';
-  private readonly secrets: ServedResource;
+  private readonly secrets: StoredServedResource;
   private readonly maps: Store;
 
   /** @throws Error when the registry has no secrets or config maps. */

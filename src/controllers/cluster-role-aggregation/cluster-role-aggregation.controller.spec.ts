@@ -8,7 +8,7 @@ import { systemClock } from '../../machinery/clock.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { clusterRoleResource } from '../../modules/rbac/role/role.resource.js';
 import { Logger } from '../../observability/logger.js';
-import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { systemTimers } from '../timers.js';
@@ -47,7 +47,11 @@ class Cluster {
         rules: closedRules,
       }),
     );
-    this.store = new Store(this.registry.find(group, 'v1', 'clusterroles') as ServedResource, storage, systemClock);
+    this.store = new Store(
+      this.registry.findStoredResource(group, 'v1', 'clusterroles') as StoredServedResource,
+      storage,
+      systemClock,
+    );
     const context = workContext('test', 0, new AbortController().signal);
     this.context = { ...context, user: { name: 'admin', uid: '', groups: ['system:masters'], extra: {} } };
   }

@@ -42,7 +42,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
   /** @throws Error when the registry has no cluster roles. */
   constructor(private readonly options: ClusterRoleAggregationOptions) {
     const { registry, storage, names, timers } = options;
-    const served = registry.find(groupName('rbac', names), 'v1', 'clusterroles');
+    const served = registry.findStoredResource(groupName('rbac', names), 'v1', 'clusterroles');
     if (served === undefined) throw new Error('the resource clusterroles is not registered');
     this.store = new Store(served, storage, timers);
   }

@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Clock } from '../../machinery/clock.js';
 import { StatusError } from '../../machinery/status-error.js';
-import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import { isStoredKind, verbsOf } from '../../registry/resource-definition.js';
+import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import { parseStored } from '../../registry/store/object-codec.js';
 import { Store } from '../../registry/store/store.js';
 import type { Storage, StoredObject } from '../../storage/storage.interface.js';
@@ -17,7 +18,7 @@ export class NamespaceGone extends Error {}
 
 /** Deletes what lives in namespaces, each object under the rules of its kind. */
 export class NamespaceContent {
-  private readonly stores = new Map<ServedResource, Store>();
+  private readonly stores = new Map<StoredServedResource, Store>();
 
   constructor(
     private readonly registry: ResourceRegistry,
@@ -52,24 +53,27 @@ export class NamespaceContent {
   }
 
   /** Every place where objects of namespaces are stored once, pods first. Read anew: kinds may come at run time. */
-  private resources(): ServedResource[] {
-    const found = new Map<string, ServedResource>();
-    const definitions = this.registry.definitions();
+  private resources(): StoredServedResource[] {
+    const found = new Map<string, StoredServedResource>();
+    const definitions = this.registry.definitions().filter(isStoredKind);
     // What is stored under its own name stands for its aliases.
     for (const definition of definitions.toSorted(
       (a, b) => Number(a.storedAs !== undefined) - Number(b.storedAs !== undefined),
     )) {
-      const { verbs } = definition;
-      if (!definition.namespaced || (verbs !== undefined && !verbs.includes('delete'))) continue;
-      const served = this.registry.find(definition.group, definition.versions[0].version, definition.resource);
+      if (!definition.namespaced || !verbsOf(definition).includes('delete')) continue;
+      const served = this.registry.findStoredResource(
+        definition.group,
+        definition.versions[0].version,
+        definition.resource,
+      );
       if (served !== undefined && !found.has(served.storageResource)) found.set(served.storageResource, served);
     }
-    const isPods = (resource: ServedResource) => resource.storageResource === podsResource;
+    const isPods = (resource: StoredServedResource) => resource.storageResource === podsResource;
     return [...found.values()].sort((a, b) => Number(isPods(b)) - Number(isPods(a)));
   }
 
   private async deleteAll(
-    resource: ServedResource,
+    resource: StoredServedResource,
     namespace: string,
     isCurrent: () => Promise<boolean>,
     report: Report,
@@ -119,7 +123,7 @@ export class NamespaceContent {
     }
   }
 
-  private storeOf(resource: ServedResource): Store {
+  private storeOf(resource: StoredServedResource): Store {
     let store = this.stores.get(resource);
     if (store === undefined) {
       store = new Store(resource, this.storage, this.clock);

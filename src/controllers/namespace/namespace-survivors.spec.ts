@@ -8,7 +8,7 @@ import { vendorNames } from '../../machinery/vendor.js';
 import { configMapResource } from '../../modules/core/config-map/config-map.resource.js';
 import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
 import { Logger } from '../../observability/logger.js';
-import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { systemTimers } from '../timers.js';
@@ -33,7 +33,7 @@ it('nothing survives its namespace, whatever the process that writes it believes
   const stop = new AbortController();
   const context = workContext('test', 0, stop.signal);
   const validate = async () => {};
-  const resource = (plural: string) => registry.find('', 'v1', plural) as ServedResource;
+  const resource = (plural: string) => registry.findStoredResource('', 'v1', plural) as StoredServedResource;
   const namespaces = new Store(resource('namespaces'), remover, systemClock);
   // The late process never asks whether the namespace is there: it is as if its view of namespaces stood still.
   const maps = new Store(resource('configmaps'), late, systemClock, undefined, { inLiveNamespaces: true });

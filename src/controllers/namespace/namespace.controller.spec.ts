@@ -11,7 +11,7 @@ import { configMapResource } from '../../modules/core/config-map/config-map.reso
 import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
 import { Logger } from '../../observability/logger.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { ResourceRegistry, type ServedResource } from '../../registry/resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { type RunningControllers, startControllers } from '../controllers.js';
@@ -102,7 +102,11 @@ class Cluster {
   }
 
   store(resource: string, group = ''): Store {
-    return new Store(this.registry.find(group, 'v1', resource) as ServedResource, this.storage, systemClock);
+    return new Store(
+      this.registry.findStoredResource(group, 'v1', resource) as StoredServedResource,
+      this.storage,
+      systemClock,
+    );
   }
 
   async create(resource: string, namespace: string, name: string, rest: object = {}, meta: object = {}): Promise<void> {

@@ -5,6 +5,7 @@ import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import { Lister } from '../../registry/informers/lister.js';
+import { partOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import { parseStored } from '../../registry/store/object-codec.js';
 import { Store } from '../../registry/store/store.js';
@@ -61,12 +62,12 @@ export class NamespaceController implements ControlLoop {
   /** @throws Error when the registry has no namespaces with the paths `status` and `finalize`. */
   constructor(private readonly options: NamespaceControllerOptions) {
     const { registry, storage, timers } = options;
-    const served = registry.find('', 'v1', resource);
+    const served = registry.findStoredResource('', 'v1', resource);
     if (served === undefined) throw new Error('the resource namespaces is not registered');
     this.store = new Store(served, storage, timers);
     this.content = new NamespaceContent(registry, storage, timers, this.name);
-    this.subresource('status');
-    this.subresource('finalize');
+    partOf(served.definition, 'status');
+    partOf(served.definition, 'finalize');
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -188,17 +189,11 @@ export class NamespaceController implements ControlLoop {
     await this.store.update(context, '', name, {
       dryRun: false,
       validate: async () => {},
-      subresource: this.subresource(path),
+      subresource: partOf(this.store.resource.definition, path),
       transform: (live) => {
         if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp === undefined) throw new NamespaceGone();
         return change(cloneJson(live) as ApiObject as Namespace) as ApiObject;
       },
     });
-  }
-
-  private subresource(name: 'status' | 'finalize') {
-    const found = this.store.resource.definition.subresources?.find((candidate) => candidate.name === name);
-    if (found === undefined) throw new Error(`the resource namespaces has no path ${name}`);
-    return found;
   }
 }

@@ -168,7 +168,7 @@ class Fixture {
   }
 
   private store(resource: string): Store {
-    const found = this.registry.find('', 'v1', resource);
+    const found = this.registry.findStoredResource('', 'v1', resource);
     assert.ok(found);
     return new Store(found, this.storage, systemTimers);
   }

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { formatApiVersion } from '../../machinery/group-version.js';
-import {
-  allVerbs,
-  isStoredKind,
-  type ResourceDefinition,
-  type SubresourceDefinition,
-} from '../../registry/resource-definition.js';
+import { isStoredKind, type StoredResource, subresourcesOf, verbsOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, ServedGroup, ServedResource } from '../../registry/resource-registry.js';
+import { bodyKindOf, type SubresourceDefinition, subresourceVerbs } from '../../registry/subresource-definition.js';
 import { orderGroups } from './group-order.js';
 
 interface ApiResource {
@@ -53,7 +49,7 @@ export function apiResourceList(registry: ResourceRegistry, group: string, versi
   const resources: ApiResource[] = [];
   for (const resource of registry.resourcesOf(group, version)) {
     resources.push(resourceEntry(resource));
-    const subresources = [...(resource.definition.subresources ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const subresources = sortedSubresources(resource);
     for (const sub of subresources) resources.push(subresourceEntry(resource, sub));
   }
   // Clients know the list of the core group without an apiVersion.
@@ -67,7 +63,7 @@ function resourceEntry({ definition }: ServedResource): ApiResource {
     singularName: definition.singular,
     namespaced: definition.namespaced,
     kind: definition.kind,
-    verbs: definition.verbs ?? allVerbs,
+    verbs: verbsOf(definition),
     ...(definition.shortNames === undefined ? {} : { shortNames: definition.shortNames }),
     ...(definition.categories === undefined ? {} : { categories: definition.categories }),
     ...(isStoredKind(definition) ? { storageVersionHash: storageVersionHash(definition) } : {}),
@@ -76,19 +72,24 @@ function resourceEntry({ definition }: ServedResource): ApiResource {
 
 function subresourceEntry({ definition, served }: ServedResource, sub: SubresourceDefinition): ApiResource {
   const own = { group: definition.group, version: served.version };
-  const differs = sub.kind !== undefined && (sub.kind.group !== own.group || sub.kind.version !== own.version);
+  const kind = bodyKindOf(sub)?.kind;
+  const differs = kind !== undefined && (kind.group !== own.group || kind.version !== own.version);
   return {
     name: `${definition.resource}/${sub.name}`,
     singularName: '',
     namespaced: definition.namespaced,
-    ...(differs ? { group: sub.kind?.group ?? '', version: sub.kind?.version ?? '' } : {}),
-    kind: sub.kind?.kind ?? definition.kind,
-    verbs: [...sub.verbs].sort(),
+    ...(differs ? { group: kind.group, version: kind.version } : {}),
+    kind: kind?.kind ?? definition.kind,
+    verbs: [...subresourceVerbs(sub)].sort(),
   };
 }
 
+function sortedSubresources({ definition }: ServedResource): SubresourceDefinition[] {
+  return subresourcesOf(definition).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
 /** Tells clients when objects are stored in another version: a digest of the stored group, version and kind. */
-export function storageVersionHash(definition: ResourceDefinition): string {
+export function storageVersionHash(definition: StoredResource): string {
   const text = `${definition.group}/${definition.versions[0].version}/${definition.kind}`;
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
@@ -116,14 +117,15 @@ export function aggregatedDiscovery(
   };
 }
 
-function aggregatedResource({ definition }: ServedResource, group: string, version: string): unknown {
-  const subresources = [...(definition.subresources ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+function aggregatedResource(resource: ServedResource, group: string, version: string): unknown {
+  const { definition } = resource;
+  const subresources = sortedSubresources(resource);
   return {
     resource: definition.resource,
     responseKind: { group, version, kind: definition.kind },
     scope: definition.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: definition.singular,
-    verbs: definition.verbs ?? allVerbs,
+    verbs: verbsOf(definition),
     shortNames: definition.shortNames,
     categories: definition.categories,
     subresources:
@@ -131,8 +133,8 @@ function aggregatedResource({ definition }: ServedResource, group: string, versi
         ? undefined
         : subresources.map((sub) => ({
             subresource: sub.name,
-            responseKind: sub.kind ?? { group, version, kind: definition.kind },
-            verbs: [...sub.verbs].sort(),
+            responseKind: bodyKindOf(sub)?.kind ?? { group, version, kind: definition.kind },
+            verbs: [...subresourceVerbs(sub)].sort(),
           })),
   };
 }

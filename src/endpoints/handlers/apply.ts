@@ -5,6 +5,7 @@ import { applyPatch, conflictsError } from '../../machinery/managed-fields/index
 import { badRequestError, invalidError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/metadata/before-update.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
+import { updateRulesOf } from '../../registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
@@ -28,7 +29,7 @@ export async function handleApply(request: ResourceRequest): Promise<void> {
   const outcome = await request.store.update(context, request.namespace, request.name, {
     dryRun: options.dryRun,
     validate: validateWith(context, options),
-    subresource,
+    subresource: updateRulesOf(subresource),
     forceAllowCreate: true,
     transform: async (live) => {
       const servedLive = live === undefined || resource.isStored ? live : toServed(resource, cloneJson(live));

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { notFoundError } from '../../machinery/status-error.js';
+import type { ComputedResource } from '../../registry/resource-definition.js';
 import { encodeForStorage } from '../../registry/store/object-codec.js';
 import { fieldsOf, parseSelection } from '../../registry/store/selection.js';
 import { negotiateList, negotiateObject } from '../negotiation/answer-form.js';
@@ -9,13 +10,12 @@ import type { ResourceRequest } from '../resource-request.js';
 import { listWriter } from './list-writer.js';
 
 /** GET of one object or all objects of a computed kind. They have no versions: paging and versions mean nothing. */
-export async function handleComputed(request: ResourceRequest): Promise<void> {
+export async function handleComputed(request: ResourceRequest, definition: ComputedResource): Promise<void> {
   const { context, resource, verb, name } = request;
-  const { definition } = resource;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);
   const selection = parseSelection(resource, context.query);
   if (verb === 'list') parseTimeoutSeconds(context.query.get('timeoutSeconds'));
-  const objects = (await definition.compute?.(context)) ?? [];
+  const objects = await definition.compute(context);
   if (verb === 'get') {
     const found = objects.find(({ metadata }) => metadata.name === name);
     if (found === undefined) throw notFoundError(definition, name);

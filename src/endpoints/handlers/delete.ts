@@ -1,4 +1,5 @@
 import type { Status } from '../../machinery/status-error.js';
+import { showsDeletedObject } from '../../registry/resource-definition.js';
 import type { DeleteOutcome } from '../../registry/store/store.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
@@ -17,10 +18,7 @@ export async function handleDelete(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
   const options = await readOptions(request);
   const outcome = await deleteOne(request, request.namespace, request.name, options);
-  const showsObject =
-    !outcome.removed ||
-    definition.strategyOptions?.returnsDeletedObject === true ||
-    definition.strategy.gracePeriodSeconds !== undefined;
+  const showsObject = !outcome.removed || showsDeletedObject(definition);
   if (showsObject && (await admissionOf(request.context).mayRead())) {
     sendObject(request, 200, outcome.text, accepted);
     return;

@@ -12,15 +12,15 @@ import type { ResourceRequest } from '../resource-request.js';
 export async function handleGet(request: ResourceRequest): Promise<void> {
   const { context, resource, subresource } = request;
   // Views of the object have one form.
-  const accepted = subresource?.read === undefined ? negotiateObject(request) : negotiateValue(request);
+  const accepted = subresource?.type !== 'view' ? negotiateObject(request) : negotiateValue(request);
   const asked = context.query.get('resourceVersion') ?? '';
   const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
   const found = await request.store.get(request.namespace, request.name, notOlderThan);
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
-  if (subresource?.read !== undefined || !sendsStoredText(accepted, resource, pretty)) {
+  if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {
     leaveLarge(context, found.json);
   }
-  if (subresource?.read === undefined) sendObject(request, 200, found, accepted);
+  if (subresource?.type !== 'view') sendObject(request, 200, found, accepted);
   else {
     const view = subresource.read(parseStored(resource, found));
     sendValue(request, 200, view, accepted, request.type);

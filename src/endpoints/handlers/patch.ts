@@ -14,6 +14,7 @@ import {
 } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/metadata/before-update.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
+import { updateRulesOf } from '../../registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { decodePatched, type FieldValidation, parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
@@ -108,7 +109,7 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
   const outcome = await store.update(context, request.namespace, request.name, {
     dryRun: options.dryRun,
     validate: validateWith(context, options),
-    subresource,
+    subresource: updateRulesOf(subresource),
     transform: async (live) => {
       if (live === undefined) throw notFoundError(store.groupResource, request.name);
       const servedLive = resource.isStored ? live : toServed(resource, cloneJson(live));

@@ -3,6 +3,7 @@ import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { conflictError, notFoundError } from '../../machinery/status-error.js';
 import { ensureIdentity } from '../../registry/metadata/before-update.js';
 import { namesVersion, toServed, toStored } from '../../registry/store/object-codec.js';
+import { updateRulesOf } from '../../registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { bodyFormat, decodeBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
@@ -31,7 +32,7 @@ export async function handleUpdate(request: ResourceRequest): Promise<void> {
   const outcome = await store.update(context, request.namespace, request.name, {
     dryRun: options.dryRun,
     validate: validateWith(context, options),
-    subresource,
+    subresource: updateRulesOf(subresource),
     transform: async (live) => {
       // The first try uses what was decoded already; the store changes it, so a retry starts from the body.
       const object = decoded ?? decodeAgain();

@@ -5,6 +5,7 @@ import { updateManagedFields, type VersionView } from '../../machinery/managed-f
 import type { AdmissionFunctions, AdmissionSubject, RequestContext } from '../../machinery/request-context.js';
 import { decode } from '../../machinery/schema/index.js';
 import { isolatesStatus } from '../../registry/metadata/before-create.js';
+import { isStoredKind } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
 import type { ValidateAdmission } from '../../registry/store/store.js';
@@ -14,7 +15,8 @@ import type { EndpointServices } from '../services.js';
 /** Applies the defaults of the kind and of the version to a decoded body, before it is converted. */
 export function applyDefaults(resource: ServedResource, object: ApiObject): void {
   resource.served.applyDefaults?.(object);
-  if (resource.served === resource.definition.versions[0]) resource.definition.strategy.applyDefaults?.(object);
+  const { definition, served } = resource;
+  if (isStoredKind(definition) && served === definition.versions[0]) definition.strategy.applyDefaults?.(object);
 }
 
 /** Admission of the request; writing handlers always run behind the interceptor that sets it. */

@@ -7,7 +7,7 @@ import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../mac
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { oversizedMetadata } from '../../registry/metadata/validate-metadata.js';
-import type { BodyKind } from '../../registry/resource-definition.js';
+import type { BodyKind } from '../../registry/subresource-definition.js';
 import { acceptedMediaTypes } from './accept.js';
 import { checkIdentity, OtherVersionError, unfitBodyError, unrecognizedError } from './body-errors.js';
 import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { always, int32, kind, list, mergedBy, optional, string, struct } from '../../machinery/schema/index.js';
 import { vendorNames } from '../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { statusSubresource } from '../../registry/definition/parent-subresources.js';
+import { defineResource, defineVirtualResource } from '../../registry/resource-definition.js';
 import { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { MetaKinds } from '../meta-kinds.js';
 import { type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
@@ -29,7 +30,6 @@ const scale = kind({ group: 'autoscaling', version: 'v1', kind: 'Scale' }, { rep
 const review = kind({ group: 'shop.authorization', version: 'v1', kind: 'Review' }, { metadata: always(1, meta) });
 
 const group = 'shop.authorization.k8s.io';
-const strategy = {} as ResourceDefinition['strategy'];
 const things = defineResource({
   group,
   resource: 'things',
@@ -37,22 +37,33 @@ const things = defineResource({
   kind: 'Thing',
   namespaced: true,
   versions: [{ version: 'v1', type: thing }],
-  strategy,
+  strategy: {},
   subresources: [
-    { name: 'status', verbs: ['get', 'update', 'patch'] },
-    { name: 'scale', verbs: ['get'], kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, type: scale },
-    { name: 'binding', verbs: ['create'] },
+    statusSubresource(),
+    {
+      type: 'view',
+      name: 'scale',
+      verbs: ['get'],
+      body: { kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, type: scale },
+      read: (parent) => parent,
+      write: (_context, parent) => parent,
+    },
+    {
+      type: 'virtual',
+      name: 'binding',
+      body: { kind: { group, version: 'v1', kind: 'Thing' }, type: thing },
+      perform: async (_context, { body }) => body,
+    },
   ],
 });
-const reviews = defineResource({
+const reviews = defineVirtualResource({
   group,
   resource: 'reviews',
   singular: 'review',
   kind: 'Review',
   namespaced: false,
-  verbs: ['create'],
   versions: [{ version: 'v1', type: review }],
-  strategy,
+  answer: (_context, object) => object,
 });
 
 function setUp() {

@@ -1,8 +1,10 @@
 import type { GroupVersionKind } from '../../machinery/group-version.js';
 import { always, type KindType, kind, list, required, struct } from '../../machinery/schema/index.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import { allVerbs, type ResourceVerb, type SubresourceDefinition } from '../../registry/resource-definition.js';
+import { showsDeletedObject, subresourcesOf, verbsOf } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
+import type { ResourceVerb } from '../../registry/resource-verb.js';
+import { bodyKindOf, type SubresourceDefinition, subresourceVerbs } from '../../registry/subresource-definition.js';
 import { applyMediaType, patchMediaTypes } from '../handlers/patch.js';
 import type { MetaKinds } from '../meta-kinds.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
@@ -57,7 +59,7 @@ class ResourcePaths {
     private readonly resource: ServedResource,
   ) {
     const { definition, served, apiVersion } = resource;
-    this.verbs = definition.verbs ?? allVerbs;
+    this.verbs = verbsOf(definition);
     this.gvk = { group: definition.group, kind: definition.kind, version: served.version };
     this.base = `${definition.group === '' ? '/api' : '/apis'}/${apiVersion}`;
     this.idPart = groupTitle(definition.group, context.names) + capitalize(served.version);
@@ -75,7 +77,7 @@ class ResourcePaths {
       { path: collection, parameters: inScope, operations: this.collectionOperations() },
       { path: `${collection}/{name}`, parameters: onObject, operations: this.objectOperations() },
     ];
-    for (const sub of definition.subresources ?? []) {
+    for (const sub of subresourcesOf(definition)) {
       const operations = this.subresourceOperations(sub);
       paths.push({ path: `${collection}/{name}/${sub.name}`, parameters: onObject, operations });
     }
@@ -142,7 +144,7 @@ class ResourcePaths {
       id,
       description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
       parameters:
-        definition.compute !== undefined
+        definition.type === 'computed'
           ? queryParameters.listComputed
           : isWatched
             ? queryParameters.listOrWatch
@@ -161,9 +163,6 @@ class ResourcePaths {
     }
     if (this.verbs.includes('delete')) {
       const { deleteOptions, status } = this.context.kinds;
-      const showsObject =
-        definition.strategyOptions?.returnsDeletedObject === true ||
-        definition.strategy.gracePeriodSeconds !== undefined;
       operations.push(
         this.operation('delete', 'delete', {
           id: this.id('delete'),
@@ -171,7 +170,7 @@ class ResourcePaths {
           parameters: queryParameters.delete,
           body: { content: deleteOptions, required: false },
           codes: [200, 202],
-          answer: showsObject ? served.type : status,
+          answer: showsDeletedObject(definition) ? served.type : status,
         }),
       );
     }
@@ -180,15 +179,15 @@ class ResourcePaths {
 
   private subresourceOperations(sub: SubresourceDefinition): OperationModel[] {
     const { definition, served } = this.resource;
-    const gvk = sub.kind ?? this.gvk;
-    const type = sub.type ?? served.type;
+    const { kind: gvk, type } = bodyKindOf(sub) ?? { kind: this.gvk, type: served.type };
+    const verbs = subresourceVerbs(sub);
     const suffix = sub.name.split('-').map(capitalize).join('');
     const what = `${sub.name} of one ${definition.kind}`;
     const operations: OperationModel[] = [];
     for (const verb of ['get', 'update', 'patch'] as const) {
-      if (sub.verbs.includes(verb)) operations.push(this.objectOperation(verb, what, suffix, gvk, type));
+      if (verbs.includes(verb)) operations.push(this.objectOperation(verb, what, suffix, gvk, type));
     }
-    if (sub.verbs.includes('create')) {
+    if (verbs.includes('create')) {
       operations.push(
         this.operation('post', 'post', {
           id: this.id('create', suffix),
@@ -220,7 +219,7 @@ class ResourcePaths {
           gvk,
           description: `Read the ${what}.`,
           parameters:
-            this.resource.definition.compute === undefined ? queryParameters.read : queryParameters.readComputed,
+            this.resource.definition.type === 'computed' ? queryParameters.readComputed : queryParameters.read,
           answer: type,
         });
       case 'update':

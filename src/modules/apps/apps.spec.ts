@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import { DefinitionTester, testNames, testTime } from '../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { type ResourceDefinition, subresourcesOf } from '../../registry/resource-definition.js';
+import type { ViewSubresource } from '../../registry/subresource-definition.js';
 import { appsResources } from './apps-api.module.js';
 import { controllerRevisionResource } from './controller-revision/controller-revision.resource.js';
 import { daemonSetResource } from './daemon-set/daemon-set.resource.js';
@@ -125,8 +127,12 @@ describe('status paths of the apps group', () => {
   });
 });
 
+function scaleOf(definition: ResourceDefinition): ViewSubresource | undefined {
+  return subresourcesOf(definition).find((subresource) => subresource.type === 'view');
+}
+
 describe('scale paths of the apps group', () => {
-  const scalable = appsResources(testNames).filter((d) => d.subresources?.some((s) => s.name === 'scale'));
+  const scalable = appsResources(testNames).filter((d) => scaleOf(d) !== undefined);
 
   it('are served for what has replicas', () => {
     assert.deepEqual(
@@ -136,13 +142,13 @@ describe('scale paths of the apps group', () => {
   });
 
   for (const definition of scalable) {
-    const path = definition.subresources?.find((s) => s.name === 'scale');
+    const path = scaleOf(definition) as ViewSubresource;
     const tester = new DefinitionTester(definition);
 
     it(`shows and sets the replicas of a ${definition.kind}`, () => {
       const { object } = tester.create({ spec: { ...valid.spec, replicas: 3 } });
       object.metadata.resourceVersion = '7';
-      const shown = path?.read?.(object);
+      const shown = path.read(object);
       assert.deepEqual(shown, {
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
@@ -156,16 +162,16 @@ describe('scale paths of the apps group', () => {
         spec: { replicas: 3 },
         status: { replicas: 0, selector: 'app=a' },
       });
-      const none = path?.write?.({} as never, object, { metadata: {}, spec: {} } as ApiObject) as ApiObject;
+      const none = path.write({} as never, object, { metadata: {}, spec: {} } as ApiObject) as ApiObject;
       assert.equal(defaultsOf(none).replicas, 0);
-      assert.deepEqual(path?.read?.(none).spec, {});
+      assert.deepEqual(path.read(none).spec, {});
     });
 
     it(`refuses less than no replicas of a ${definition.kind}`, () => {
       const { object } = tester.create(valid);
       const body = { metadata: {}, spec: { replicas: -1 } } as ApiObject;
       assert.throws(
-        () => path?.write?.({} as never, object, body),
+        () => path.write({} as never, object, body),
         (error) =>
           error instanceof StatusError &&
           error.code === 422 &&

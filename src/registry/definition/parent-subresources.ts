@@ -2,7 +2,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { type FieldError, FieldPath, invalid } from '../../machinery/field-error.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, invalidError, modifiedMessage } from '../../machinery/status-error.js';
-import type { SubresourceDefinition } from '../resource-definition.js';
+import type { PartSubresource, ViewSubresource } from '../subresource-definition.js';
 
 /** What the status subresource of a kind does besides keeping the spec. */
 export interface StatusRules<T extends ApiObject> {
@@ -15,8 +15,9 @@ export interface StatusRules<T extends ApiObject> {
  * The `status` subresource of a kind: the spec stays as it is; status and most of the metadata may change (node agents
  * keep labels and annotations of their node through it).
  */
-export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {}): SubresourceDefinition {
+export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {}): PartSubresource {
   return {
+    type: 'part',
     name: 'status',
     verbs: ['get', 'patch', 'update'],
     prepareForUpdate: (_context, object, old) => {
@@ -48,12 +49,12 @@ export interface ScaleRules<T extends ApiObject> {
 const replicasPath = FieldPath.of('spec', 'replicas');
 
 /** The `scale` subresource of a kind: a Scale that shows and sets the number of replicas. */
-export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): SubresourceDefinition {
+export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): ViewSubresource {
   const { group, version, kind } = rules.type.kind;
   return {
+    type: 'view',
     name: 'scale',
-    kind: { group, version, kind },
-    type: rules.type,
+    body: { kind: { group, version, kind }, type: rules.type },
     verbs: ['get', 'patch', 'update'],
     read: (parent) => {
       const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;

@@ -4,7 +4,7 @@ import { type Clock, formatTime } from '../../machinery/clock.js';
 import { isDns1123Subdomain } from '../../machinery/names.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
-import type { ResourceDefinition } from '../resource-definition.js';
+import { isStoredKind, type ResourceDefinition, type StoredResource } from '../resource-definition.js';
 import { namesVersion } from '../store/object-codec.js';
 import { refuseBrokenRules } from './broken-rules.js';
 import { generateName, type RandomBytes } from './generate-name.js';
@@ -36,7 +36,7 @@ export function ensureNamespace(definition: ResourceDefinition, object: ApiObjec
  */
 export function beforeCreate(
   context: RequestContext,
-  definition: ResourceDefinition,
+  definition: StoredResource,
   object: ApiObject,
   clock: Clock,
   random?: RandomBytes,
@@ -64,9 +64,9 @@ export function beforeCreate(
 
 /** Whether status is written only through its own path. */
 export function isolatesStatus(definition: ResourceDefinition): boolean {
-  return (
-    definition.strategyOptions?.statusIsolated ?? definition.subresources?.some((s) => s.name === 'status') ?? false
-  );
+  if (!isStoredKind(definition)) return false;
+  const { strategyOptions, subresources } = definition;
+  return strategyOptions?.statusIsolated ?? subresources?.some((s) => s.name === 'status') ?? false;
 }
 
 function resetStatus(object: ApiObject): void {

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiObject, ObjectMeta } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import type { ResourceDefinition } from '../resource-definition.js';
+import type { StoredResource } from '../resource-definition.js';
 import type { DeleteOptions, Strategy } from '../strategy.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from './before-delete.js';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
 const clock = { now: () => now };
 
-function definition(strategy: Strategy = {}, extra: Partial<ResourceDefinition> = {}): ResourceDefinition {
-  return { group: '', resource: 'things', kind: 'Thing', strategy, ...extra } as ResourceDefinition;
+function definition(strategy: Strategy = {}, extra: Partial<StoredResource> = {}): StoredResource {
+  return { group: '', resource: 'things', kind: 'Thing', strategy, ...extra } as StoredResource;
 }
 
 function decide(meta: ObjectMeta, options: Partial<DeleteOptions> = {}, of = definition(), warnings: string[] = []) {

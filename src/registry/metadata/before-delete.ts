@@ -2,7 +2,7 @@ import type { ApiObject, ObjectMeta } from '../../machinery/api-object.js';
 import { type Clock, formatTime } from '../../machinery/clock.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
 import { conflictError } from '../../machinery/status-error.js';
-import type { ResourceDefinition } from '../resource-definition.js';
+import type { StoredResource } from '../resource-definition.js';
 import type { DeleteOptions } from '../strategy.js';
 
 const orphanFinalizer = 'orphan';
@@ -20,7 +20,7 @@ export interface DeleteDecision {
 }
 
 /** The caller's conditions on the live object; 409 when one does not hold. */
-export function checkPreconditions(definition: ResourceDefinition, live: ApiObject, options: DeleteOptions): void {
+export function checkPreconditions(definition: StoredResource, live: ApiObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const meta = live.metadata;
   const subject = { group: definition.group, resource: definition.kind };
@@ -40,7 +40,7 @@ export function checkPreconditions(definition: ResourceDefinition, live: ApiObje
  */
 export function decideDelete(
   context: RequestContext,
-  definition: ResourceDefinition,
+  definition: StoredResource,
   live: ApiObject,
   options: DeleteOptions,
   clock: Clock,
@@ -85,7 +85,7 @@ export function decideDelete(
 }
 
 /** Whether an update that took the last finalizer away ends the object. */
-export function endsWithUpdate(definition: ResourceDefinition, object: ApiObject): boolean {
+export function endsWithUpdate(definition: StoredResource, object: ApiObject): boolean {
   const meta = object.metadata;
   return (
     meta.deletionTimestamp !== undefined &&

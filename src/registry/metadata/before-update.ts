@@ -2,7 +2,8 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
-import type { ResourceDefinition, SubresourceDefinition } from '../resource-definition.js';
+import type { ResourceDefinition, StoredResource } from '../resource-definition.js';
+import type { UpdateRules } from '../subresource-definition.js';
 import { isolatesStatus } from './before-create.js';
 import { refuseBrokenRules } from './broken-rules.js';
 import { validateMetadataUpdate } from './validate-metadata.js';
@@ -38,10 +39,10 @@ export function ensureIdentity(
  */
 export function beforeUpdate(
   context: RequestContext,
-  definition: ResourceDefinition,
+  definition: StoredResource,
   object: ApiObject,
   old: ApiObject,
-  subresource?: SubresourceDefinition,
+  subresource?: UpdateRules,
 ): void {
   const meta = object.metadata;
   delete meta.selfLink;
@@ -101,7 +102,7 @@ function carryGeneration(meta: ApiObject['metadata'], old: ApiObject['metadata']
   else meta.generation = old.generation;
 }
 
-function generationChanged(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
+function generationChanged(definition: StoredResource, object: ApiObject, old: ApiObject): boolean {
   const generation = definition.strategyOptions?.generation;
   if (generation === undefined) return false;
   const part = generation === 'spec' ? (o: ApiObject) => o.spec : generation;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ObjectMeta } from '../../machinery/api-object.js';
 import { collectErrors, type FieldError, FieldPath, invalid } from '../../machinery/field-error.js';
 import { StatusError } from '../../machinery/status-error.js';
-import type { ResourceDefinition } from '../resource-definition.js';
+import type { StoredResource } from '../resource-definition.js';
 import { refuseBrokenRules } from './broken-rules.js';
 import { oversizedMetadata, validateMetadata, validateMetadataUpdate } from './validate-metadata.js';
 
@@ -11,7 +11,7 @@ const definition = { group: '', kind: 'Thing', resource: 'things', versions: [{ 
 
 function refusal(check: () => FieldError[]): StatusError {
   try {
-    refuseBrokenRules(definition as unknown as ResourceDefinition, 'a', check);
+    refuseBrokenRules(definition as unknown as StoredResource, 'a', check);
   } catch (error) {
     assert.ok(error instanceof StatusError);
     return error;

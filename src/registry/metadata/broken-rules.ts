@@ -1,6 +1,6 @@
 import { collectErrors, type FieldError, forbidden, rootPath } from '../../machinery/field-error.js';
 import { invalidError } from '../../machinery/status-error.js';
-import { type ResourceDefinition, storedGroupKind } from '../resource-definition.js';
+import { type StoredResource, storedGroupKind } from '../resource-definition.js';
 
 /** What V8 says when nesting, or the number of arguments of a call, is beyond its stack. */
 const stackMessage = 'Maximum call stack size exceeded';
@@ -12,7 +12,7 @@ const maxErrors = 1000;
  * Throws a 422 when `check` finds broken rules. An object of the largest size can break hundreds of thousands of them: the
  * check ends at a thousand.
  */
-export function refuseBrokenRules(definition: ResourceDefinition, name: string, check: () => FieldError[]): void {
+export function refuseBrokenRules(definition: StoredResource, name: string, check: () => FieldError[]): void {
   let found: ReturnType<typeof collectErrors>;
   try {
     found = collectErrors(maxErrors, check);

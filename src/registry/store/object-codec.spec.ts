@@ -8,7 +8,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { always, kind, pointer, string, struct } from '../../machinery/schema/index.js';
 import { Lister } from '../informers/lister.js';
 import { defineResource } from '../resource-definition.js';
-import { ResourceRegistry, type ServedResource } from '../resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../resource-registry.js';
 import {
   encodeForStorage,
   parseStored,
@@ -57,10 +57,10 @@ function registryOf(release: 1 | 2 | 3): ResourceRegistry {
   return registry;
 }
 
-const thingIn = (release: 1 | 2 | 3) => registryOf(release).findStored('things.shop') as ServedResource;
+const thingIn = (release: 1 | 2 | 3) => registryOf(release).findStored('things.shop') as StoredServedResource;
 const [first, second, third] = [thingIn(1), thingIn(2), thingIn(3)];
 
-function written(by: ServedResource, fields: Record<string, string>): string {
+function written(by: StoredServedResource, fields: Record<string, string>): string {
   const object: ApiObject = { metadata: { name: 'a', namespace: 'n', creationTimestamp: null }, spec: fields };
   return encodeForStorage(by, toStored(by, object));
 }

@@ -6,7 +6,13 @@ import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
-import type { ResourceRegistry, ServedResource } from '../resource-registry.js';
+import { isStoredKind, storageOf } from '../resource-definition.js';
+import {
+  isStoredResource,
+  type ResourceRegistry,
+  type ServedResource,
+  type StoredServedResource,
+} from '../resource-registry.js';
 
 /** An object as text with the version it has in the store; dry runs of creates have none. */
 export interface VersionedText {
@@ -47,8 +53,12 @@ export function storedForm(resource: ServedResource): StoredForm {
   return form;
 }
 
-function opening({ definition }: ServedResource): string {
-  return `{${' '.repeat(definition.defaultsRevision ?? 0)}`;
+function opening(resource: ServedResource): string {
+  return `{${' '.repeat(defaultsRevision(resource))}`;
+}
+
+function defaultsRevision({ definition }: ServedResource): number {
+  return isStoredKind(definition) ? (definition.defaultsRevision ?? 0) : 0;
 }
 
 /** Whether a stored text has the present form: it was written in the stored version, by the rules of today. */
@@ -67,13 +77,13 @@ export function encodeForStorage(resource: ServedResource, object: ApiObject): s
   const stored = { kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest };
   const { text, hasExactNumbers } = stringifyNoting(stored);
   const json = hasExactNumbers ? text + exactNumbersMark : text;
-  return resource.definition.defaultsRevision === undefined ? json : `${opening(resource)}${json.slice(1)}`;
+  return defaultsRevision(resource) === 0 ? json : `${opening(resource)}${json.slice(1)}`;
 }
 
 /** The first version of the definition, in the group that the objects are stored under. */
 function storedApiVersion({ definition }: ServedResource): string {
   const { version } = definition.versions[0];
-  const group = definition.storedAs?.group ?? definition.group;
+  const { group } = storageOf(definition);
   return group === '' ? version : `${group}/${version}`;
 }
 
@@ -93,10 +103,10 @@ export function parseText(resource: ServedResource, json: string): ApiObject {
 }
 
 function asOfToday(resource: ServedResource, json: string, object: ApiObject): ApiObject {
-  return isPresentForm(resource, json) ? object : broughtUpToDate(resource, object);
+  return isPresentForm(resource, json) || !isStoredResource(resource) ? object : broughtUpToDate(resource, object);
 }
 
-function broughtUpToDate(resource: ServedResource, object: ApiObject): ApiObject {
+function broughtUpToDate(resource: StoredServedResource, object: ApiObject): ApiObject {
   const { definition } = resource;
   const [stored, ...others] = definition.versions;
   const current = storedApiVersion(resource);

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../machinery/clock.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
-import { ResourceRegistry, type ServedResource } from '../resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../resource-registry.js';
 import { Store } from './store.js';
 
 /** The store of every resource, made on first use: for whatever reads and writes objects by their rules. */
 @Injectable()
 export class ResourceStores {
-  private readonly stores = new WeakMap<ServedResource, Store>();
+  private readonly stores = new WeakMap<StoredServedResource, Store>();
 
   constructor(
     @Inject(ResourceRegistry) readonly registry: ResourceRegistry,
@@ -16,7 +16,7 @@ export class ResourceStores {
   ) {}
 
   /** The store of a resource under one of its versions. */
-  of(resource: ServedResource): Store {
+  of(resource: StoredServedResource): Store {
     let store = this.stores.get(resource);
     if (store === undefined) {
       store = new Store(resource, this.storage, this.clock);
@@ -25,10 +25,10 @@ export class ResourceStores {
     return store;
   }
 
-  /** The store of a resource in its version `v1`, by its name; throws when it is not registered. */
+  /** The store of a resource in its version `v1`, by its name; throws when there is none. */
   named(group: string, resource: string): Store {
-    const found = this.registry.find(group, 'v1', resource);
-    if (found === undefined) throw new Error(`the resource ${resource} is not registered`);
+    const found = this.registry.findStoredResource(group, 'v1', resource);
+    if (found === undefined) throw new Error(`there is no stored resource ${resource}`);
     return this.of(found);
   }
 }

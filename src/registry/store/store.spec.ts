@@ -10,7 +10,7 @@ import { StatusError } from '../../machinery/status-error.js';
 import { StorageError } from '../../storage/storage.errors.js';
 import type { Storage, StorageKey } from '../../storage/storage.interface.js';
 import { defineResource } from '../resource-definition.js';
-import { ResourceRegistry, type ServedResource } from '../resource-registry.js';
+import { ResourceRegistry, type StoredServedResource } from '../resource-registry.js';
 import type { Strategy } from '../strategy.js';
 import { Store } from './store.js';
 
@@ -64,7 +64,7 @@ function storeOver(over: Storage, strategy: Strategy = {}): Store {
       strategy,
     }),
   );
-  return new Store(registry.find('test', 'v1', 'notes') as ServedResource, over, systemClock);
+  return new Store(registry.findStoredResource('test', 'v1', 'notes') as StoredServedResource, over, systemClock);
 }
 
 const note = (metadata: object): ApiObject => ({ metadata: { namespace: 'n', ...metadata }, text: 'x' });

@@ -30,9 +30,10 @@ import { beforeCreate } from '../metadata/before-create.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from '../metadata/before-delete.js';
 import { beforeUpdate } from '../metadata/before-update.js';
 import type { RandomBytes } from '../metadata/generate-name.js';
-import type { ResourceDefinition, SubresourceDefinition } from '../resource-definition.js';
-import type { ServedResource } from '../resource-registry.js';
+import type { StoredResource } from '../resource-definition.js';
+import type { StoredServedResource } from '../resource-registry.js';
 import type { DeleteOptions, Reservation } from '../strategy.js';
+import type { UpdateRules } from '../subresource-definition.js';
 import {
   encodeForStorage,
   isOtherVersion,
@@ -57,8 +58,8 @@ export interface CreateOptions {
 export interface UpdateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
-  /** Set for writes through a subresource that shows the parent's own kind. */
-  readonly subresource?: SubresourceDefinition | undefined;
+  /** Set for writes through a subresource with rules of its own. */
+  readonly subresource?: UpdateRules | undefined;
   /** Apply creates missing objects whatever the kind says. */
   readonly forceAllowCreate?: boolean;
   /**
@@ -94,11 +95,11 @@ export interface StoreOptions {
  */
 export class Store {
   readonly groupResource: GroupResource;
-  private readonly definition: ResourceDefinition;
+  private readonly definition: StoredResource;
   private readonly creating: { readonly inLiveNamespace: boolean };
 
   constructor(
-    readonly resource: ServedResource,
+    readonly resource: StoredServedResource,
     private readonly storage: Storage,
     private readonly clock: Clock,
     private readonly random: RandomBytes = randomBytes,

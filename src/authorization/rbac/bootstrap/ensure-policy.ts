@@ -7,7 +7,7 @@ import type { RequestContext } from '../../../machinery/request-context.js';
 import { decode } from '../../../machinery/schema/index.js';
 import { StatusError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import type { ServedResource } from '../../../registry/resource-registry.js';
+import type { StoredServedResource } from '../../../registry/resource-registry.js';
 import { parseStored } from '../../../registry/store/object-codec.js';
 import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 import type { Store } from '../../../registry/store/store.js';
@@ -115,7 +115,7 @@ class PolicyWriter {
   }
 }
 
-function decoded({ served, definition }: ServedResource, wanted: PolicyObject): ApiObject {
+function decoded({ served, definition }: StoredServedResource, wanted: PolicyObject): ApiObject {
   const object = decode(served.type, cloneJson(wanted)).value as ApiObject;
   definition.strategy.applyDefaults?.(object);
   return object;

@@ -4,7 +4,7 @@ import { FieldPath, tooMany } from '../../../machinery/field-error.js';
 import { badRequestError, invalidError } from '../../../machinery/status-error.js';
 import type { TokenReviewer } from '../../../machinery/tokens.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
 /** A server has a few names. */
@@ -16,15 +16,13 @@ const maxAudiences = 10_000;
  */
 export function tokenReviewResource(names: VendorNames, tokens: TokenReviewer): ResourceDefinition {
   const group = groupName('authentication', names);
-  return defineResource<TokenReview & ApiObject>({
+  return defineVirtualResource<TokenReview & ApiObject>({
     group,
     resource: 'tokenreviews',
     singular: 'tokenreview',
     kind: 'TokenReview',
     namespaced: false,
     versions: [{ version: 'v1', type: tokenReview }],
-    verbs: ['create'],
-    strategy: {},
     answer: async (context, review) => {
       const { token = '', audiences = [] } = review.spec;
       if (token === '') throw badRequestError('token is required for TokenReview in authentication');

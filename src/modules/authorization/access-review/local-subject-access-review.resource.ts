@@ -7,7 +7,7 @@ import type { Authorizer } from '../../../machinery/authorizer.js';
 import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
 import { badRequestError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { metadataErrors, subjectErrors } from './access-review.validation.js';
 import { subjectOf } from './subject-access-review.resource.js';
@@ -18,15 +18,13 @@ import { subjectOf } from './subject-access-review.resource.js';
  */
 export function localSubjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
-  return defineResource<LocalSubjectAccessReview & ApiObject>({
+  return defineVirtualResource<LocalSubjectAccessReview & ApiObject>({
     group,
     resource: 'localsubjectaccessreviews',
     singular: 'localsubjectaccessreview',
     kind: 'LocalSubjectAccessReview',
     namespaced: true,
     versions: [{ version: 'v1', type: localSubjectAccessReview }],
-    verbs: ['create'],
-    strategy: {},
     answer: async (_context, review) => {
       const { resourceAttributes } = review.spec;
       if (resourceAttributes && !resourceAttributes.namespace) {

@@ -6,22 +6,20 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import type { Authorizer } from '../../../machinery/authorizer.js';
 import { unauthorizedError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { attributesErrors, metadataErrors } from './access-review.validation.js';
 
 /** `selfsubjectaccessreviews`: whether the sender may do something. */
 export function selfSubjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
-  return defineResource<SelfSubjectAccessReview & ApiObject>({
+  return defineVirtualResource<SelfSubjectAccessReview & ApiObject>({
     group,
     resource: 'selfsubjectaccessreviews',
     singular: 'selfsubjectaccessreview',
     kind: 'SelfSubjectAccessReview',
     namespaced: false,
     versions: [{ version: 'v1', type: selfSubjectAccessReview }],
-    verbs: ['create'],
-    strategy: {},
     answer: async ({ user }, review) => {
       const { metadata, spec } = review;
       refuseBroken(group, [...attributesErrors(spec), ...metadataErrors(metadata, false)]);

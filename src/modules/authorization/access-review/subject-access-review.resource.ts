@@ -7,22 +7,20 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import type { Authorizer } from '../../../machinery/authorizer.js';
 import type { UserInfo } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { metadataErrors, subjectErrors } from './access-review.validation.js';
 
 /** `subjectaccessreviews`: whether somebody may do something. Who may ask this, may ask it about everybody. */
 export function subjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
-  return defineResource<SubjectAccessReview & ApiObject>({
+  return defineVirtualResource<SubjectAccessReview & ApiObject>({
     group,
     resource: 'subjectaccessreviews',
     singular: 'subjectaccessreview',
     kind: 'SubjectAccessReview',
     namespaced: false,
     versions: [{ version: 'v1', type: subjectAccessReview }],
-    verbs: ['create'],
-    strategy: {},
     answer: async (_context, review) => {
       const { metadata, spec } = review;
       refuseBroken(group, [...subjectErrors(spec), ...metadataErrors(metadata, false)]);

@@ -7,22 +7,20 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import type { RuleList, RuleResolver } from '../../../machinery/authorizer.js';
 import { badRequestError, unauthorizedError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 
 /**
  * `selfsubjectrulesreviews`: what the sender may do in a namespace, for user interfaces. It is no decision: modules that
  * can't enumerate their rules leave it incomplete.
  */
 export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleResolver): ResourceDefinition {
-  return defineResource<SelfSubjectRulesReview & ApiObject>({
+  return defineVirtualResource<SelfSubjectRulesReview & ApiObject>({
     group: groupName('authorization', names),
     resource: 'selfsubjectrulesreviews',
     singular: 'selfsubjectrulesreview',
     kind: 'SelfSubjectRulesReview',
     namespaced: false,
     versions: [{ version: 'v1', type: selfSubjectRulesReview }],
-    verbs: ['create'],
-    strategy: {},
     answer: async ({ user }, review) => {
       const namespace = review.spec.namespace ?? '';
       if (namespace === '') throw badRequestError('no namespace on request');

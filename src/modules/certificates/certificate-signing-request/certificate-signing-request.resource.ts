@@ -9,12 +9,8 @@ import { isPathSegmentName } from '../../../machinery/names.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { deprecation } from '../../../registry/definition/served-version.js';
-import {
-  defineResource,
-  type ResourceDefinition,
-  type ServedVersion,
-  type SubresourceDefinition,
-} from '../../../registry/resource-definition.js';
+import { defineResource, type ResourceDefinition, type ServedVersion } from '../../../registry/resource-definition.js';
+import type { PartSubresource } from '../../../registry/subresource-definition.js';
 import { certificateSigningRequestColumns } from './certificate-signing-request.columns.js';
 import {
   applyV1beta1Defaults,
@@ -61,8 +57,9 @@ function isBeta(context: RequestContext): boolean {
   return context.requestInfo.apiVersion === 'v1beta1';
 }
 
-function approval(clock: Clock): SubresourceDefinition {
+function approval(clock: Clock): PartSubresource {
   return {
+    type: 'part',
     name: 'approval',
     verbs: ['get', 'patch', 'update'],
     prepareForUpdate: (_context, object, old) => {
@@ -78,8 +75,9 @@ function approval(clock: Clock): SubresourceDefinition {
   };
 }
 
-function status(clock: Clock): SubresourceDefinition {
+function status(clock: Clock): PartSubresource {
   return {
+    type: 'part',
     name: 'status',
     verbs: ['get', 'patch', 'update'],
     prepareForUpdate: (context, object, old) => {

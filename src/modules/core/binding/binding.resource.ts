@@ -3,7 +3,11 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import { cloneJson } from '../../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { badRequestError, conflictError, modifiedMessage, notFoundError } from '../../../machinery/status-error.js';
-import { type AnswerOptions, defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import {
+  type AnswerOptions,
+  defineVirtualResource,
+  type ResourceDefinition,
+} from '../../../registry/resource-definition.js';
 import { isOtherVersion } from '../../../registry/store/object-codec.js';
 import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 import { bindingPath } from '../pod/pod.binding.js';
@@ -30,21 +34,19 @@ export function bindingResource(stores: ResourceStores): ResourceDefinition {
         const isOther =
           (uid && uid !== live.metadata.uid) || isOtherVersion(resourceVersion, live.metadata.resourceVersion);
         if (isOther) throw conflictError(groupResource, name, modifiedMessage);
-        return path.write?.(request, cloneJson(live), body) as ApiObject;
+        return path.write(request, cloneJson(live), body);
       },
     });
-    return path.createAnswer?.(request, body) as ApiObject;
+    return path.createAnswer(request, body);
   }
 
-  return defineResource<Binding & ApiObject>({
+  return defineVirtualResource<Binding & ApiObject>({
     group: '',
     resource: 'bindings',
     singular: 'binding',
     kind: 'Binding',
     namespaced: true,
     versions: [{ version: 'v1', type: binding }],
-    verbs: ['create'],
     answer: bindPod,
-    strategy: {},
   });
 }

@@ -4,7 +4,11 @@ import {
   componentStatus,
 } from '../../../apis/core/v1/component-status.types.js';
 import { nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import {
+  defineComputedResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../registry/resource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
 const healthOf = ({ conditions }: ComponentStatus): ComponentCondition | undefined =>
@@ -36,7 +40,7 @@ const columns: readonly TableColumn<ComponentStatus>[] = [
 
 /** `componentstatuses`: how the parts of the control plane are that this process can ask. Kept for old clients. */
 export function componentStatusResource(storage: Pick<Storage, 'ping'>): ResourceDefinition {
-  return defineResource<ComponentStatus>({
+  return defineComputedResource<ComponentStatus>({
     group: '',
     resource: 'componentstatuses',
     singular: 'componentstatus',
@@ -44,7 +48,6 @@ export function componentStatusResource(storage: Pick<Storage, 'ping'>): Resourc
     namespaced: false,
     shortNames: ['cs'],
     versions: [{ version: 'v1', type: componentStatus }],
-    verbs: ['get', 'list'],
     compute: async () => [
       {
         kind: 'ComponentStatus',
@@ -53,7 +56,6 @@ export function componentStatusResource(storage: Pick<Storage, 'ping'>): Resourc
         conditions: [await storageHealth(() => storage.ping())],
       },
     ],
-    strategy: {},
     columns,
   });
 }

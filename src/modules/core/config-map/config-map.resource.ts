@@ -1,10 +1,10 @@
 import { type ConfigMap, configMap } from '../../../apis/core/v1/config-map.types.js';
 import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
 import { validateConfigMap, validateConfigMapUpdate } from './config-map.validation.js';
 
 /** ConfigMaps: text and binary entries, at most 1 MiB together. */
-export function configMapResource(): ResourceDefinition {
+export function configMapResource(): StoredResource {
   return defineResource<ConfigMap>({
     group: '',
     resource: 'configmaps',

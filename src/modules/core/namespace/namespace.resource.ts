@@ -5,7 +5,7 @@ import type { VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { keepField, statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { maskTrailingDash } from '../../../registry/metadata/before-create.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
 import type { Strategy } from '../../../registry/strategy.js';
 
 const finalizersPath = FieldPath.of('spec', 'finalizers');
@@ -16,7 +16,7 @@ const phasePath = FieldPath.of('status', 'Phase');
 const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion']);
 
 /** Namespaces: they stay, Terminating, until their content is gone and `finalize` has emptied `spec.finalizers`. */
-export function namespaceResource(names: VendorNames): ResourceDefinition {
+export function namespaceResource(names: VendorNames): StoredResource {
   return defineResource<Namespace>({
     group: '',
     resource: 'namespaces',
@@ -44,6 +44,7 @@ export function namespaceResource(names: VendorNames): ResourceDefinition {
     subresources: [
       statusSubresource<Namespace>({ validate: validatePhase }),
       {
+        type: 'part',
         name: 'finalize',
         verbs: ['update'],
         prepareForUpdate: (_context, object, old) => keepField(object, old, 'status'),

@@ -2,15 +2,14 @@ import { type Binding, binding, type Pod, type PodCondition } from '../../../api
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { type Clock, formatTime } from '../../../machinery/clock.js';
 import { badRequestError, conflictError } from '../../../machinery/status-error.js';
-import type { SubresourceDefinition } from '../../../registry/resource-definition.js';
+import type { CreatedSubresource } from '../../../registry/subresource-definition.js';
 
 /** The path through which a scheduler puts a pod on a node. */
-export function bindingPath(clock: Clock): SubresourceDefinition {
+export function bindingPath(clock: Clock): CreatedSubresource {
   return {
+    type: 'created',
     name: 'binding',
-    kind: { group: '', version: 'v1', kind: 'Binding' },
-    type: binding,
-    verbs: ['create'],
+    body: { kind: { group: '', version: 'v1', kind: 'Binding' }, type: binding },
     write: (_context, parent, body) => bind(parent as unknown as Pod, body as unknown as Binding, clock),
     // The rule that a pod's spec can't change is about its own path.
     validateUpdate: () => [],

@@ -8,13 +8,13 @@ import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.valid
 import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../machinery/names.js';
 import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import type { SubresourceDefinition } from '../../../registry/resource-definition.js';
+import type { PartSubresource } from '../../../registry/subresource-definition.js';
 
 const status = FieldPath.of('status');
 const ephemeralPath = FieldPath.of('spec', 'ephemeralContainers');
 
 /** The `status` path of pods, through which node agents report. */
-export function podStatusPath(): SubresourceDefinition {
+export function podStatusPath(): PartSubresource {
   return statusSubresource<Pod>({
     keep(object, old) {
       if (old.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences;
@@ -85,8 +85,9 @@ function checkPodIps(pod: Pod, errors: FieldError[]): void {
 }
 
 /** The path that adds containers to a running pod, for looking into it. */
-export function ephemeralContainersPath(options: PodValidationOptions): SubresourceDefinition {
+export function ephemeralContainersPath(options: PodValidationOptions): PartSubresource {
   return {
+    type: 'part',
     name: 'ephemeralcontainers',
     verbs: ['get', 'patch', 'update'],
     prepareForUpdate: (_context, object, old) => {

@@ -1,6 +1,6 @@
 import { type Pod, pod } from '../../../apis/core/v1/pod.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
 import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';
@@ -9,7 +9,7 @@ import { ephemeralContainersPath, podStatusPath } from './pod.paths.js';
 import { podStrategy } from './pod.strategy.js';
 
 /** Pods: containers that run together on one node. */
-export function podResource(names: VendorNames, stores: ResourceStores): ResourceDefinition {
+export function podResource(names: VendorNames, stores: ResourceStores): StoredResource {
   const options = { names };
   return defineResource<Pod>({
     group: '',

@@ -4,6 +4,7 @@ import { DefinitionTester, testNames, testStores, testTime } from '../../../../t
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { StatusError } from '../../../machinery/status-error.js';
 import { fieldsOf } from '../../../registry/store/selection.js';
+import type { CreatedSubresource } from '../../../registry/subresource-definition.js';
 import { podResource } from './pod.resource.js';
 
 const definition = podResource(testNames, testStores());
@@ -163,9 +164,9 @@ describe('pod status', () => {
 });
 
 describe('pod binding', () => {
-  const path = definition.subresources?.find((s) => s.name === 'binding');
+  const path = definition.subresources?.find((s) => s.type === 'created') as CreatedSubresource;
   const bind = (pod: ApiObject, body: Record<string, unknown>) =>
-    path?.write?.({} as never, structuredClone(pod), { metadata: {}, ...body } as ApiObject);
+    path.write({} as never, structuredClone(pod), { metadata: {}, ...body } as ApiObject);
 
   it('puts the pod on the node', () => {
     const body = { metadata: { annotations: { x: 'y' } }, target: { kind: 'Node', name: 'n' } };
@@ -175,7 +176,7 @@ describe('pod binding', () => {
     assert.deepEqual((bound.status as { conditions: unknown }).conditions, [
       { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: testTime },
     ]);
-    assert.deepEqual(path?.createAnswer?.({} as never, {} as ApiObject), {
+    assert.deepEqual(path.createAnswer({} as never, {} as ApiObject), {
       kind: 'Status',
       apiVersion: 'v1',
       metadata: {},

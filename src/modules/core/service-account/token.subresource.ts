@@ -11,9 +11,9 @@ import { addWarning, type RequestContext } from '../../../machinery/request-cont
 import { badRequestError, conflictError, invalidError, notFoundError } from '../../../machinery/status-error.js';
 import type { BoundObject, ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../../machinery/tokens.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import type { SubresourceAction, SubresourceDefinition } from '../../../registry/resource-definition.js';
 import { readStored, type StoredResources } from '../../../registry/store/object-codec.js';
 import { toStatusError } from '../../../registry/store/to-status-error.js';
+import type { SubresourceAction, VirtualSubresource } from '../../../registry/subresource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
 const minSeconds = 600;
@@ -34,13 +34,12 @@ type Target = Pick<ServiceAccountTokenRequest, 'bound' | 'node'>;
  * `token`: asks for a token of the account (specification 4.9). A token works without being stored anywhere, so a dry run
  * is checked like any other request and answers an empty one.
  */
-export function tokenPath(context: TokenContext, issuer: ServiceAccountTokenIssuer): SubresourceDefinition {
+export function tokenPath(context: TokenContext, issuer: ServiceAccountTokenIssuer): VirtualSubresource {
   const group = groupName('authentication', context.names);
   return {
+    type: 'virtual',
     name: 'token',
-    kind: { group, version: 'v1', kind: 'TokenRequest' },
-    type: tokenRequest,
-    verbs: ['create'],
+    body: { kind: { group, version: 'v1', kind: 'TokenRequest' }, type: tokenRequest },
     perform: (request, action) => performToken(context, issuer, group, request, action),
   };
 }

@@ -27,6 +27,7 @@ export function ingressResource(names: VendorNames): ResourceDefinition {
     columns: ingressColumns,
     subresources: [
       {
+        type: 'part',
         name: 'status',
         verbs: ['get', 'patch', 'update'],
         prepareForUpdate: keepSpec,

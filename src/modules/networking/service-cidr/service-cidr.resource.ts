@@ -37,6 +37,7 @@ export function serviceCidrResource(names: VendorNames): ResourceDefinition {
     columns,
     subresources: [
       {
+        type: 'part',
         name: 'status',
         verbs: ['get', 'patch', 'update'],
         prepareForUpdate: keepSpec,

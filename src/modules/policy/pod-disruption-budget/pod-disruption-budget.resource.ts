@@ -57,6 +57,7 @@ export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinit
     columns,
     subresources: [
       {
+        type: 'part',
         name: 'status',
         verbs: ['get', 'patch', 'update'],
         prepareForUpdate: (_context, object, old) => {

@@ -53,6 +53,7 @@ export function volumeAttachmentResource(names: VendorNames): ResourceDefinition
     columns,
     subresources: [
       {
+        type: 'part',
         name: 'status',
         verbs: ['get', 'patch', 'update'],
         prepareForUpdate: (_context, object, old) => {

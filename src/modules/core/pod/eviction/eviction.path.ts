@@ -1,20 +1,19 @@
 import { eviction } from '../../../../apis/policy/v1/eviction.types.js';
 import { eviction as evictionV1beta1 } from '../../../../apis/policy/v1beta1/eviction.types.js';
 import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
-import type { SubresourceDefinition } from '../../../../registry/resource-definition.js';
 import type { ResourceStores } from '../../../../registry/store/resource-stores.js';
+import type { VirtualSubresource } from '../../../../registry/subresource-definition.js';
 import { PodEviction } from './eviction.js';
 
 /** The path that asks for a pod to be taken away, as far as budgets allow. */
-export function evictionPath(names: VendorNames, stores: ResourceStores): SubresourceDefinition {
+export function evictionPath(names: VendorNames, stores: ResourceStores): VirtualSubresource {
   const group = groupName('policy', names);
   const pods = new PodEviction(names, stores);
   return {
+    type: 'virtual',
     name: 'eviction',
-    kind: { group, version: 'v1', kind: 'Eviction' },
-    type: eviction,
+    body: { kind: { group, version: 'v1', kind: 'Eviction' }, type: eviction },
     otherBodies: [{ kind: { group, version: 'v1beta1', kind: 'Eviction' }, type: evictionV1beta1 }],
-    verbs: ['create'],
     perform: (request, action) => pods.evict(request, action),
   };
 }

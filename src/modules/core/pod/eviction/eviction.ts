@@ -11,11 +11,12 @@ import { notFoundError, StatusError, timeoutError } from '../../../../machinery/
 import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
 import { checkPreconditions } from '../../../../registry/metadata/before-delete.js';
 import { checkedDeleteOptions } from '../../../../registry/metadata/delete-options.js';
-import type { SubresourceAction } from '../../../../registry/resource-definition.js';
+import { partOf } from '../../../../registry/resource-definition.js';
 import { parseStored, parseText } from '../../../../registry/store/object-codec.js';
 import type { ResourceStores } from '../../../../registry/store/resource-stores.js';
 import type { Store } from '../../../../registry/store/store.js';
 import type { DeleteOptions } from '../../../../registry/strategy.js';
+import type { SubresourceAction } from '../../../../registry/subresource-definition.js';
 import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
 
 /** How often a pod that changes under the hands is looked at anew. */
@@ -96,7 +97,7 @@ export class PodEviction {
   private async count(request: RequestContext, budget: PodDisruptionBudget, pod: Pod, dryRun: boolean): Promise<void> {
     const { name = '', namespace = '' } = budget.metadata;
     const store = this.budgetStore();
-    const subresource = store.resource.definition.subresources?.find((s) => s.name === 'status');
+    const subresource = partOf(store.resource.definition, 'status');
     await store.update(request, namespace, name, {
       dryRun,
       validate: admitted,

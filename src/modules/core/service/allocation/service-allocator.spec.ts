@@ -222,7 +222,7 @@ describe('service allocation', () => {
     const process = await Process.start(databaseUrl, time);
     try {
       // What a process leaves that dies between the allocation and its service.
-      const definition = dead.context.registry.find('', 'v1', 'services')?.definition;
+      const definition = dead.context.registry.findStoredResource('', 'v1', 'services')?.definition;
       const object = decode(serviceType, {
         metadata: { name: 'lost', namespace: 'n', uid: randomUUID() },
         spec: {
@@ -252,7 +252,7 @@ describe('service allocation', () => {
 
   it('lets the lost service itself be written at once', async () => {
     await withProcesses(1, async (process) => {
-      const definition = process.context.registry.find('', 'v1', 'services')?.definition;
+      const definition = process.context.registry.findStoredResource('', 'v1', 'services')?.definition;
       const spec = { clusterIP: '10.0.0.7', clusterIPs: ['10.0.0.7'] };
       const metadata = { name: 'lost', namespace: 'n', uid: randomUUID() };
       const object = decode(serviceType, { metadata, spec }).value as unknown as ApiObject;
