@@ -40,6 +40,7 @@ const services = new EndpointServices(
     minRequestTimeoutSeconds: 1800,
     maxConnectionBytesPerSecond: 0,
     listPageSize: 500,
+    deleteCollectionWorkers: 8,
     shutdown: new AbortController().signal,
   },
   metaKinds,

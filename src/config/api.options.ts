@@ -69,6 +69,15 @@ export class ApiOptions {
   readonly maxConnectionBytesPerSecond: number = 0;
 
   @Flag({
+    name: 'delete-collection-workers',
+    type: 'int',
+    unit: 'deletes',
+    usage: 'Most deletes at one time for one DELETE of a collection.',
+  })
+  @Min(1, positive)
+  readonly deleteCollectionWorkers: number = 8;
+
+  @Flag({
     name: 'shutdown-delay-duration',
     type: 'duration',
     usage:

@@ -92,6 +92,7 @@ describe('parseOptions', () => {
     ['--request-timeout=-1s', /greater than 0/],
     ['--shutdown-delay-duration=-1s', /not be negative/],
     ['--max-requests-inflight=-1', /not be negative/],
+    ['--delete-collection-workers=0', /greater than 0/],
     ['--database-pool-size=0', /between 1 and 100/],
     ['--service-cluster-ip-range=10.0.0.0/8', /too large/],
     ['--service-cluster-ip-range=10.0.0.0/31', /too small/],

@@ -56,7 +56,7 @@ import { StatusFilter } from './status.filter.js';
         stores: ResourceStores,
         names: VendorNames,
         metrics: Metrics,
-        { minRequestTimeoutSeconds, maxConnectionBytesPerSecond }: ApiOptions,
+        { minRequestTimeoutSeconds, maxConnectionBytesPerSecond, deleteCollectionWorkers }: ApiOptions,
         state: ServingState,
         authentication: Authentication,
       ) =>
@@ -69,6 +69,7 @@ import { StatusFilter } from './status.filter.js';
             minRequestTimeoutSeconds,
             maxConnectionBytesPerSecond,
             listPageSize,
+            deleteCollectionWorkers,
             shutdown: state.ended,
             documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
           },

@@ -1,5 +1,6 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { AdmissionOptions } from '../config/admission.options.js';
+import { ApiOptions } from '../config/api.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
 import { LoggingOptions } from '../config/logging.options.js';
 import { LargeLane } from '../large/large-lane.js';
@@ -25,6 +26,7 @@ export const LARGE_LANE = Symbol('LargeLane');
 export const largeLane: FactoryProvider<OpenLane> = {
   provide: LARGE_LANE,
   inject: [
+    ApiOptions,
     ClusterOptions,
     AdmissionOptions,
     LoggingOptions,
@@ -38,6 +40,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
   ],
   useFactory:
     (
+      { deleteCollectionWorkers }: ApiOptions,
       cluster: ClusterOptions,
       admission: AdmissionOptions,
       logging: LoggingOptions,
@@ -51,7 +54,16 @@ export const largeLane: FactoryProvider<OpenLane> = {
     ): OpenLane =>
     (continueKey) =>
       new LargeLane(
-        { cluster, admission, logging, continueKey, maxBodyBytes, listPageSize, issuer: issuer && factsOf(issuer) },
+        {
+          cluster,
+          admission,
+          logging,
+          continueKey,
+          maxBodyBytes,
+          listPageSize,
+          deleteCollectionWorkers,
+          issuer: issuer && factsOf(issuer),
+        },
         { storage, authorizer, rules, tokens, issuer, namespaces },
         logger,
       ),

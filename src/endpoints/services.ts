@@ -23,6 +23,8 @@ export interface EndpointOptions {
   readonly shutdown: AbortSignal;
   /** Objects read per round trip while a long list is streamed. */
   readonly listPageSize: number;
+  /** Most deletes under way at one time for one DELETE of a collection. */
+  readonly deleteCollectionWorkers: number;
   /** Paths of documents that are no resources and that only some servers have. Default: none. */
   readonly documentPaths?: () => readonly string[];
   /** From 0 to below 1; spreads what would else happen to all clients at once. Default: random. */

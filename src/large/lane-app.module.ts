@@ -59,7 +59,7 @@ export class LaneAppModule {
 @Module({})
 class RemoteProcessModule {
   static of(settings: LaneSettings, storage: Storage, call: LaneCall): DynamicModule {
-    const { issuer, maxBodyBytes, listPageSize, continueKey } = settings;
+    const { issuer, maxBodyBytes, listPageSize, deleteCollectionWorkers, continueKey } = settings;
     const providers: Provider[] = [
       { provide: STORAGE, useValue: storage },
       {
@@ -97,6 +97,7 @@ class RemoteProcessModule {
           const options = {
             maxBodyBytes,
             listPageSize,
+            deleteCollectionWorkers,
             minRequestTimeoutSeconds: 0,
             maxConnectionBytesPerSecond: 0,
             shutdown: new AbortController().signal,

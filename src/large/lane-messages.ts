@@ -15,6 +15,7 @@ export interface LaneSettings {
   readonly continueKey: Uint8Array;
   readonly maxBodyBytes: number;
   readonly listPageSize: number;
+  readonly deleteCollectionWorkers: number;
   /** Of the issuer of tokens; undefined: this process has none. */
   readonly issuer: { readonly audiences: readonly string[]; readonly maxExpirationSeconds?: number } | undefined;
 }

@@ -17,6 +17,7 @@ const settings: LaneSettings = {
   continueKey: new Uint8Array(32),
   maxBodyBytes: 3 * 2 ** 20,
   listPageSize: 500,
+  deleteCollectionWorkers: 8,
   issuer: undefined,
 };
 

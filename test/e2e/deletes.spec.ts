@@ -185,6 +185,31 @@ describe('DELETE of a collection', () => {
   });
 });
 
+describe('--delete-collection-workers', () => {
+  /** Batches of writes that the server has sent to the database. */
+  async function batchesOf(asked: ApiClient): Promise<number> {
+    const text = (await asked.get('/metrics')).text;
+    return Number(/^storage_write_batch_size_count(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1]);
+  }
+
+  it('bounds the deletes that are under way at one time', async () => {
+    const other = await TestCluster.start({ servers: 1, flags: ['--delete-collection-workers=1'] });
+    try {
+      const { client: alone } = other.first;
+      const count = 40;
+      await Promise.all(
+        Array.from({ length: count }, (_, i) => alone.post(`${core}/configmaps`, { metadata: { name: `map-${i}` } })),
+      );
+      const before = await batchesOf(alone);
+      succeeded(await alone.delete(`${core}/configmaps?limit=${count}`), 'all');
+      // One after the other, each waits for a batch of its own.
+      assert.ok((await batchesOf(alone)) - before >= count, `${(await batchesOf(alone)) - before} batches`);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
 describe('a list', () => {
   it('ends at the time it is told', async () => {
     await whileLocked('access exclusive', async () => {

@@ -29,6 +29,7 @@ const services = new EndpointServices(
     maxConnectionBytesPerSecond: 0,
     shutdown: new AbortController().signal,
     listPageSize: 1,
+    deleteCollectionWorkers: 1,
   },
   metaKinds,
 );

@@ -8,9 +8,6 @@ import type { ResourceRequest } from '../resource-request.js';
 import { deleteOne, readOptions } from './delete.js';
 import { listQuery, readPages } from './list-pages.js';
 
-/** Deletes of a collection that are under way at the same time. */
-const collectionWorkers = 8;
-
 interface Target {
   readonly namespace: string;
   readonly name: string;
@@ -39,14 +36,19 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   }
   // What is deleted here would not be among the objects that another thread finds.
   context.canLeave = false;
-  await forEachAtOnce(targets, collectionWorkers, context.signal, async ({ namespace, name, uid }) => {
-    try {
-      await deleteOne(request, namespace, name, options, uid);
-    } catch (error) {
-      // Somebody else was faster: gone is what was wanted.
-      if (!(error instanceof StatusError) || error.reason !== 'NotFound') throw error;
-    }
-  });
+  await forEachAtOnce(
+    targets,
+    services.options.deleteCollectionWorkers,
+    context.signal,
+    async ({ namespace, name, uid }) => {
+      try {
+        await deleteOne(request, namespace, name, options, uid);
+      } catch (error) {
+        // Somebody else was faster: gone is what was wanted.
+        if (!(error instanceof StatusError) || error.reason !== 'NotFound') throw error;
+      }
+    },
+  );
   sendValue(request, 200, successStatus(request), accepted, services.kinds.status);
 }
 
