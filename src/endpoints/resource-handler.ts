@@ -102,7 +102,9 @@ function handleAnyPatch(request: ResourceRequest): Promise<void> {
 
 /** What reads a path is routed before: here is another method on it, or a path that nothing is served at. */
 function plainPathError(services: EndpointServices, path: string): Error {
-  return path === '/' || readOnlyPaths(services).includes(path) ? methodNotAllowedError() : unknownPathError();
+  // As for reads, a slash at the end makes no difference.
+  const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  return plain === '/' || readOnlyPaths(services).includes(plain) ? methodNotAllowedError() : unknownPathError();
 }
 
 /** Requests to a deprecated version get a warning, an audit annotation and a metric (specification 6.2, 6.3). */

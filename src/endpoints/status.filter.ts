@@ -11,7 +11,7 @@ import {
   unsupportedMediaTypeError,
 } from '../machinery/status-error.js';
 import { Logger } from '../observability/logger.js';
-import { type AcceptedType, plainJson } from './negotiation/accept.js';
+import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.js';
 import { encodeValue, formatWarning } from './negotiation/respond.js';
 import { EndpointServices } from './services.js';
 
@@ -89,11 +89,13 @@ export class StatusFilter implements ExceptionFilter {
     const warnings = request.plinthContext?.warnings ?? [];
     if (warnings.length > 0) reply.header('warning', warnings.map(formatWarning));
     const accepted = this.acceptedType(request.headers.accept);
+    const context = request.plinthContext;
+    const pretty = accepted.pretty || (context !== undefined && wantsPretty(context.query, context.userAgent));
     reply
       .code(answer.code)
       .header('cache-control', 'no-cache, private')
       .header('content-type', accepted.contentType)
-      .send(encodeValue(answer.toStatus(), accepted, this.services.kinds.status, false));
+      .send(encodeValue(answer.toStatus(), accepted, this.services.kinds.status, pretty));
   }
 
   /** The form the client reads; JSON when it reads none that there is. */

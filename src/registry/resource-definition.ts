@@ -78,6 +78,8 @@ export interface VirtualResource<T extends ApiObject = ApiObject> extends Resour
   readonly type: 'virtual';
   /** Fills in what the object asks for, or answers with a Status. The object has stood mutating admission. */
   readonly answer: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
+  /** The answer is a Status when it succeeds: documents say so. */
+  readonly answersStatus?: true;
 }
 
 /** A resource whose objects are found out when somebody asks: they can be read and nothing else. */

@@ -65,6 +65,8 @@ export interface VirtualSubresource {
    * calls `action.validate` before anything happens; throws a StatusError to refuse.
    */
   readonly perform: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
+  /** The answer is a Status when it succeeds: documents say so. */
+  readonly answersStatus?: true;
 }
 
 /** A path below the objects of a resource. */
@@ -106,6 +108,19 @@ export function bodyKindOf(subresource: SubresourceDefinition | undefined): Body
     case 'created':
     case 'virtual':
       return subresource.body;
+  }
+}
+
+/** Whether a create on a subresource answers a Status when it succeeds, not an object. */
+export function answersStatus(subresource: SubresourceDefinition): boolean {
+  switch (subresource.type) {
+    case 'part':
+    case 'view':
+      return false;
+    case 'created':
+      return true;
+    case 'virtual':
+      return subresource.answersStatus === true;
   }
 }
 

@@ -188,7 +188,8 @@ describe('/openapi/v3', () => {
       assert.match(url, new RegExp(`hash=${headers.etag?.replaceAll('"', '')}$`));
       checkPaths(body, path, resources);
       for (const ref of references(body)) {
-        assert.ok(body.components.schemas[ref.replace('#/components/schemas/', '')], ref);
+        const [, part, name] = /^#\/components\/(schemas|responses)\/(.+)$/.exec(ref) ?? [];
+        assert.ok(body.components[part as string]?.[name as string], ref);
       }
     }
     for (const path of ['api', 'apis', 'apis/apps', 'version']) {

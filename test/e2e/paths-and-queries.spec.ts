@@ -28,7 +28,8 @@ describe('plain paths', () => {
   });
 
   it('refuse other methods with a 405, and unknown ones with a 404', async () => {
-    for (const path of ['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/version', '/metrics']) {
+    const plain = ['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/version', '/metrics'];
+    for (const path of [...plain, ...plain.map((one) => `${one}/`), '/']) {
       const refused = await client.post(path, {});
       assert.equal(refused.status, 405, path);
       assert.equal(refused.body.reason, 'MethodNotAllowed', path);

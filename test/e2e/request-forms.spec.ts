@@ -72,6 +72,14 @@ describe('booleans in queries', () => {
     }
     assert.equal(await isPretty('pretty=yes'), false);
   });
+
+  it('indent errors as other answers', async () => {
+    const missing = `${path}/none-such`;
+    assert.match((await client.get(`${missing}?pretty=true`)).text, /^\{\n {2}"kind": "Status"/);
+    assert.match((await client.get(missing)).text, /^\{"kind":"Status"/);
+    const browser = { headers: { 'user-agent': 'Mozilla/5.0' } };
+    assert.match((await client.get(missing, browser)).text, /^\{\n/);
+  });
 });
 
 describe('a scale', () => {

@@ -10,6 +10,8 @@ export interface Slot {
   readonly as: 'text' | 'flag' | 'any' | 'default' | (() => Shape | Union);
   /** Set when the member is a map: number of the repeated name and value pairs. */
   readonly entries?: number;
+  /** Names of the map that have a field of their own instead of a pair, with its number. */
+  readonly own?: Readonly<Record<string, number>>;
   /** Messages around the value, from the outside inwards, by the number of the field they have it in. */
   readonly wrap?: readonly number[];
 }
@@ -130,6 +132,7 @@ const schema3: Shape = {
     type: text(25),
     allOf: message(26, () => schemaOrReference3),
     oneOf: message(27, () => schemaOrReference3),
+    anyOf: message(28, () => schemaOrReference3),
     items: message(30, () => schemaOrReference3, [1]),
     properties: map(31, 1, () => schemaOrReference3),
     additionalProperties: message(32, () => schemaOrReference3, [1]),
@@ -152,6 +155,10 @@ const parameter3: Shape = {
   },
 };
 
+const response3: Shape = { fields: { description: text(1), content: map(3, 1, () => content3) } };
+const responseOrReference3: Union = (value) =>
+  value.$ref === undefined ? { wrap: [1], shape: response3 } : { wrap: [2], shape: reference3 };
+
 const operation3: Shape = {
   fields: {
     tags: text(1),
@@ -159,7 +166,7 @@ const operation3: Shape = {
     operationId: text(5),
     parameters: message(6, () => parameter3, [1]),
     requestBody: message(7, () => ({ fields: { content: map(2, 1, () => content3), required: flag(3) } }), [1]),
-    responses: map(8, 2, () => ({ fields: { description: text(1), content: map(3, 1, () => content3) } }), [1]),
+    responses: { ...map(8, 2, () => responseOrReference3), own: { default: 1 } },
   },
   extensions: 13,
 };
@@ -184,6 +191,7 @@ export const openApi3Message: Shape = {
     components: message(5, () => ({
       fields: {
         schemas: map(1, 1, () => schemaOrReference3),
+        responses: map(2, 1, () => responseOrReference3),
         securitySchemes: map(
           7,
           1,

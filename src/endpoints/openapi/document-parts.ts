@@ -12,6 +12,7 @@ export const descriptions: Readonly<Record<string | number, string>> = {
   201: 'Created',
   202: 'Accepted',
   401: 'Unauthorized',
+  default: 'Any failure, and why.',
   bearer: 'A bearer token.',
 };
 

@@ -104,11 +104,15 @@ it('encodes an OpenAPI 3.0 document', () => {
           ...operation,
           parameters: [{ name: 'dryRun', in: 'query', schema: { type: 'string', uniqueItems: true } }],
           requestBody: { content: { '*/*': { schema } }, required: true },
-          responses: { 201: { description: 'Created', content: { 'application/json': { schema } } } },
+          responses: {
+            201: { description: 'Created', content: { 'application/json': { schema: { anyOf: [schema] } } } },
+            default: { $ref: '#/components/responses/Failure' },
+          },
         },
       },
     },
     components: {
+      responses: { Failure: { description: 'No', content: { 'application/json': { schema } } } },
       schemas: {
         Thing: {
           type: 'object',
@@ -131,7 +135,10 @@ it('encodes an OpenAPI 3.0 document', () => {
     [[...post, 7, 1, 2, 1, 2, 1, 2, 1], ['#/components/schemas/Thing']],
     [[...post, 7, 1, 3], [1]],
     [[...post, 8, 2, 1], ['201']],
-    [[...post, 8, 2, 2, 1, 3, 1, 2, 1, 2, 1], ['#/components/schemas/Thing']],
+    [[...post, 8, 2, 2, 1, 3, 1, 2, 1, 1, 28, 2, 1], ['#/components/schemas/Thing']],
+    [[...post, 8, 1, 2, 1], ['#/components/responses/Failure']],
+    [[5, 2, 1, 1], ['Failure']],
+    [[5, 2, 1, 2, 1, 3, 1, 2, 1, 2, 1], ['#/components/schemas/Thing']],
     [[...post, 13, 2, 2], ['{"group":"","kind":"Thing","version":"v1"}']],
     [[...properties, 26, 2, 1], ['#/components/schemas/Thing']],
     [

@@ -47,6 +47,11 @@ function writeMember(writer: Writer, slot: Slot, member: unknown): void {
 function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): void {
   tag(writer, slot.number, bytes).fork();
   for (const [name, member] of Object.entries(value)) {
+    const own = slot.own?.[name];
+    if (own !== undefined) {
+      writeWrapped(writer, own, slot.wrap ?? [], slot, member);
+      continue;
+    }
     tag(writer, entries, bytes).fork();
     tag(writer, 1, bytes).string(name);
     writeWrapped(writer, 2, slot.wrap ?? [], slot, member);

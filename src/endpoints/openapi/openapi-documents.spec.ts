@@ -52,6 +52,7 @@ const things = defineResource({
       type: 'virtual',
       name: 'binding',
       body: { kind: { group, version: 'v1', kind: 'Thing' }, type: thing },
+      answersStatus: true,
       perform: async (_context, { body }) => body,
     },
   ],
@@ -171,6 +172,25 @@ describe('OpenAPI 3.0 documents', () => {
     assert.deepEqual(post.requestBody, { content: { '*/*': { schema } }, required: true });
     assert.deepEqual(post.responses[201].content['application/json'], { schema });
     assert.equal(documents.openApi3('apis/none/v1', 'json'), undefined);
+  });
+
+  it('tell what creates and deletes may answer, and that failures are a Status', async () => {
+    const { documents } = setUp();
+    const { paths, components } = parse(await documents.openApi3(`apis/${group}/v1`, 'json'));
+    const { paths: paths2 } = parse(await documents.swagger('json'));
+    const named = (name: string) => ({ $ref: `#/components/schemas/io.k8s.${name}` });
+    const [status, object] = [named('apimachinery.pkg.apis.meta.v1.Status'), named('api.shop.v1.Thing')];
+    const path = `${base}/namespaces/{namespace}/things/{name}`;
+    const { responses } = paths[path].delete;
+    assert.deepEqual(responses[200].content['application/json'].schema, { anyOf: [status, object] });
+    const created = paths[`${path}/binding`].post.responses[201];
+    assert.deepEqual(created.content['application/yaml'].schema, status);
+    const failure = { $ref: '#/components/responses/Failure' };
+    assert.deepEqual([responses[401], responses.default], [failure, failure]);
+    assert.deepEqual(components.responses.Failure.content['application/json'].schema, status);
+    const status2 = { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Status' };
+    const responses2 = paths2[path].delete.responses;
+    for (const code of ['200', '401', 'default']) assert.deepEqual(responses2[code].schema, status2, code);
   });
 
   it('are made once, and again when their resources changed', async () => {

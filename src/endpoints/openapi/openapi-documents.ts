@@ -11,7 +11,7 @@ import { openApi3Message, swaggerMessage } from './document-messages.js';
 import type { DocumentInfo } from './document-parts.js';
 import { openApi3Document } from './openapi3-document.js';
 import type { PathModel } from './operation-model.js';
-import { resourcePaths } from './resource-paths.js';
+import { mediaTypes, resourcePaths } from './resource-paths.js';
 import { swaggerDocument } from './swagger-document.js';
 
 const compress = promisify(gzip);
@@ -58,7 +58,7 @@ export class OpenApiDocuments {
     const resources = sources.flatMap((source) => source.resources);
     return this.hold(`v2 ${form}`, resources, () => {
       const paths = sources.flatMap((source) => source.paths());
-      const document = swaggerDocument(this.info, this.schemaOptions(), paths);
+      const document = swaggerDocument(this.info, this.schemaOptions(), paths, this.services.kinds.status);
       return form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(swaggerMessage, document);
     });
   }
@@ -86,7 +86,9 @@ export class OpenApiDocuments {
 
   private fromSource(path: string, source: Source, form: DocumentForm): Promise<OpenApiDocument> {
     return this.hold(`v3 ${form} ${path}`, source.resources, () => {
-      const document = openApi3Document(this.info, this.schemaOptions(), source.paths());
+      const { kinds, names } = this.services;
+      const options = this.schemaOptions();
+      const document = openApi3Document(this.info, options, source.paths(), kinds.status, mediaTypes(names));
       return form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(openApi3Message, document);
     });
   }

@@ -1,12 +1,27 @@
-import { OpenApiBuilder, type OpenApiOptions, type OpenApiSchema } from '../../machinery/schema/index.js';
+import {
+  OpenApiBuilder,
+  type OpenApiOptions,
+  type OpenApiSchema,
+  type StructType,
+} from '../../machinery/schema/index.js';
 import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
 
-/** An OpenAPI 3.0 document of these paths, with the schemas of everything they use. */
+/** Where the one description of failures stands, which every operation refers to. */
+const failureName = 'Failure';
+
+/**
+ * An OpenAPI 3.0 document of these paths, with the schemas of everything they use.
+ *
+ * @param failure what failures answer
+ * @param failureTypes its media types
+ */
 export function openApi3Document(
   info: DocumentInfo,
   options: Omit<OpenApiOptions, 'version'>,
   paths: readonly PathModel[],
+  failure: StructType,
+  failureTypes: readonly string[],
 ): Record<string, unknown> {
   const builder = new OpenApiBuilder({ ...options, version: 3 });
   const items: Record<string, unknown> = {};
@@ -16,23 +31,31 @@ export function openApi3Document(
     if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);
     items[path.path] = item;
   }
+  const failed = contentObject(failureTypes, builder.reference(failure));
   const bearer = { type: 'apiKey', description: descriptions.bearer, name: 'authorization', in: 'header' };
   return {
     openapi: '3.0.0',
     info,
     paths: items,
-    components: { schemas: builder.definitions, securitySchemes: { BearerToken: bearer } },
+    components: {
+      schemas: builder.definitions,
+      responses: { [failureName]: { description: descriptions.default, content: failed } },
+      securitySchemes: { BearerToken: bearer },
+    },
     security: [{ BearerToken: [] }],
   };
 }
 
 function operationObject(builder: OpenApiBuilder, operation: OperationModel): Record<string, unknown> {
-  const { body } = operation;
-  const schema = contentSchema(builder, operation.answer);
-  const content = contentObject(operation.produces, schema);
+  const { body, answer, otherAnswer } = operation;
+  const schema = contentSchema(builder, answer);
+  const other = otherAnswer === undefined ? undefined : contentSchema(builder, otherAnswer);
+  const content = contentObject(operation.produces, other === undefined ? schema : { anyOf: [schema, other] });
   const responses: Record<string, unknown> = {};
   for (const code of operation.codes) responses[code] = { description: descriptions[code], content };
-  responses[401] = { description: descriptions[401] };
+  const failure = { $ref: `#/components/responses/${failureName}` };
+  responses[401] = failure;
+  responses.default = failure;
   return {
     tags: [operation.tag],
     description: operation.description,

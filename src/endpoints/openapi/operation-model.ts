@@ -30,6 +30,8 @@ export interface OperationModel {
   /** Codes of success; every one answers the same content. */
   readonly codes: readonly number[];
   readonly answer: ContentModel;
+  /** What a success may show instead; Swagger 2.0 has no words for it. */
+  readonly otherAnswer?: ContentModel;
 }
 
 export interface PathModel {

@@ -4,7 +4,12 @@ import type { VendorNames } from '../../machinery/vendor.js';
 import { showsDeletedObject, subresourcesOf, verbsOf } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { ResourceVerb } from '../../registry/resource-verb.js';
-import { bodyKindOf, type SubresourceDefinition, subresourceVerbs } from '../../registry/subresource-definition.js';
+import {
+  answersStatus,
+  bodyKindOf,
+  type SubresourceDefinition,
+  subresourceVerbs,
+} from '../../registry/subresource-definition.js';
 import { applyMediaType, patchMediaTypes } from '../handlers/patch.js';
 import type { MetaKinds } from '../meta-kinds.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
@@ -109,6 +114,7 @@ class ResourcePaths {
     const operations: OperationModel[] = [];
     if (this.verbs.includes('list')) operations.push(this.listOperation(this.id('list')));
     if (this.verbs.includes('create')) {
+      const isStatus = definition.type === 'virtual' && definition.answersStatus === true;
       operations.push(
         this.operation('post', 'post', {
           id: this.id('create'),
@@ -116,7 +122,7 @@ class ResourcePaths {
           parameters: queryParameters.write,
           body: { content: served.type, required: true },
           codes: [200, 201, 202],
-          answer: served.type,
+          answer: isStatus ? this.context.kinds.status : served.type,
         }),
       );
     }
@@ -163,6 +169,7 @@ class ResourcePaths {
     }
     if (this.verbs.includes('delete')) {
       const { deleteOptions, status } = this.context.kinds;
+      const showsObject = showsDeletedObject(definition);
       operations.push(
         this.operation('delete', 'delete', {
           id: this.id('delete'),
@@ -170,7 +177,9 @@ class ResourcePaths {
           parameters: queryParameters.delete,
           body: { content: deleteOptions, required: false },
           codes: [200, 202],
-          answer: showsDeletedObject(definition) ? served.type : status,
+          answer: showsObject ? served.type : status,
+          // The object while something holds it, a Status for who may not read it.
+          otherAnswer: showsObject ? status : served.type,
         }),
       );
     }
@@ -196,7 +205,7 @@ class ResourcePaths {
           parameters: queryParameters.write,
           body: { content: type, required: true },
           codes: [200, 201, 202],
-          answer: type,
+          answer: answersStatus(sub) ? this.context.kinds.status : type,
         }),
       );
     }

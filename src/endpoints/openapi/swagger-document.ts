@@ -1,18 +1,23 @@
-import { OpenApiBuilder, type OpenApiOptions } from '../../machinery/schema/index.js';
+import { OpenApiBuilder, type OpenApiOptions, type StructType } from '../../machinery/schema/index.js';
 import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
 
-/** A Swagger 2.0 document of these paths, with the definitions of everything they use. */
+/**
+ * A Swagger 2.0 document of these paths, with the definitions of everything they use.
+ *
+ * @param failure what failures answer
+ */
 export function swaggerDocument(
   info: DocumentInfo,
   options: Omit<OpenApiOptions, 'version'>,
   paths: readonly PathModel[],
+  failure: StructType,
 ): Record<string, unknown> {
   const builder = new OpenApiBuilder({ ...options, version: 2 });
   const items: Record<string, unknown> = {};
   for (const path of paths) {
     const item: Record<string, unknown> = {};
-    for (const operation of path.operations) item[operation.method] = operationObject(builder, operation);
+    for (const operation of path.operations) item[operation.method] = operationObject(builder, operation, failure);
     if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);
     items[path.path] = item;
   }
@@ -28,7 +33,11 @@ export function swaggerDocument(
   };
 }
 
-function operationObject(builder: OpenApiBuilder, operation: OperationModel): Record<string, unknown> {
+function operationObject(
+  builder: OpenApiBuilder,
+  operation: OperationModel,
+  failure: StructType,
+): Record<string, unknown> {
   const { body } = operation;
   const parameters: unknown[] = operation.parameters.map(parameterObject);
   if (body !== undefined) {
@@ -39,7 +48,9 @@ function operationObject(builder: OpenApiBuilder, operation: OperationModel): Re
   for (const code of operation.codes) {
     responses[code] = { description: descriptions[code], schema: contentSchema(builder, operation.answer) };
   }
-  responses[401] = { description: descriptions[401] };
+  const schema = builder.reference(failure);
+  responses[401] = { description: descriptions[401], schema };
+  responses.default = { description: descriptions.default, schema };
   return {
     description: operation.description,
     consumes: operation.consumes,

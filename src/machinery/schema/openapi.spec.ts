@@ -93,6 +93,14 @@ test('version 2 definitions', () => {
   });
 });
 
+test('a number or a text has no type in version 2, which has none for both', () => {
+  const { builder } = build(2);
+  assert.deepEqual(builder.definitions['dev.example.apimachinery.pkg.util.intstr.IntOrString'], {
+    format: 'int-or-string',
+    'x-kubernetes-int-or-string': true,
+  });
+});
+
 test('version 3 keeps members beside a reference apart and every reference has its definition', () => {
   const { builder } = build(3);
   const schema = builder.definitions['dev.example.api.test.v1.Thing'];

@@ -7,6 +7,7 @@ export interface OpenApiSchema {
   $ref?: string;
   allOf?: OpenApiSchema[];
   oneOf?: OpenApiSchema[];
+  anyOf?: OpenApiSchema[];
   type?: string;
   format?: string;
   nullable?: boolean;
@@ -214,7 +215,8 @@ function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
       return version === 2 ? { type: 'string' } : { oneOf: [{ type: 'string' }, { type: 'number' }] };
     case 'intOrString':
       return version === 2
-        ? { type: 'string', format: 'int-or-string' }
+        ? // Swagger 2.0 has no type that is either: without one, every client and validator takes both.
+          { format: 'int-or-string', 'x-kubernetes-int-or-string': true }
         : { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' };
     case 'rawExtension':
     case 'fieldsV1':

@@ -48,5 +48,6 @@ export function bindingResource(stores: ResourceStores): ResourceDefinition {
     namespaced: true,
     versions: [{ version: 'v1', type: binding }],
     answer: bindPod,
+    answersStatus: true,
   });
 }

@@ -29,6 +29,7 @@ export function namespaceResource(names: VendorNames): StoredResource {
     defaultsRevision: 1,
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     strategy: namespaceStrategy(names),
+    strategyOptions: { returnsDeletedObject: true },
     selectableFieldNames: ['status.phase'],
     selectableFields: (object) => ({ 'status.phase': object.status.phase ?? '' }),
     columns: [

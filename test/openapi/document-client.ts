@@ -1,0 +1,103 @@
+import { parse, stringify } from 'yaml';
+import { listKind } from '../../src/apis/meta/v1/list-kind.types.js';
+import { formatApiVersion } from '../../src/machinery/group-version.js';
+import { decode, type KindType } from '../../src/machinery/schema/index.js';
+import { decodeEnvelope } from '../../src/machinery/schema/protobuf/index.js';
+import { groupName, vendorNames } from '../../src/machinery/vendor.js';
+import { decodeObject, encodeObject, ProtobufClient } from '../e2e/support/protobuf-client.js';
+import { declaredTypes } from '../support/declared-types.js';
+import type { Json } from './document-schemas.js';
+
+const names = vendorNames('k8s.io');
+
+/** An answer in any of the documented forms, read. */
+export interface Answer {
+  readonly status: number;
+  /** Without parameters such as `charset`, but with `stream`. */
+  readonly mediaType: string;
+  readonly warning: string | undefined;
+  /** What the body says, whatever its form; undefined when it has another form, or none. */
+  readonly value: Json;
+  readonly text: string;
+}
+
+export interface Sent {
+  readonly accept?: string;
+  readonly contentType?: string;
+  readonly body?: Json;
+}
+
+/** Speaks every form that the documents name, for requests and answers. */
+export class DocumentClient {
+  private readonly kinds = new Map<string, KindType>();
+
+  private constructor(
+    private readonly plain: ProtobufClient,
+    private readonly stranger: ProtobufClient,
+  ) {}
+
+  static async open(url: string, authority: string, token: string): Promise<DocumentClient> {
+    const client = new DocumentClient(
+      new ProtobufClient(url, authority, token),
+      new ProtobufClient(url, authority, 'nobody-knows-this-token'),
+    );
+    const { kinds } = await declaredTypes();
+    for (const type of kinds) client.kinds.set(keyOf(type), type);
+    for (const item of kinds) {
+      const type = listKind(item, { name: `${item.name}List` });
+      if (!client.kinds.has(keyOf(type))) client.kinds.set(keyOf(type), type);
+    }
+    return client;
+  }
+
+  async send(method: string, path: string, { accept = 'application/json', ...sent }: Sent = {}): Promise<Answer> {
+    const { body, contentType = 'application/json' } = sent;
+    const bytes = body === undefined ? undefined : this.encode(contentType, body);
+    const request = { accept, ...(bytes === undefined ? {} : { body: bytes, contentType }) };
+    return this.read(await this.plain.send(method, path, request));
+  }
+
+  /** The same request by somebody whose token is not known. */
+  async sendAsStranger(method: string, path: string): Promise<Answer> {
+    return this.read(await this.stranger.send(method, path, { accept: 'application/json' }));
+  }
+
+  private read(answer: Awaited<ReturnType<ProtobufClient['send']>>): Answer {
+    const { status, headers, bytes } = answer;
+    const mediaType = (headers['content-type'] ?? '').replace(/;\s*charset=[^;]*/, '').replaceAll(' ', '');
+    const text = bytes.toString('utf8');
+    const warning = headers.warning as string | undefined;
+    return { status, mediaType, warning, text, value: this.decode(mediaType, bytes, text) };
+  }
+
+  private decode(mediaType: string, bytes: Buffer, text: string): Json {
+    if (mediaType === 'application/yaml') return parse(text);
+    if (mediaType === 'application/json' && !isStream(text)) return JSON.parse(text);
+    if (mediaType !== names.protobufMediaTypes[0]) return undefined;
+    const envelope = decodeEnvelope(bytes);
+    // The versions of the core group have no version themselves.
+    const type = this.kinds.get(`${envelope.apiVersion || 'v1'} ${envelope.kind}`);
+    if (type === undefined) throw new Error(`no declaration of ${envelope.apiVersion} ${envelope.kind} is known`);
+    const value = decodeObject(type, envelope);
+    // Protobuf has no words for a list without members.
+    return value.items === null ? { ...value, items: [] } : value;
+  }
+
+  private encode(contentType: string, body: Json): Buffer {
+    if (typeof body === 'string') return Buffer.from(body);
+    if (contentType.endsWith('yaml')) return Buffer.from(stringify(body));
+    if (contentType !== names.protobufMediaTypes[0]) return Buffer.from(JSON.stringify(body));
+    const type = this.kinds.get(`${body.apiVersion} ${body.kind}`);
+    if (type === undefined) throw new Error(`no declaration of ${body.apiVersion} ${body.kind} is known`);
+    return encodeObject(type, decode(type, body).value as Json);
+  }
+}
+
+function keyOf({ kind: { group, version, kind: name } }: KindType): string {
+  return `${formatApiVersion({ group: groupName(group, names), version })} ${name}`;
+}
+
+/** Whether a text is a series of JSON values, as a watch writes them. */
+function isStream(text: string): boolean {
+  return text === '' || /^\{"type":"[A-Z]+","object":/.test(text);
+}

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { subresourcesOf } from '../../src/registry/resource-definition.js';
+import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { Random, seedVariable } from '../support/random.js';
+import { registeredGroups } from '../support/registered-groups.js';
+import { type Answer, DocumentClient, type Sent } from './document-client.js';
+import type { Json } from './document-schemas.js';
+import { effects } from './effects.js';
+import { breakBody, fittingValue } from './fitting-values.js';
+import { answerFaults, type Documents, type Method, methods, type Operation, readDocuments } from './operations.js';
+import { type Collection, creations, namespace, readCollections } from './samples.js';
+
+const fittingBodies = 12;
+const brokenBodies = 25;
+const parallel = 6;
+/** One seed, so that a run can be repeated; others by the variable. */
+const seed = Number(process.env[seedVariable] ?? 1);
+
+let cluster: TestCluster;
+let client: DocumentClient;
+let documents: Documents;
+let collections: readonly Collection[];
+const byPlace = new Map<string, Operation>();
+
+before(async () => {
+  console.log(`openapi: seed ${seed} (another with ${seedVariable})`);
+  cluster = await TestCluster.start({ servers: 0 });
+  const keyFile = join(cluster.directory, 'accounts.key');
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  writeFileSync(keyFile, privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 });
+  await cluster.addServer(undefined, [`--service-account-signing-key-file=${keyFile}`]);
+  client = await DocumentClient.open(cluster.first.url, cluster.pki.authority, tokens.admin);
+  documents = await readDocuments(client);
+  for (const operation of documents.operations) byPlace.set(`${operation.method} ${operation.path}`, operation);
+  const { registry } = await registeredGroups();
+  collections = await readCollections(client, registry.definitions());
+});
+
+after(() => cluster.stop());
+
+/** The same choices for the same place, in whatever order the places have their turn. */
+function randomFor(place: string): Random {
+  let hash = seed;
+  for (const letter of place) hash = Math.imul(hash, 31) + letter.charCodeAt(0);
+  return new Random(hash);
+}
+
+/** Checks things one after the other over a few connections; every fault once, with how often it was seen. */
+async function faultsOf<T>(
+  chosen: Iterable<T>,
+  check: (item: T, report: (where: string, faults: readonly string[]) => void) => Promise<void>,
+): Promise<string[]> {
+  const counts = new Map<string, number>();
+  const report = (where: string, faults: readonly string[]) => {
+    for (const fault of faults) {
+      const text = `${where}: ${fault}`;
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+  };
+  const next = chosen[Symbol.iterator]();
+  const worker = async () => {
+    for (let item = next.next(); item.done !== true; item = next.next()) await check(item.value, report);
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return [...counts].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`));
+}
+
+function assertNone(faults: readonly string[]): void {
+  assert.ok(faults.length === 0, `${faults.length} faults:\n${faults.slice(0, 50).join('\n')}`);
+}
+
+/** The path of an operation below a namespace and an object that are there. */
+function urlOf(path: string, name: string): string {
+  return path.replace('{namespace}', namespace).replace('{name}', name);
+}
+
+/** What a request with this operation is answered, compared with the documents. */
+async function ask(operation: Operation, url: string, sent: Sent = {}): Promise<{ answer: Answer; faults: string[] }> {
+  const answer = await client.send(operation.method.toUpperCase(), url, sent);
+  return { answer, faults: answerFaults(operation, answer, documents.swagger) };
+}
+
+const forms = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+describe('the OpenAPI documents', () => {
+  it('describe the same operations in both versions', () => {
+    assert.deepEqual(documents.differences, []);
+    assert.ok(documents.operations.length > 600, String(documents.operations.length));
+  });
+
+  it('describe every resource that can be created', () => {
+    assert.ok(collections.length > 60, String(collections.length));
+    for (const { template } of collections) assert.ok(byPlace.has(`post ${template}`), template);
+  });
+});
+
+describe('answers to what is valid', () => {
+  it('are as described for everything that happens to an object, in every form', async () => {
+    let made = 0;
+    const faults = await faultsOf(collections, async (collection, report) => {
+      for (const form of forms) {
+        if (await liveThrough(collection, form, report)) made++;
+      }
+    });
+    assertNone(faults);
+    assert.equal(made, collections.length * forms.length);
+  });
+
+  it('are as described for every other read', async () => {
+    const reads = documents.operations.filter(({ method, path }) => method === 'get' && !path.includes('{name}'));
+    const faults = await faultsOf(reads, async (operation, report) => {
+      const isOnlyJson = operation.path === '/version/';
+      for (const accept of isOnlyJson ? ['application/json'] : forms) {
+        const { answer, faults: found } = await ask(operation, urlOf(operation.path, ''), { accept });
+        if (answer.status !== 200) found.push(`${accept}: ${answer.status}`);
+        report(`get ${operation.path}`, found);
+      }
+    });
+    assertNone(faults);
+  });
+
+  it('are as described, and blame no type, for whatever the schemas allow', async () => {
+    let taken = 0;
+    const faults = await faultsOf(collections, async ({ template, path, make, nextName }, report) => {
+      const create = byPlace.get(`post ${template}`) as Operation;
+      const { schemas } = create.document;
+      const random = randomFor(template);
+      const schema = Object.values<Json>(create.v3.requestBody.content)[0].schema;
+      for (let i = 0; i < fittingBodies; i++) {
+        const { apiVersion, kind, metadata, ...valid } = make(nextName());
+        const fitting = fittingValue(schemas, schema, random);
+        // Half of them keep what makes an object valid.
+        const content = i % 2 === 0 ? fitting : { ...fitting, ...valid };
+        const body = { ...content, apiVersion, kind, metadata: { ...metadata, labels: { a: 'b' } } };
+        const contentType = random.pick(forms.slice(0, 2));
+        const query = `?dryRun=All&fieldValidation=Strict`;
+        const { answer, faults: found } = await ask(create, path + query, {
+          accept: random.pick(forms),
+          contentType,
+          body,
+        });
+        if (answer.status < 300) taken++;
+        else if (answer.status === 400 && !isAboutMeaning(answer.value.message)) {
+          found.push(`refuses ${answer.value.message}: ${JSON.stringify(body)}`);
+        }
+        report(`post ${template}`, found);
+      }
+    });
+    assertNone(faults);
+    assert.ok(taken > collections.length, `only ${taken} were taken`);
+  });
+});
+
+/** Whether a 400 tells of missing values, as reviews do, and of no form. */
+function isAboutMeaning(message: string): boolean {
+  return /^(token is required|no namespace on request|spec\.resourceAttributes\.namespace must match)/.test(message);
+}
+
+/** Creates an object, reads it, changes and deletes it, with its subresources. */
+async function liveThrough(
+  collection: Collection,
+  form: string,
+  report: (where: string, faults: readonly string[]) => void,
+): Promise<boolean> {
+  const { template, path, definition, make, nextName, isStored } = collection;
+  const name = nextName();
+  const url = `${path}/${encodeURIComponent(name)}`;
+  const sent = { accept: form, contentType: form };
+  /** Sends a request of an operation, if there is such one, which must succeed. */
+  const check = async (method: Method, place: string, target: string, request: Sent = {}) => {
+    const operation = byPlace.get(`${method} ${place}`);
+    if (operation === undefined) return undefined;
+    const { answer, faults } = await ask(operation, target, { ...sent, ...request });
+    if (answer.status >= 400) faults.push(`${form}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    report(`${method} ${place}`, faults);
+    return answer;
+  };
+  if (definition.resource === 'bindings') await client.send('POST', podsPath, { body: podNamed(name) });
+  await check('post', template, `${path}?dryRun=All`, { body: make(name) });
+  const made = await check('post', template, path, { body: make(name) });
+  if (made?.status !== 201 || !isStored) return made?.status === 201;
+  const object = `${template}/{name}`;
+  await check('get', object, url);
+  const patch = { metadata: { labels: { checked: 'yes' } } };
+  const paths = ['', ...subresourcesOf(definition).map((subresource) => `/${subresource.name}`)];
+  for (const below of paths) {
+    const place = object + below;
+    const target = url + below;
+    const live = await check('get', place, target, { accept: 'application/json' });
+    if (below !== '') await check('get', place, target);
+    const body = live?.value ?? (await client.send('GET', url)).value;
+    if (below !== '/finalize') await check('put', place, target, { body });
+    const { consumes = [] } = byPlace.get(`patch ${place}`)?.v2 ?? {};
+    for (const contentType of consumes)
+      await check('patch', place, patchUrl(target, contentType), patchOf(contentType));
+    const creation = creations[below.slice(1)];
+    if (creation !== undefined) await check('post', place, `${target}?dryRun=All`, { body: creation });
+  }
+  function patchOf(contentType: string): Sent {
+    if (contentType.includes('json-patch'))
+      return { contentType, body: [{ op: 'test', path: '/metadata/name', value: name }] };
+    if (!contentType.includes('apply')) return { contentType, body: patch };
+    const { apiVersion, kind } = make(name);
+    return { contentType, body: { apiVersion, kind, ...patch } };
+  }
+  await check('delete', object, `${url}?dryRun=All`);
+  await check('delete', object, `${url}?gracePeriodSeconds=0`, { contentType: 'application/json' });
+  await check('delete', template, `${path}?dryRun=All&labelSelector=none`);
+  return true;
+}
+
+const podsPath = `/api/v1/namespaces/${namespace}/pods`;
+
+function podNamed(name: string): Json {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+}
+
+function patchUrl(url: string, contentType: string): string {
+  return contentType.includes('apply') ? `${url}?fieldManager=check&force=true` : url;
+}
+
+/** Why an effect did not come about. */
+async function missesOf(effect: Promise<void> | undefined): Promise<string[]> {
+  if (effect === undefined) return ['nobody knows what it does'];
+  return effect.then(
+    () => [],
+    (error: Error) => [error.message],
+  );
+}
+
+describe('parameters', () => {
+  it('do what they are described for, wherever they are', async () => {
+    const seen = new Set<string>();
+    const faults = await faultsOf(collections, async (collection, report) => {
+      const { template, path } = collection;
+      const everywhere = template.replace('/namespaces/{namespace}', '');
+      for (const place of new Set([template, everywhere, `${template}/{name}`])) {
+        const list = place === everywhere ? everywhere : path;
+        const target = { client, collection, list, isObject: place.endsWith('{name}') };
+        for (const method of methods) {
+          for (const { name, in: where } of byPlace.get(`${method} ${place}`)?.parameters ?? []) {
+            if (where === 'path') continue;
+            seen.add(`${method} ${name}`);
+            report(`${method} ${place}?${name}`, await missesOf(effects[`${method} ${name}`]?.(target)));
+          }
+        }
+      }
+    });
+    assertNone(faults);
+    assert.deepEqual(
+      Object.keys(effects).filter((name) => !seen.has(name)),
+      [],
+    );
+  });
+});
+
+describe('requests that are not as described', () => {
+  it('are refused with a Status when a field has another type, and write nothing', async () => {
+    let sent = 0;
+    const faults = await faultsOf(collections, async ({ template, path, make, nextName, isStored }, report) => {
+      const create = byPlace.get(`post ${template}`) as Operation;
+      const schema = Object.values<Json>(create.v3.requestBody.content)[0].schema;
+      const random = randomFor(`${template} broken`);
+      for (let i = 0; i < brokenBodies; i++) {
+        const body = make(nextName());
+        const name = body.metadata?.name;
+        const where = breakBody(create.document.schemas, schema, body, random);
+        if (where === undefined) continue;
+        sent++;
+        const [accept, contentType] = [random.pick(forms), random.pick(forms.slice(0, 2))];
+        const { answer, faults: found } = await ask(create, path, { accept, contentType, body });
+        if (answer.status < 400) found.push(`takes ${where} of ${JSON.stringify(body).slice(0, 400)}`);
+        else if (answer.status !== 400) found.push(`${answer.status} for ${where}: ${answer.text.slice(0, 300)}`);
+        if (isStored && (await client.send('GET', `${path}/${name}`)).status !== 404)
+          found.push(`${where} was written`);
+        report(`post ${template}`, found);
+      }
+      for (const body of [[], 'no', '', '{']) {
+        const { answer, faults: found } = await ask(create, path, { body });
+        if (answer.status !== 400) found.push(`${answer.status} for the body ${JSON.stringify(body)}`);
+        report(`post ${template}`, found);
+      }
+    });
+    assertNone(faults);
+    assert.ok(sent > collections.length * 10, `only ${sent} were sent`);
+  });
+
+  it('are refused with a Status in other forms, for missing objects, without a known token', async () => {
+    const faults = await faultsOf(documents.operations, async (operation, report) => {
+      const { method, path, v3 } = operation;
+      const url = urlOf(path, 'missing');
+      const expect = async (what: string, status: number, sent: Promise<Answer>) => {
+        const answer = await sent;
+        const found = answerFaults(operation, answer, documents.swagger);
+        if (answer.status !== status) found.push(`${what}: ${answer.status} ${answer.text.slice(0, 200)}`);
+        report(`${method} ${path}`, found);
+      };
+      const verb = method.toUpperCase();
+      await expect('without a known token', 401, client.sendAsStranger(verb, url));
+      // The version is answered in JSON, whatever is asked for.
+      if (path !== '/version/') {
+        await expect('an answer as text/html', 406, client.send(verb, url, { accept: 'text/html' }));
+      }
+      const contentType = 'text/x-none';
+      if (v3.requestBody !== undefined) {
+        await expect('a body of an unknown form', 415, client.send(verb, url, { body: '{}', contentType }));
+      }
+      if (method === 'get' && path.includes('{name}')) {
+        for (const accept of forms) await expect('a missing object', 404, client.send(verb, url, { accept }));
+      }
+    });
+    assertNone(faults);
+  });
+
+  it('are refused with a Status when the method is not described', async () => {
+    const paths = new Set(documents.operations.map(({ path }) => path));
+    const faults = await faultsOf(paths, async (path, report) => {
+      for (const method of methods) {
+        if (byPlace.has(`${method} ${path}`)) continue;
+        const answer = await client.send(method.toUpperCase(), urlOf(path, 'missing'), { body: {} });
+        const isRefused = answer.status === 405 && answer.value?.kind === 'Status';
+        if (!isRefused) report(`${method} ${path}`, [`${answer.status} ${answer.text.slice(0, 200)}`]);
+      }
+    });
+    assertNone(faults);
+  });
+});

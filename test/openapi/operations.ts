@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import type { Answer, DocumentClient } from './document-client.js';
+import { DocumentSchemas, type Json } from './document-schemas.js';
+
+export const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
+export type Method = (typeof methods)[number];
+
+/** One operation, as both versions of OpenAPI describe it. */
+export interface Operation {
+  readonly path: string;
+  readonly method: Method;
+  /** Parameters of the path and of the method. */
+  readonly parameters: readonly Json[];
+  readonly v3: Json;
+  readonly v2: Json;
+  readonly document: ApiDocument;
+}
+
+/** A document with what checks values by it. */
+export interface ApiDocument {
+  readonly content: Json;
+  readonly schemas: DocumentSchemas;
+}
+
+/** Everything the server says about itself. */
+export interface Documents {
+  readonly swagger: ApiDocument;
+  readonly operations: readonly Operation[];
+  /** Where the two versions of OpenAPI say different things. */
+  readonly differences: readonly string[];
+}
+
+async function readDocument(client: DocumentClient, path: string): Promise<ApiDocument> {
+  const { status, value, text } = await client.send('GET', path);
+  assert.equal(status, 200, `${path}: ${text.slice(0, 300)}`);
+  return { content: value, schemas: new DocumentSchemas(value) };
+}
+
+/** Reads the Swagger document and those of OpenAPI 3.0 for every group version. */
+export async function readDocuments(client: DocumentClient): Promise<Documents> {
+  const swagger = await readDocument(client, '/openapi/v2');
+  const operations: Operation[] = [];
+  const differences: string[] = [];
+  const index = await client.send('GET', '/openapi/v3');
+  for (const { serverRelativeURL } of Object.values<Json>(index.value.paths)) {
+    const document = await readDocument(client, serverRelativeURL);
+    for (const [path, item] of Object.entries<Json>(document.content.paths)) {
+      const item2 = swagger.content.paths[path] ?? {};
+      differences.push(...parameterDifferences(path, item.parameters, item2.parameters));
+      for (const method of methods) {
+        const [v3, v2] = [item[method], item2[method]];
+        if (v3 !== undefined && v2 !== undefined) {
+          const parameters = [...(item.parameters ?? []), ...(v3.parameters ?? [])];
+          operations.push({ path, method, parameters, v3, v2, document });
+          differences.push(...operationDifferences(`${method} ${path}`, v3, v2));
+        } else if (v3 !== v2) differences.push(`${method} ${path}: only in one version`);
+      }
+    }
+  }
+  const paths = new Set(operations.map(({ path }) => path));
+  for (const path of Object.keys(swagger.content.paths)) {
+    if (!paths.has(path)) differences.push(`${path}: only in v2`);
+  }
+  return { swagger, operations, differences };
+}
+
+function parameterDifferences(where: string, v3: readonly Json[] = [], v2: readonly Json[] = []): string[] {
+  const describe = ({ name, in: place, required = false, type, schema }: Json) =>
+    `${place} ${name}: ${type ?? schema.type}${required ? ', required' : ''}`;
+  const one = v3.map(describe).sort().join('; ');
+  const other = v2
+    .filter((parameter) => parameter.in !== 'body')
+    .map(describe)
+    .sort()
+    .join('; ');
+  return one === other ? [] : [`${where}: parameters are ${one} in v3, ${other} in v2`];
+}
+
+/** The name of what a schema refers to; the first of several that it may be. */
+function referred(schema: Json): string | undefined {
+  return (schema?.anyOf?.[0] ?? schema)?.$ref?.replace(/^.*\//, '');
+}
+
+function operationDifferences(where: string, v3: Json, v2: Json): string[] {
+  const found = parameterDifferences(where, v3.parameters, v2.parameters);
+  const compare = (what: string, one: unknown, other: unknown) => {
+    const texts = [JSON.stringify(one), JSON.stringify(other)];
+    if (texts[0] !== texts[1]) found.push(`${where}: ${what} is ${texts[0]} in v3, ${texts[1]} in v2`);
+  };
+  compare('the id', v3.operationId, v2.operationId);
+  compare('the list of codes', Object.keys(v3.responses), Object.keys(v2.responses));
+  for (const [code, { content = {} }] of Object.entries<Json>(v3.responses)) {
+    const [mediaType] = Object.entries<Json>(content);
+    if (mediaType === undefined) continue;
+    compare(`the list of media types of ${code}`, Object.keys(content).sort(), [...v2.produces].sort());
+    compare(`the answer of ${code}`, referred(mediaType[1].schema), referred(v2.responses[code].schema));
+  }
+  const body2 = v2.parameters?.find((parameter: Json) => parameter.in === 'body');
+  compare('whether a body is required', v3.requestBody?.required ?? false, body2?.required ?? false);
+  if (body2 === undefined) return found;
+  compare('the list of types of bodies', Object.keys(v3.requestBody.content), v2.consumes);
+  compare('the body', referred(Object.values<Json>(v3.requestBody.content)[0].schema), referred(body2.schema));
+  return found;
+}
+
+/** What a document of version 3 says about a code, behind a reference too. */
+function describedResponse({ v3, document }: Operation, status: number): Json {
+  const response = v3.responses[status] ?? v3.responses.default;
+  const name = response?.$ref?.replace('#/components/responses/', '');
+  return name === undefined ? response : document.content.components.responses[name];
+}
+
+/** Where an answer is not what both documents tell of the operation. */
+export function answerFaults(operation: Operation, answer: Answer, swagger: ApiDocument): string[] {
+  const { v3, v2, document } = operation;
+  const { status, mediaType, value, text } = answer;
+  const shown = () => text.slice(0, 300);
+  if (status >= 500) return [`${status} ${shown()}`];
+  if (status < 400 && (v3.responses[status] === undefined || v2.responses[status] === undefined)) {
+    return [`${status} is not described`];
+  }
+  const content = describedResponse(operation, status)?.content?.[mediaType];
+  if (content === undefined) return [`${status} with ${mediaType || 'no media type'} is not described: ${shown()}`];
+  if (status < 400 && !v2.produces.includes(mediaType)) return [`v2 does not describe ${mediaType}`];
+  if (status >= 400 && (value.kind !== 'Status' || value.code !== status)) return [`${status} with ${shown()}`];
+  // Swagger 2.0 can't say that a delete may show one of two things.
+  const isOther = v3.responses[status]?.content?.[mediaType].schema.anyOf !== undefined;
+  const schema2 = (v2.responses[status] ?? v2.responses.default).schema;
+  return [
+    ...document.schemas.faults(content.schema, value).map((fault) => `${status} v3 ${mediaType}: ${fault}`),
+    ...(isOther && document.schemas.faults(content.schema.anyOf[1], value).length === 0
+      ? []
+      : swagger.schemas.faults(schema2, value).map((fault) => `${status} v2 ${mediaType}: ${fault}`)),
+  ];
+}
