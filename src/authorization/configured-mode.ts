@@ -5,6 +5,8 @@ import type { ResourceStores } from '../registry/store/resource-stores.js';
 export interface ModeHealthCheck {
   readonly name: string;
   readonly paths: readonly ('healthz' | 'livez' | 'readyz')[];
+  /** Paths that it can be asked for alone under, besides its own. */
+  readonly alonePaths?: readonly ('healthz' | 'livez' | 'readyz')[];
   check(): void;
 }
 

@@ -53,11 +53,11 @@ export function mergeFamilies(processes: readonly MetricFamilies[]): Promise<str
 /** The metrics of one process, under the names operators of such servers know. */
 export class Metrics {
   readonly registry = new Registry();
-  private readonly requests: Counter<(typeof requestLabels)[number] | 'code' | 'dry_run'>;
-  private readonly latency: Histogram<(typeof requestLabels)[number]>;
+  private readonly requests: Counter<(typeof requestLabels)[number] | 'code' | 'dry_run' | 'component'>;
+  private readonly latency: Histogram<(typeof requestLabels)[number] | 'dry_run' | 'component'>;
   private readonly inFlight: Gauge<'request_kind'>;
   private readonly longRunning: Gauge<(typeof requestLabels)[number] | 'component'>;
-  private readonly watchers: Gauge<'group' | 'kind'>;
+  private readonly watchers: Gauge<'group' | 'version' | 'kind'>;
   private readonly endedWatches: Counter<'group' | 'kind' | 'reason'>;
   private readonly deprecated: Gauge<'group' | 'version' | 'resource' | 'subresource' | 'removed_release'>;
   private readonly rejected: Counter<'request_kind'>;
@@ -82,13 +82,13 @@ export class Metrics {
     this.requests = new Counter({
       name: 'apiserver_request_total',
       help: 'Requests answered, by verb, resource and HTTP code.',
-      labelNames: [...requestLabels, 'code', 'dry_run'],
+      labelNames: [...requestLabels, 'code', 'dry_run', 'component'],
       registers,
     });
     this.latency = new Histogram({
       name: 'apiserver_request_duration_seconds',
       help: 'Time from arrival of a request to the end of its answer; watches are left out.',
-      labelNames: [...requestLabels],
+      labelNames: [...requestLabels, 'dry_run', 'component'],
       buckets: latencyBuckets,
       registers,
     });
@@ -107,7 +107,7 @@ export class Metrics {
     this.watchers = new Gauge({
       name: 'apiserver_registered_watchers',
       help: 'Open watches by kind.',
-      labelNames: ['group', 'kind'],
+      labelNames: ['group', 'version', 'kind'],
       registers,
     });
     this.endedWatches = new Counter({
@@ -216,8 +216,9 @@ export class Metrics {
 
   /** Counts an answered request; `seconds` is undefined for long-running ones, whose length says nothing. */
   requestDone(labels: RequestLabels, code: number, dryRun: boolean, seconds: number | undefined): void {
-    this.requests.inc({ ...labels, code: String(code), dry_run: dryRun ? 'All' : '' });
-    if (seconds !== undefined) this.latency.observe({ ...labels }, seconds);
+    const dry_run = dryRun ? 'All' : '';
+    this.requests.inc({ ...labels, code: String(code), dry_run, component });
+    if (seconds !== undefined) this.latency.observe({ ...labels, dry_run, component }, seconds);
   }
 
   setInFlight(requestKind: RequestKind, count: number): void {
@@ -235,12 +236,12 @@ export class Metrics {
   }
 
   watchStarted({ group, kind }: GroupResourceKind, labels: RequestLabels): void {
-    this.watchers.inc({ group, kind });
+    this.watchers.inc({ group, version: labels.version, kind });
     this.longRunning.inc({ ...labels, component });
   }
 
   watchEnded({ group, kind }: GroupResourceKind, labels: RequestLabels): void {
-    this.watchers.dec({ group, kind });
+    this.watchers.dec({ group, version: labels.version, kind });
     this.longRunning.dec({ ...labels, component });
   }
 

@@ -522,5 +522,5 @@ async function inFlight(kind: 'readOnly' | 'mutating', count: number, of: TestSe
 }
 
 function watchers(): Promise<number> {
-  return metric(/apiserver_registered_watchers\{group="",kind="ConfigMap"\} (\d+)\n/);
+  return metric(/apiserver_registered_watchers\{group="",version="v1",kind="ConfigMap"\} (\d+)\n/);
 }

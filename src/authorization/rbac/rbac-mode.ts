@@ -65,6 +65,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
       {
         name: 'poststarthook/rbac/bootstrap-roles',
         paths: ['healthz', 'readyz'],
+        alonePaths: ['livez'],
         check: () => {
           if (!isPrepared) throw new Error('the default access policy is not in force yet');
         },

@@ -6,11 +6,13 @@ const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 
 /** Steps of the start that are over before requests are taken, by the names that probes know. */
 const doneBeforeServing: readonly string[] = [
+  'autoregister-completion',
   'informer-sync',
   'poststarthook/bootstrap-controller',
   'poststarthook/generic-apiserver-start-informers',
   'poststarthook/scheduling/bootstrap-system-priority-classes',
   'poststarthook/start-cluster-authentication-info-controller',
+  'poststarthook/start-kube-apiserver-admission-initializer',
 ];
 
 /**

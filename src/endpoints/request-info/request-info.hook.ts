@@ -32,6 +32,8 @@ export interface RequestsUnderWay {
 /** Stands in metrics for the code of an answer that nobody waited for. */
 const clientLeft = 499;
 const ignore = () => undefined;
+/** Verbs that metrics call by the method that they come with, as dashboards know them. */
+const metricVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
 const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
 /** HTTP/2 takes any word as a method. */
 const knownMethods: ReadonlySet<string> = new Set([
@@ -166,7 +168,7 @@ function labelsOf({ resourceRequest, requestInfo }: HttpRequestContext, method: 
   if (resourceRequest === undefined) return { verb: knownMethods.has(method) ? method : 'other', ...emptyLabels };
   const { definition, served } = resourceRequest.resource;
   return {
-    verb: resourceRequest.verb.toUpperCase(),
+    verb: metricVerbs[resourceRequest.verb] ?? resourceRequest.verb.toUpperCase(),
     group: definition.group,
     version: served.version,
     resource: definition.resource,
