@@ -164,6 +164,19 @@ describe('owners', () => {
   });
 });
 
+describe('a write through a scale', () => {
+  it('makes its writer the owner of the replicas', async () => {
+    await made(deployments, deployment('scaled'));
+    const scale = { metadata: { name: 'scaled' }, spec: { replicas: 2 } };
+    answered(await client.put(`${deployments}/scaled/scale?fieldManager=scaler`, scale), 200);
+    const { metadata } = answered(await client.get(`${deployments}/scaled`), 200).body;
+    const owners = (metadata.managedFields ?? []) as readonly Record<string, unknown>[];
+    const entry = owners.find(({ manager }) => manager === 'scaler');
+    assert.equal(entry?.subresource, 'scale');
+    assert.deepEqual(entry?.fieldsV1, { 'f:spec': { 'f:replicas': {} } });
+  });
+});
+
 describe('requests with parts that make no sense', () => {
   it('are refused: access reviews about no namespace', async () => {
     const path = '/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews';
