@@ -6,10 +6,11 @@
  *   node dist/bench/write-path.js [rounds]
  */
 import { metaKinds } from '../src/apis/meta/v1/meta-kinds.js';
-import { applyDefaults, trackFields } from '../src/endpoints/handlers/write-context.js';
 import { decodeBody, decodePatched, parseBody } from '../src/endpoints/negotiation/decode-body.js';
 import type { WriteOptions } from '../src/endpoints/negotiation/write-options.js';
 import { EndpointServices } from '../src/endpoints/services.js';
+import { trackFields } from '../src/endpoints/writes/managed-fields.js';
+import { applyDefaults } from '../src/endpoints/writes/write.js';
 import type { ApiObject } from '../src/machinery/api-object.js';
 import { formatTime, systemClock } from '../src/machinery/clock.js';
 import { applyPatch } from '../src/machinery/managed-fields/index.js';
@@ -46,6 +47,7 @@ const services = new EndpointServices(
   metaKinds,
 );
 
+const podPath = { services, resource: pods, subresource: undefined };
 const gvk = { group: '', version: 'v1', kind: 'Pod' };
 const writeOptions: WriteOptions = {
   dryRun: false,
@@ -53,7 +55,6 @@ const writeOptions: WriteOptions = {
   fieldManagerGiven: true,
   fieldValidation: 'Warn',
   force: false,
-  raw: {},
 };
 
 function newContext(): RequestContext {
@@ -64,7 +65,6 @@ function newContext(): RequestContext {
     receivedAt: Date.now(),
     signal: new AbortController().signal,
     user: { name: 'bench', uid: '', groups: [], extra: {} },
-    admission: undefined,
     warnings: [],
     auditAnnotations: new Map(),
   } as unknown as RequestContext;
@@ -107,7 +107,7 @@ function create(body: Buffer): string {
   const context = newContext();
   const object = decodeBody(context, pods.served.type, gvk, body, 'json', 'Warn');
   applyDefaults(pods, object);
-  trackFields(services, pods, undefined, object, writeOptions);
+  trackFields(podPath, writeOptions, undefined, object);
   const stored = toStored(pods, object);
   beforeCreate(context, pods.definition, stored, systemClock);
   return encodeForStorage(pods, stored);

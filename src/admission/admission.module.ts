@@ -55,7 +55,7 @@ export const admissionChain: FactoryProvider<AdmissionChain> = {
     AdmissionInterceptor,
   ],
   // With what the interceptor asks for: Nest makes one for each module whose controllers use it.
-  exports: [NamespaceLister, AdmissionChain, AdmissionInterceptor, RegistryModule, AuthorizationModule],
+  exports: [NamespaceLister, AdmissionChain, AdmissionInterceptor, AuthorizationModule],
 })
 export class AdmissionModule implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();

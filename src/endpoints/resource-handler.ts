@@ -13,7 +13,7 @@ import { handleDeleteCollection } from './handlers/delete-collection.js';
 import { handleGet } from './handlers/get.js';
 import { handleList } from './handlers/list.js';
 import { applyMediaType, handlePatch, patchMediaType } from './handlers/patch.js';
-import { handlePerform, handleSubresourceCreate, handleSubresourceWrite } from './handlers/subresource.js';
+import { handlePerform, handleSubresourceCreate } from './handlers/subresource.js';
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
 import type { HttpRequestContext } from './request-info/request-context.js';
@@ -84,10 +84,9 @@ async function handleObject(request: ResourceRequest): Promise<void> {
 async function handleBelow(request: ResourceRequest, subresource: SubresourceDefinition): Promise<void> {
   switch (subresource.type) {
     case 'part':
+    case 'view':
       if (request.verb === 'get') return handleGet(request);
       return request.verb === 'update' ? handleUpdate(request) : handleAnyPatch(request);
-    case 'view':
-      return request.verb === 'get' ? handleGet(request) : handleSubresourceWrite(request, subresource);
     case 'created':
       return handleSubresourceCreate(request, subresource);
     case 'virtual':
@@ -97,7 +96,8 @@ async function handleBelow(request: ResourceRequest, subresource: SubresourceDef
 
 function handleAnyPatch(request: ResourceRequest): Promise<void> {
   const isApply = patchMediaType(request.context.contentType) === applyMediaType;
-  return isApply ? handleApply(request) : handlePatch(request);
+  // Nobody owns fields of a view, so it can't be applied: a patch of that type is refused like an unknown one.
+  return isApply && request.subresource?.type !== 'view' ? handleApply(request) : handlePatch(request);
 }
 
 /** What reads a path is routed before: here is another method on it, or a path that nothing is served at. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestAdmission } from '../admission/request-admission.js';
 import type { GroupVersionKind } from '../machinery/group-version.js';
 import type { RequestInfo } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
@@ -41,6 +42,13 @@ export class ResourceRequest {
     const { resource, services } = this;
     if (!isStoredResource(resource)) throw new Error(`${resource.definition.resource} are not stored`);
     return services.storeOf(resource);
+  }
+
+  /** Admission of a request that writes: those always come by the interceptor that sets it. */
+  get admission(): RequestAdmission {
+    const { admission } = this.context;
+    if (admission === undefined) throw new Error('the admission interceptor did not run for a writing request');
+    return admission;
   }
 
   /** Group, version and kind that bodies have: the subresource's own where it has one. */

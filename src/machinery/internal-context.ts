@@ -34,7 +34,6 @@ export function internalContext(
     receivedAt: now,
     signal,
     user,
-    admission: undefined,
     warnings: [],
     auditAnnotations: new Map(),
   };

@@ -1,5 +1,3 @@
-import type { ApiObject } from './api-object.js';
-
 /** Who sent a request, as an authenticator found out (specification 5.1). */
 export interface UserInfo {
   readonly name: string;
@@ -37,25 +35,6 @@ export interface RequestInfo {
   readonly parts: readonly string[];
 }
 
-/** What admission needs to know about one write, besides what the request says already. */
-export interface AdmissionSubject {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
-  readonly name: string;
-  readonly object: ApiObject | undefined;
-  readonly oldObject: ApiObject | undefined;
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly dryRun: boolean;
-}
-
-/** Admission as handlers and stores see it: functions bound to the request. Both refuse by throwing a StatusError. */
-export interface AdmissionFunctions {
-  /** Mutating phase: may change `subject.object`. */
-  admit(subject: AdmissionSubject): Promise<void>;
-  validate(subject: AdmissionSubject): Promise<void>;
-  /** Whether the user may read the object that the request is about; false also when that can't be found out. */
-  mayRead(): Promise<boolean>;
-}
-
 /**
  * State of one request, made when it arrives and passed as the first argument down to the registry. Nothing in it is
  * shared between requests.
@@ -72,8 +51,6 @@ export interface RequestContext {
   user: UserInfo | undefined;
   /** Who sent the request, when that is somebody else than `user`: set when it goes on as an impersonated user. */
   impersonator?: UserInfo | undefined;
-  /** Set by the admission interceptor on requests that write. */
-  admission: AdmissionFunctions | undefined;
   /** Set while the request may still be given up here and be done by another thread: see `large/large-work.ts`. */
   canLeave?: boolean;
   /** Each character of the answer takes time to write, and not only each value: it is YAML. */

@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../machinery/api-object.js';
 import type { Status } from '../../machinery/status-error.js';
 import { showsDeletedObject } from '../../registry/resource-definition.js';
 import type { DeleteOutcome } from '../../registry/store/store.js';
@@ -7,7 +8,8 @@ import { parseDeleteOptions } from '../negotiation/delete-options.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject, sendValue } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { admissionOf, validateWith } from './write-context.js';
+import { ObjectForms } from '../writes/object-forms.js';
+import { DeleteAttributes } from '../writes/write-attributes.js';
 
 /**
  * DELETE of one object. Answers a Status when the object is gone, the object while something still holds it; some kinds
@@ -19,7 +21,7 @@ export async function handleDelete(request: ResourceRequest): Promise<void> {
   const options = await readOptions(request);
   const outcome = await deleteOne(request, request.namespace, request.name, options);
   const showsObject = !outcome.removed || showsDeletedObject(definition);
-  if (showsObject && (await admissionOf(request.context).mayRead())) {
+  if (showsObject && (await request.admission.mayRead(request.context))) {
     sendObject(request, 200, outcome.text, accepted);
     return;
   }
@@ -32,29 +34,24 @@ export async function readOptions(request: ResourceRequest): Promise<DeleteOptio
 }
 
 /**
- * Deletes one object, with admission.
+ * Deletes one object. Admission sees it, so that both phases come when the store has read it.
  *
  * @param uid the one object of that name that is meant; others count as not found
  */
-export async function deleteOne(
+export function deleteOne(
   request: ResourceRequest,
   namespace: string,
   name: string,
   options: DeleteOptions,
   uid?: string,
 ): Promise<DeleteOutcome> {
-  const { context, store } = request;
-  const raw = { kind: 'DeleteOptions', apiVersion: 'v1', ...options };
-  await admissionOf(context).admit({
-    operation: 'DELETE',
-    name,
-    object: undefined,
-    oldObject: undefined,
-    options: raw,
-    dryRun: options.dryRun,
-  });
-  const validate = validateWith(context, { dryRun: options.dryRun, raw });
-  return store.delete(context, namespace, name, options, validate, uid);
+  const { context, store, admission } = request;
+  const admit = async (_object: undefined | ApiObject, live: ApiObject | undefined) => {
+    const attributes = new DeleteAttributes(request, options, new ObjectForms(request, live as ApiObject));
+    await admission.admit(attributes);
+    await admission.validate(attributes);
+  };
+  return store.delete(context, namespace, name, options, admit, uid);
 }
 
 function successStatus({ resource: { definition } }: ResourceRequest, outcome: DeleteOutcome): Status {

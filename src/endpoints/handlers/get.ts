@@ -1,8 +1,8 @@
 import { leaveLarge } from '../../large/large-work.js';
-import { parseResourceVersion, parseStored } from '../../registry/store/object-codec.js';
+import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import { wantsPretty } from '../negotiation/accept.js';
-import { negotiateObject, negotiateValue } from '../negotiation/answer-form.js';
-import { sendObject, sendsStoredText, sendValue } from '../negotiation/respond.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
+import { sendObject, sendsStoredText } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 
 /**
@@ -11,8 +11,7 @@ import type { ResourceRequest } from '../resource-request.js';
  */
 export async function handleGet(request: ResourceRequest): Promise<void> {
   const { context, resource, subresource } = request;
-  // Views of the object have one form.
-  const accepted = subresource?.type !== 'view' ? negotiateObject(request) : negotiateValue(request);
+  const accepted = negotiateObject(request);
   const asked = context.query.get('resourceVersion') ?? '';
   const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
   const found = await request.store.get(request.namespace, request.name, notOlderThan);
@@ -20,9 +19,5 @@ export async function handleGet(request: ResourceRequest): Promise<void> {
   if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {
     leaveLarge(context, found.json);
   }
-  if (subresource?.type !== 'view') sendObject(request, 200, found, accepted);
-  else {
-    const view = subresource.read(parseStored(resource, found));
-    sendValue(request, 200, view, accepted, request.type);
-  }
+  sendObject(request, 200, found, accepted);
 }

@@ -5,10 +5,12 @@ import type { AcceptedType } from './accept.js';
 import { includeObjectOf } from './transform.js';
 
 /**
- * The form in which one object of the resource is answered. Whatever speaks against it is found here, before the request
+ * The form in which the path of a request shows one object; the view of a subresource has one form only. Whatever speaks against it is found here, before the request
  * has had an effect: 406 for a form that one object can't have, 400 for a parameter of the form.
  */
-export function negotiateObject({ services, context, resource, accept }: ResourceRequest): AcceptedType {
+export function negotiateObject(request: ResourceRequest): AcceptedType {
+  const { services, context, resource, subresource, accept } = request;
+  if (subresource?.type === 'view') return negotiateValue(request);
   const accepted = services.accept.negotiate(accept, true);
   if (accepted.as === 'PartialObjectMetadataList') {
     const { kind } = resource.definition;

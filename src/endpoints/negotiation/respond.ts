@@ -7,6 +7,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import {
+  parseStored,
   parseText,
   spliceVersion,
   storedForm,
@@ -40,9 +41,20 @@ export function servedObject(resource: ServedResource, text: VersionedText): Api
   return toServed(resource, object);
 }
 
-/** Answers with one object in the form that `negotiateObject` gave. */
+/** Answers with one object as the path of the request shows it, in the form that `negotiateObject` gave. */
 export function sendObject(request: ResourceRequest, code: number, text: VersionedText, accepted: AcceptedType): void {
-  const { services, context, resource } = request;
+  const { services, context, resource, subresource } = request;
+  if (subresource?.type === 'view') {
+    const { json, resourceVersion = 0n } = text;
+    sendValue(
+      request,
+      code,
+      subresource.read(parseStored(resource, { json, resourceVersion })),
+      accepted,
+      request.type,
+    );
+    return;
+  }
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (sendsStoredText(accepted, resource, pretty)) {
     sendText(request, code, 'application/json', spliceVersion(text, storedForm(resource)));
@@ -50,6 +62,12 @@ export function sendObject(request: ResourceRequest, code: number, text: Version
   }
   const value = transformObject(request, servedObject(resource, text), accepted);
   sendValue(request, code, value, accepted, shownType(services, resource, accepted));
+}
+
+/** Answers what a create on a virtual kind or subresource gave: an object of the kind that was sent, or a Status. */
+export function sendAnswer(request: ResourceRequest, answer: ApiObject, accepted: AcceptedType): void {
+  const type = answer.kind === 'Status' ? request.services.kinds.status : request.type;
+  sendValue(request, 201, answer, accepted, type);
 }
 
 /** The declaration of what one object of a resource is shown as. */

@@ -17,18 +17,15 @@ export interface WriteOptions {
   readonly fieldManagerGiven: boolean;
   readonly fieldValidation: FieldValidation;
   readonly force: boolean;
-  /** As sent, for admission. */
-  readonly raw: Readonly<Record<string, unknown>>;
 }
+
+/** Kinds of such options: a patch is an update, and a create when an apply makes its object. */
+export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
 /**
  * Parses and checks the options of a write; 422 about `kind` (`CreateOptions`, ...) when one is wrong.
  */
-export function parseWriteOptions(
-  context: RequestContext,
-  names: VendorNames,
-  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
-): WriteOptions {
+export function parseWriteOptions(context: RequestContext, names: VendorNames, kind: WriteOptionsKind): WriteOptions {
   const { query } = context;
   const dryRun = dryRunOf(query);
   const manager = query.get('fieldManager') ?? '';
@@ -43,10 +40,6 @@ export function parseWriteOptions(
     errors.push(invalid(FieldPath.of('force'), force, 'must be a boolean'));
   }
   if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind }, '', errors);
-  const raw: Record<string, unknown> = { kind, apiVersion: `meta.${names.suffix}/v1` };
-  if (dryRun.length > 0) raw.dryRun = dryRun;
-  if (manager !== '') raw.fieldManager = manager;
-  if (validation !== '') raw.fieldValidation = validation;
   return {
     dryRun: dryRun.length > 0,
     fieldManager: manager === '' ? managerFromUserAgent(context.userAgent) : manager,
@@ -54,7 +47,24 @@ export function parseWriteOptions(
     // The reference warns when nothing is asked for; a client that shows no warnings loses nothing.
     fieldValidation: validation === '' ? 'Warn' : (validation as FieldValidation),
     force: force === 'true' || force === '1' || force === 't' || force === 'True' || force === 'TRUE' || force === 'T',
-    raw,
+  };
+}
+
+/** The options of a write as an object of their kind, with what the client sent: for admission. */
+export function sentOptions(
+  query: URLSearchParams,
+  names: VendorNames,
+  kind: WriteOptionsKind,
+): Readonly<Record<string, unknown>> {
+  const dryRun = dryRunOf(query);
+  const fieldManager = query.get('fieldManager') ?? '';
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  return {
+    kind,
+    apiVersion: `meta.${names.suffix}/v1`,
+    ...(dryRun.length > 0 ? { dryRun } : {}),
+    ...(fieldManager !== '' ? { fieldManager } : {}),
+    ...(fieldValidation !== '' ? { fieldValidation } : {}),
   };
 }
 

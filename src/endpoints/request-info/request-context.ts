@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { AdmissionFunctions, RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
+import type { RequestAdmission } from '../../admission/request-admission.js';
+import type { RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import type { Seat } from './in-flight.js';
@@ -26,7 +27,8 @@ export class HttpRequestContext implements RequestContext {
   readonly startedAt: number;
   user: UserInfo | undefined;
   impersonator: UserInfo | undefined;
-  admission: AdmissionFunctions | undefined;
+  /** Set by the admission interceptor on requests that write. */
+  admission: RequestAdmission | undefined;
   timer: NodeJS.Timeout | undefined;
   canLeave: boolean;
   isCostly: boolean;

@@ -47,7 +47,7 @@ import { isOutcomeUnknown, terminatingNamespaceError, toStatusError } from './to
 /** How many names are drawn for one object before its client has to ask again. */
 const maxGeneratedNames = 8;
 
-/** Validating admission, handed in by the handler: throws to refuse the write. */
+/** Validating admission (of a delete both phases), handed in by the handler: throws to refuse the write. */
 export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
 
 export interface CreateOptions {

@@ -19,8 +19,8 @@ export class CertificateApproval implements AdmissionPlugin {
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    if (!isAboutRequests(attributes, 'approval', this.names) || attributes.object === undefined) return;
-    const { signerName } = (attributes.object as unknown as SigningRequest).spec;
+    if (!isAboutRequests(attributes, 'approval', this.names) || attributes.storedObject === undefined) return;
+    const { signerName } = (attributes.storedObject as unknown as SigningRequest).spec;
     if (await maySignFor(this.authorizer, this.names, attributes.userInfo, 'approve', signerName)) return;
     const detail = `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`;
     throw forbiddenError(attributes.resource, attributes.name, detail);

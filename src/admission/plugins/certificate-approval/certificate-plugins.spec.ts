@@ -51,6 +51,8 @@ function attributesFor(over: Partial<AdmissionAttributes>): AdmissionAttributes 
     options: {},
     dryRun: false,
     userInfo: user,
+    storedObject: over.object,
+    storedOldObject: over.oldObject,
     ...over,
   };
 }

@@ -20,7 +20,7 @@ export class CertificateSigning implements AdmissionPlugin {
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    const { object, oldObject } = attributes;
+    const { storedObject: object, storedOldObject: oldObject } = attributes;
     if (!isAboutRequests(attributes, 'status', this.names) || object === undefined || oldObject === undefined) return;
     const now = (object as unknown as SigningRequest).status;
     const { spec, status: before } = oldObject as unknown as SigningRequest;

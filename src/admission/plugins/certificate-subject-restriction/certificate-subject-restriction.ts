@@ -17,8 +17,8 @@ export class CertificateSubjectRestriction implements AdmissionPlugin {
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    if (!isAboutRequests(attributes, '', this.names) || attributes.object === undefined) return;
-    const { signerName, request } = (attributes.object as unknown as SigningRequest).spec;
+    if (!isAboutRequests(attributes, '', this.names) || attributes.storedObject === undefined) return;
+    const { signerName, request } = (attributes.storedObject as unknown as SigningRequest).spec;
     if (signerName !== this.names.apiserverClientSigner) return;
     const refuse = (detail: string) => forbiddenError(attributes.resource, attributes.name, detail);
     let organizations: readonly string[];

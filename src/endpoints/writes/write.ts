@@ -1,0 +1,227 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { GroupVersionKind } from '../../machinery/group-version.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
+import type { KindType } from '../../machinery/schema/index.js';
+import { conflictError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
+import { ensureNamespace } from '../../registry/metadata/before-create.js';
+import { ensureIdentity } from '../../registry/metadata/before-update.js';
+import { isStoredKind } from '../../registry/resource-definition.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
+import { isOtherVersion, toServed, toStored, type VersionedText } from '../../registry/store/object-codec.js';
+import type { UpdateOutcome, ValidateAdmission } from '../../registry/store/store.js';
+import { bodyKindOf, updateRulesOf } from '../../registry/subresource-definition.js';
+import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
+import { readBody } from '../negotiation/read-body.js';
+import { parseWriteOptions, type WriteOptions, type WriteOptionsKind } from '../negotiation/write-options.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { trackFields } from './managed-fields.js';
+import { ObjectForms } from './object-forms.js';
+import { WriteAttributes } from './write-attributes.js';
+
+/** A body that was read and is not decoded yet. */
+export interface ObjectBody {
+  readonly format: BodyFormat;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Makes the object that a write wants, of the live one where it depends on that (undefined: there is none). Called again
+ * with a newer one when another writer came between; the object given out is changed afterwards.
+ */
+export type Candidate = (live: ObjectForms | undefined) => ApiObject;
+
+/**
+ * One write, from what its client sent to what the store gets. All writes take this way, whatever their verb:
+ *
+ *     decode ─► identity ─► defaults                    `decode`, `decodePatched`: the request alone decides
+ *       ─► mutating admission                           `admit`
+ *       ─► owners of the fields ─► stored version       `prepare`, which a body that is not stored never reaches
+ *       ─► store: rules of the kind, and then, of what it is about to write,
+ *       ─► validating admission                         `validation`, which the store is handed
+ *
+ * Handlers say where the object comes from and what is answered. A subresource with a kind of its own takes the same way:
+ * after mutating admission its body is brought into the parent, and the store gets that.
+ */
+export class Write {
+  readonly options: WriteOptions;
+  /** Group, version and kind of bodies. */
+  readonly kind: GroupVersionKind;
+  readonly type: KindType;
+  /** The last object that stood mutating admission. */
+  private admitted: ApiObject | undefined;
+
+  /** Checks the options of the request: 422 when one is wrong. */
+  constructor(
+    readonly request: ResourceRequest,
+    options: WriteOptionsKind,
+  ) {
+    this.options = parseWriteOptions(request.context, request.services.names, options);
+    this.kind = request.kind;
+    this.type = request.type;
+    this.admitted = undefined;
+  }
+
+  /** Reads a body with an object; 415 for a format that no object comes in. */
+  async readBody(): Promise<ObjectBody> {
+    const { context, services } = this.request;
+    const format = bodyFormat(context.contentType, services.names);
+    return { format, bytes: await readBody(this.request) };
+  }
+
+  /** Decodes a body, makes sure that it is about the object of the path, and fills in defaults. 400 for what does not fit. */
+  decode({ bytes, format }: ObjectBody): ApiObject {
+    const { context, subresource } = this.request;
+    const { kind, type } = this;
+    const { fieldValidation } = this.options;
+    const others = subresource?.type === 'virtual' ? subresource.otherBodies : undefined;
+    const object =
+      others === undefined
+        ? decodeBody(context, type, kind, bytes, format, fieldValidation)
+        : decodeBodyOfAny(context, [{ kind, type }, ...others], bytes, format, fieldValidation);
+    return this.completed(object);
+  }
+
+  /** The same for what a patch or an apply made of the live object: 422 for what does not fit. */
+  decodePatched(patched: unknown): ApiObject {
+    const { context } = this.request;
+    return this.completed(decodePatched(context, this.type, this.kind, patched, this.options.fieldValidation));
+  }
+
+  /**
+   * {@link decode} for an update, which may need the object more than once, as the store changes it. The first one is
+   * decoded at once: a bad body is refused before anything is read.
+   */
+  async readCandidate(): Promise<() => ApiObject> {
+    const body = await this.readBody();
+    let first: ApiObject | undefined = this.decode(body);
+    return () => {
+      const object = first ?? this.decode(body);
+      first = undefined;
+      return object;
+    };
+  }
+
+  private completed(object: ApiObject): ApiObject {
+    const { resource, subresource, verb, namespace, name } = this.request;
+    const { definition } = resource;
+    if (name === '') ensureNamespace(definition, object, namespace);
+    else {
+      // What is created below an object need not repeat whose it is; what replaces something has to say what it is.
+      if (verb === 'create') object.metadata.name ||= name;
+      ensureIdentity(definition, object, namespace, name);
+    }
+    if (bodyKindOf(subresource) === undefined) applyDefaults(resource, object);
+    return object;
+  }
+
+  /** Mutating admission. Gives the object to go on with. */
+  async admit(object: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
+    const attributes = new WriteAttributes(
+      this.request,
+      this.nameOf(object),
+      this.options.dryRun,
+      object,
+      undefined,
+      this.replaced(live),
+    );
+    await this.request.admission.admit(attributes);
+    this.admitted = attributes.object as ApiObject;
+    return this.admitted;
+  }
+
+  /** From a whole object to what the store gets. `hasOwners`: an apply has recorded them already. */
+  private async prepare(object: ApiObject, live: ObjectForms | undefined, hasOwners: boolean): Promise<ApiObject> {
+    const { resource, subresource } = this.request;
+    let next: ApiObject;
+    if (subresource?.type === 'view' || subresource?.type === 'created') {
+      const parent = this.parentOf(object, live);
+      const body = await this.admit(object, live);
+      next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
+    } else next = await this.admit(object, live);
+    if (!hasOwners) trackFields(this.request, this.options, live?.requested, next);
+    return toStored(resource, next);
+  }
+
+  /** The live parent of a subresource's own kind: 404 when there is none, 409 when the body speaks of another state. */
+  private parentOf({ metadata: { resourceVersion, uid } }: ApiObject, live: ObjectForms | undefined): ApiObject {
+    const { store, name } = this.request;
+    if (live === undefined) throw notFoundError(store.groupResource, name);
+    const { metadata } = live.stored;
+    if (isOtherVersion(resourceVersion, metadata.resourceVersion) || (uid && uid !== metadata.uid)) {
+      throw conflictError(store.groupResource, name, modifiedMessage);
+    }
+    return live.stored;
+  }
+
+  /** Has the store write a new object. */
+  async create(object: ApiObject): Promise<VersionedText> {
+    const { context, store } = this.request;
+    const prepared = await this.prepare(object, undefined, false);
+    return store.create(context, prepared, { dryRun: this.options.dryRun, validate: this.validation() });
+  }
+
+  /** Has the store replace the live object; creates it where its kind allows that. */
+  update(candidate: Candidate): Promise<UpdateOutcome> {
+    return this.replace(candidate, false);
+  }
+
+  /** The same for an apply, whose candidates say who owns what: it creates objects of every kind. */
+  apply(candidate: Candidate): Promise<UpdateOutcome> {
+    return this.replace(candidate, true);
+  }
+
+  private replace(candidate: Candidate, isApply: boolean): Promise<UpdateOutcome> {
+    const { request } = this;
+    const { context, store, namespace, name, subresource } = request;
+    return store.update(context, namespace, name, {
+      dryRun: this.options.dryRun,
+      validate: this.validation(),
+      subresource: updateRulesOf(subresource),
+      forceAllowCreate: isApply,
+      transform: async (stored) => {
+        const live = stored === undefined ? undefined : new ObjectForms(request, stored);
+        return this.prepare(candidate(live), live, isApply);
+      },
+    });
+  }
+
+  /** Validating admission for the store, which calls it with what it is about to write and what that replaces. */
+  private validation(): ValidateAdmission {
+    return (object, old) => {
+      const { request } = this;
+      const { subresource } = request;
+      const next = new ObjectForms(request, object as ApiObject);
+      const live = old === undefined ? undefined : new ObjectForms(request, old);
+      // Of a body that nothing shows afterwards, only the body itself can be judged.
+      const given = subresource?.type === 'created' ? this.admitted : undefined;
+      const name = this.nameOf(next.stored);
+      const { dryRun } = this.options;
+      return request.admission.validate(new WriteAttributes(request, name, dryRun, given, next, this.replaced(live)));
+    };
+  }
+
+  /** Validating admission of a body that is not stored. */
+  validateBody(body: ApiObject): Promise<void> {
+    const { request } = this;
+    const { dryRun } = this.options;
+    return request.admission.validate(
+      new WriteAttributes(request, this.nameOf(body), dryRun, body, undefined, undefined),
+    );
+  }
+
+  /** What a create below an object makes replaces nothing, though the parent is updated. */
+  private replaced(live: ObjectForms | undefined): ObjectForms | undefined {
+    return this.request.verb === 'create' ? undefined : live;
+  }
+
+  private nameOf({ metadata }: ApiObject): string {
+    return this.request.name !== '' ? this.request.name : (metadata.name ?? '');
+  }
+}
+
+/** Applies the defaults of the kind and of the version to a decoded body, before it is converted. */
+export function applyDefaults(resource: ServedResource, object: ApiObject): void {
+  resource.served.applyDefaults?.(object);
+  const { definition, served } = resource;
+  if (isStoredKind(definition) && served === definition.versions[0]) definition.strategy.applyDefaults?.(object);
+}

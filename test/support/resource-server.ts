@@ -1,0 +1,50 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { AdmissionPlugin } from '../../src/admission/admission-plugin.js';
+import { AdmissionChain } from '../../src/admission/chain.js';
+import { RequestAdmission } from '../../src/admission/request-admission.js';
+import { metaKinds } from '../../src/apis/meta/v1/meta-kinds.js';
+import { leaveBodies } from '../../src/endpoints/listener.js';
+import { HttpRequestContext } from '../../src/endpoints/request-info/request-context.js';
+import { handleResource } from '../../src/endpoints/resource-handler.js';
+import { EndpointServices } from '../../src/endpoints/services.js';
+import { StatusFilter } from '../../src/endpoints/status.filter.js';
+import { Logger } from '../../src/observability/logger.js';
+import { Metrics } from '../../src/observability/metrics.js';
+import type { Storage } from '../../src/storage/storage.interface.js';
+import { testNames } from './definition-tester.js';
+import { registeredGroups } from './registered-groups.js';
+
+/**
+ * Answers requests about the built-in kinds over a real store: the part of the program behind the guards. `alice`, who
+ * sends all of them, may do everything; admission is one plugin of the test.
+ */
+export async function resourceServer(storage: Storage, plugin: AdmissionPlugin): Promise<FastifyInstance> {
+  const stores = await registeredGroups(storage);
+  const options = {
+    maxBodyBytes: 1 << 20,
+    minRequestTimeoutSeconds: 1,
+    maxConnectionBytesPerSecond: 0,
+    shutdown: new AbortController().signal,
+    listPageSize: 10,
+    deleteCollectionWorkers: 8,
+  };
+  const services = new EndpointServices(stores, testNames, new Metrics(), options, metaKinds);
+  services.continueTokens.useKey(Buffer.alloc(32));
+  const filter = new StatusFilter(new Logger('error'), services);
+  const admission = new RequestAdmission(new AdmissionChain([plugin]), {
+    authorize: () => ({ decision: 'allow', reason: '' }),
+  });
+  const server = Fastify();
+  leaveBodies(server);
+  server.decorateRequest('plinthContext', undefined);
+  server.addHook('onRequest', async (request) => {
+    const context = new HttpRequestContext(request);
+    context.user = { name: 'alice', uid: '', groups: [], extra: {} };
+    context.admission = admission;
+    request.plinthContext = context;
+  });
+  server.all('/*', (request, reply) =>
+    handleResource(services, request, reply).catch((error: unknown) => filter.answer(error, request, reply)),
+  );
+  return server;
+}
