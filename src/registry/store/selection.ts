@@ -4,7 +4,7 @@ import { everyField, type FieldSelector, parseFieldSelector } from '../../machin
 import { skimObject } from '../../machinery/json/skim.js';
 import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../../machinery/label-selector.js';
 import { badRequestError } from '../../machinery/status-error.js';
-import type { AttributeSource, SelectionPredicate } from '../../storage/selection-predicate.js';
+import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../../storage/selection-predicate.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { isPresentForm, parseText } from './object-codec.js';
@@ -52,6 +52,9 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
   };
 }
 
+/** Large objects that were looked into last: an index asks for the same as all watches do. */
+const mostRecent = 2;
+
 const sources = new WeakMap<ResourceDefinition, AttributeSource>();
 
 /** Looks into stored text of the resource; one for all its versions. */
@@ -59,10 +62,20 @@ function attributeSource(resource: ServedResource): AttributeSource {
   const { definition } = resource;
   let source = sources.get(definition);
   if (source === undefined) {
+    const recent: { readonly json: string; readonly attributes: ObjectAttributes }[] = [];
+    const look = (json: string): ObjectAttributes => {
+      const object = selectablePart(resource, json);
+      return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
+    };
     const made: AttributeSource = {
       extract: (json) => {
-        const object = selectablePart(resource, json);
-        return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
+        if (json.length <= largeBytes) return look(json);
+        const known = recent.find((one) => one.json === json);
+        if (known !== undefined) return known.attributes;
+        const attributes = look(json);
+        recent.push({ json, attributes });
+        if (recent.length > mostRecent) recent.shift();
+        return attributes;
       },
     };
     source = made;

@@ -213,3 +213,24 @@ describe('Store.delete of what is given time to end', () => {
     }
   });
 });
+
+describe('a large object', () => {
+  const isTooLarge = (error: unknown) => error instanceof StatusError && error.code === 413;
+  const large = 'x'.repeat(3 * 2 ** 20);
+
+  it('is not stored, and may become smaller when it is', async () => {
+    const store = storeOver(storage);
+    const note = (name: string, text: string) => ({ metadata: { name, namespace: 'n' }, text }) as unknown as ApiObject;
+    await assert.rejects(store.create(request, note('large', large), options), isTooLarge);
+    await store.create(request, note('small', 'x'), options);
+    const become = (name: string, text: string) =>
+      store.update(request, 'n', name, { ...options, transform: (live) => ({ ...(live as ApiObject), text }) });
+    await assert.rejects(become('small', large), isTooLarge);
+    const { key, json } = await store.get('n', 'small');
+    const older = json.replace('"text":"x"', `"text":"${large}y"`);
+    await storage.guaranteedUpdate(key, {}, (current) => ({ kind: 'write', uid: current?.uid ?? '', json: older }));
+    await assert.rejects(become('small', `${large}yy`), isTooLarge);
+    await become('small', large);
+    await become('small', 'y');
+  });
+});

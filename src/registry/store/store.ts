@@ -14,6 +14,7 @@ import {
   missingVersionError,
   modifiedMessage,
   notFoundError,
+  requestTooLargeError,
   StatusError,
 } from '../../machinery/status-error.js';
 import { StorageError } from '../../storage/storage.errors.js';
@@ -44,6 +45,11 @@ import {
 } from './object-codec.js';
 import { isOutcomeUnknown, terminatingNamespaceError, toStatusError } from './to-status-error.js';
 
+/**
+ * Longest text of an object, in characters: as much as a request may bring. Defaults and the owners of fields can make far
+ * more of what was sent.
+ */
+const maxStoredLength = 3 * 1024 * 1024;
 /** How many names are drawn for one object before its client has to ask again. */
 const maxGeneratedNames = 8;
 
@@ -154,7 +160,7 @@ export class Store {
   private async writeNew(context: RequestContext, object: ApiObject, dryRun: boolean): Promise<VersionedText> {
     const name = object.metadata.name as string;
     const key = this.keyOf(object.metadata.namespace ?? '', name);
-    const json = encodeForStorage(this.resource, object);
+    const json = this.encode(object, 0);
     if (dryRun) {
       const live = await this.read(key, name);
       if (live !== undefined) throw this.existsError(context, live, object);
@@ -172,6 +178,13 @@ export class Store {
       }
       throw toStatusError(error, this.groupResource, name);
     }
+  }
+
+  /** What could not be sent back by its reader is not stored; what is that long already may at least not grow. */
+  private encode(object: ApiObject, before: number): string {
+    const json = encodeForStorage(this.resource, object);
+    if (json.length > maxStoredLength && json.length > before) throw requestTooLargeError(maxStoredLength);
+    return json;
   }
 
   private existsError(context: RequestContext, live: StoredObject, object: ApiObject): Error {
@@ -238,7 +251,7 @@ export class Store {
         reservation = await this.definition.strategy.reserveForCreate?.(context, object, options.dryRun);
         created = true;
         writtenObject = object;
-        return { kind: 'write', json: encodeForStorage(this.resource, object), uid: object.metadata.uid as string };
+        return { kind: 'write', json: this.encode(object, 0), uid: object.metadata.uid as string };
       }
       created = false;
       leaveLarge(context, current.json);
@@ -258,7 +271,7 @@ export class Store {
       if (options.subresource === undefined) {
         reservation = await this.definition.strategy.reserveForUpdate?.(context, object, live, options.dryRun);
       }
-      const json = encodeForStorage(this.resource, object);
+      const json = this.encode(object, current.json.length);
       // An older text is written anew even if nothing else changes: so a plain update brings storage up to date.
       const keepsText = isPresentForm(this.resource, current.json) && isUnchanged(object, live);
       if (json === current.json || keepsText) return { kind: 'unchanged' };
