@@ -7,15 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { eventually, TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
-import type { HostileCase } from './hostile/cases.js';
+import type { HostileCase, HostileRequest } from './hostile/cases.js';
 import { metadataCases } from './hostile/metadata-cases.js';
+import { policyCases } from './hostile/policy-cases.js';
 import { answerCases, queryCases } from './hostile/query-cases.js';
 import { formatCases, patchCases } from './hostile/request-cases.js';
 import { specCases } from './hostile/spec-cases.js';
+import { openWatchers } from './hostile/watchers.js';
 
 /*
  * What one hostile request does to everybody else: a serving process gets one after the other, each close to the limit
- * of its size, while a prober asks for its liveness, gets an object and renews a lease. Prints per request how much time
+ * of its size, while a prober asks for its liveness, gets an object and renews a lease, and watches of all forms stand. Prints per request how much time
  * of the processor the serving thread spent at most before it turned to anything else, how long the same took by the
  * clock, and the longest time of the probes.
  *   --only a,b,c      requests whose name has one of the texts
@@ -39,7 +41,7 @@ const settleMs = 400;
 /** Node counts the wait of its own timer in. */
 const timerMs = 10;
 const goalMs = 50;
-const allow = '--authorization-mode=RBAC';
+const allow = '--authorization-mode=Node,RBAC';
 
 interface Row {
   readonly name: string;
@@ -57,8 +59,9 @@ process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${new URL
 const cluster = await TestCluster.start({ servers: 1, flags: [allow] });
 const { url } = cluster.first;
 const agent = new Agent({ keepAlive: true, ca: cluster.pki.authority });
+const watching = new Agent({ keepAlive: true, ca: cluster.pki.authority });
 
-async function send(entry: Omit<HostileCase, 'name'>, user: string): Promise<{ status: number; text: string }> {
+async function send(entry: HostileRequest, user: string): Promise<{ status: number; text: string }> {
   const body = entry.body?.();
   const request = httpsRequest(`${url}${entry.path}`, {
     method: entry.method,
@@ -117,14 +120,14 @@ async function probesOf(prober: Worker): Promise<Record<string, number>> {
   return longest;
 }
 
-async function fill(namespace: string, count: number, bytes: number): Promise<void> {
+async function fill(namespace: string, count: number, data: (i: number) => object): Promise<void> {
   const json = { contentType: 'application/json', method: 'POST' };
   await send({ ...json, path: '/api/v1/namespaces', body: () => `{"metadata":{"name":"${namespace}"}}` }, tokens.admin);
   let next = 0;
   const worker = async () => {
     for (let i = next++; i < count; i = next++) {
       const metadata = { name: `c${i}`, labels: { group: `g${i % 100}` } };
-      const body = JSON.stringify({ metadata, data: { text: `${i} `.repeat(Math.ceil(bytes / `${i} `.length)) } });
+      const body = JSON.stringify({ metadata, data: data(i) });
       const path = `/api/v1/namespaces/${namespace}/configmaps`;
       const { status, text } = await send({ ...json, path, body: () => body }, tokens.admin);
       if (status !== 201) throw new Error(`${status} ${text}`);
@@ -134,18 +137,18 @@ async function fill(namespace: string, count: number, bytes: number): Promise<vo
 }
 
 async function run(prober: Worker, entry: HostileCase): Promise<Row> {
-  if (entry.before !== undefined) {
-    const { status, text } = await send(entry.before, tokens.alice);
+  for (const before of entry.before === undefined ? [] : [entry.before].flat()) {
+    const { status, text } = await send(before, tokens.alice);
     if (status >= 300) console.error(`before ${entry.name}: ${status} ${text.slice(0, 300)}`);
-    await delay(settleMs);
   }
+  if (entry.before !== undefined) await delay(settleMs);
   const body = entry.body?.();
   const ready: HostileCase = body === undefined ? entry : { ...entry, body: () => body };
   await probesOf(prober);
   await lag();
   await held();
   const begun = performance.now();
-  const { status, text } = await send(ready, tokens.alice).catch((error: unknown) => ({
+  const { status, text } = await send(ready, tokens[entry.sender ?? 'alice']).catch((error: unknown) => ({
     status: 0,
     text: String(error),
   }));
@@ -198,14 +201,19 @@ try {
   if (status !== 201) throw new Error(text);
   const texts = flags.only.split(',');
   const [part, parts] = flags.part.split('/').map(Number) as [number, number];
-  const every = [...metadataCases, ...specCases, ...patchCases, ...formatCases, ...queryCases];
+  const every = [...metadataCases, ...specCases, ...patchCases, ...formatCases, ...policyCases, ...queryCases];
   const all = [...every, ...(flags['no-answers'] ? [] : answerCases)];
   const chosen = all
     .filter(({ name }) => texts.some((text) => name.includes(text)))
     .filter((_, i, { length }) => Math.floor((i * parts) / length) === part - 1);
-  if (chosen.some(({ path }) => path.includes('/large/'))) await fill('large', 150, 1_000_000);
-  if (chosen.some(({ path }) => path.includes('/many/'))) await fill('many', 30_000, 1_000);
+  const long = (bytes: number) => (i: number) => ({ text: `${i} `.repeat(Math.ceil(bytes / `${i} `.length)) });
+  const keys = (count: number) => () =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, 'value']));
+  if (chosen.some(({ path }) => path.includes('/large/'))) await fill('large', 150, long(1_000_000));
+  if (chosen.some(({ path }) => path.includes('/many/'))) await fill('many', 30_000, long(1_000));
+  if (chosen.some(({ path }) => path.includes('/wide/'))) await fill('wide', 40, keys(40_000));
   const prober = await startProber();
+  await openWatchers(url, watching, tokens.alice);
   await delay(2_000);
   const rows: Row[] = [];
   for (const entry of chosen) {
@@ -225,5 +233,6 @@ try {
   }
 } finally {
   agent.destroy();
+  watching.destroy();
   await cluster.stop();
 }

@@ -6,9 +6,14 @@ export interface HostileCase {
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: () => string | Buffer;
-  /** A request sent before, not measured. */
-  readonly before?: Omit<HostileCase, 'name' | 'before'>;
+  /** Who sends it; default: alice, who may do everything. */
+  readonly sender?: 'alice' | 'bob';
+  /** Requests sent before, not measured. */
+  readonly before?: HostileRequest | readonly HostileRequest[];
 }
+
+/** One request of a case. */
+export type HostileRequest = Omit<HostileCase, 'name' | 'before'>;
 
 /** Just below the limit of 3 MiB; smaller ones meet other limits. */
 export const most = Number(process.env.HOSTILE_BYTES ?? 3_000_000);
@@ -26,6 +31,9 @@ export const paths = {
   deployments: '/apis/apps/v1/namespaces/default/deployments',
   roles: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles',
   clusterRoles: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+  clusterBindings: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+  budgets: '/apis/policy/v1/namespaces/default/poddisruptionbudgets',
+  rulesReviews: '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
   bindings: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
   policies: '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',
   requests: '/apis/certificates.k8s.io/v1/certificatesigningrequests',

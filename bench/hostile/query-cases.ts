@@ -10,6 +10,8 @@ const long = (part: (i: number) => string, bytes = 55_000) =>
   encodeURIComponent(many(part, bytes / 1.6)).slice(0, bytes);
 const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const protobuf = 'application/vnd.kubernetes.protobuf';
+const partial = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const wideWatch = (query = '') => `/api/v1/namespaces/wide/configmaps?watch=1&timeoutSeconds=5${query}`;
 
 /** Heads, queries, and large answers. */
 export const queryCases: readonly HostileCase[] = [
@@ -65,6 +67,14 @@ export const answerCases: readonly HostileCase[] = [
   get('watch, 30,000 initial events, Table', '/api/v1/namespaces/many/configmaps?watch=1&timeoutSeconds=3', {
     accept: table,
   }),
+  get('list of wide objects', '/api/v1/namespaces/wide/configmaps'),
+  get('list of wide objects, by a label', '/api/v1/namespaces/wide/configmaps?labelSelector=group%21%3Dg1'),
+  get('list of wide objects, by a field', '/api/v1/namespaces/wide/configmaps?fieldSelector=metadata.name%21%3Dc1'),
+  get('list of wide objects, Table', '/api/v1/namespaces/wide/configmaps', { accept: table }),
+  get('list of wide objects, metadata', '/api/v1/namespaces/wide/configmaps', { accept: partial }),
+  get('watch, wide initial events by a label', wideWatch('&labelSelector=group%21%3Dg1')),
+  get('watch, wide initial events, protobuf', wideWatch(), { accept: `${protobuf};stream=watch` }),
+  get('watch, wide initial events, Table', wideWatch(), { accept: table }),
   get('get of a large object', `${configMaps}/keys-ok`),
   get('get of a large object, protobuf', `${configMaps}/keys-ok`, { accept: protobuf }),
   get('get of a large object, YAML', `${configMaps}/keys-ok`, { accept: 'application/yaml' }),
