@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { parseArgs } from 'node:util';
@@ -6,7 +7,8 @@ import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 
 /*
  * What everyday large objects cost their client: one request after the other creates, reads, replaces, patches and
- * deletes objects of several sizes. Prints the first time and the median of the others, in milliseconds.
+ * deletes objects of several sizes. Prints the first time, the median of the others and the median time of the processor
+ * that the server spent, all its threads together, in milliseconds. The last is the same on a busy machine.
  *   --rounds 10
  */
 
@@ -30,6 +32,21 @@ async function send(method: string, path: string, body?: unknown, contentType = 
   for await (const chunk of message) chunks.push(chunk as Buffer);
   if ((message.statusCode ?? 0) >= 300) throw new Error(`${method} ${path}: ${Buffer.concat(chunks).toString()}`);
   return performance.now() - begun;
+}
+
+/** Time of the processor of all threads of the server, in milliseconds; 0 where the system does not tell. */
+function spent(): number {
+  const tasks = `/proc/${cluster.first.process.pid}/task`;
+  try {
+    const texts = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/schedstat`, 'utf8'));
+    return texts.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function configMap(name: string, bytes: number): object {
@@ -65,10 +82,12 @@ const samples: readonly (readonly [string, string, (name: string) => object])[] 
 
 try {
   for (const [label, path, make] of samples) {
-    const times: Record<string, number[]> = {};
+    const times: Record<string, { readonly ms: number; readonly cpuMs: number }[]> = {};
     const take = async (verb: string, ...args: Parameters<typeof send>) => {
       times[verb] ??= [];
-      times[verb].push(await send(...args));
+      const before = spent();
+      const ms = await send(...args);
+      times[verb].push({ ms, cpuMs: spent() - before });
     };
     for (let i = 0; i <= rounds; i++) {
       const name = `o${i}`;
@@ -81,9 +100,9 @@ try {
       await take('patch', 'PATCH', `${path}/${name}`, patch, 'application/merge-patch+json');
       await take('delete', 'DELETE', `${path}/${name}?gracePeriodSeconds=0`);
     }
-    const shown = Object.entries(times).map(([verb, [first = 0, ...rest]]) => {
-      const median = rest.sort((a, b) => a - b)[Math.floor(rest.length / 2)] ?? first;
-      return `${verb} ${first.toFixed(0)} / ${median.toFixed(0)}`;
+    const shown = Object.entries(times).map(([verb, [first, ...rest]]) => {
+      const cpu = median(rest.map(({ cpuMs }) => cpuMs));
+      return `${verb} ${first?.ms.toFixed(0)} / ${median(rest.map(({ ms }) => ms)).toFixed(0)} / ${cpu.toFixed(1)}`;
     });
     console.log(`${label.padEnd(24)} ${shown.join(', ')}`);
   }

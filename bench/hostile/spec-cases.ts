@@ -36,6 +36,18 @@ export const specCases: readonly HostileCase[] = [
   create('container ports', pods, () =>
     pod('ports', '', `,"ports":[${many((i) => `{"containerPort":${(i % 65535) + 1}}`)}]`),
   ),
+  create('containers, as many as are stored', pods, () =>
+    pod('containers-stored', `,"initContainers":[${many((i) => `{"name":"c${i}","image":"i"}`, 380_000)}]`),
+  ),
+  create('volumes, as many as are stored', pods, () =>
+    pod('volumes-stored', `,"volumes":[${many((i) => `{"name":"v${i}","configMap":{"name":"c${i}"}}`, 1_100_000)}]`),
+  ),
+  create('service ports, as many as are stored', services, () =>
+    service(
+      'ports-stored',
+      `"ports":[${many((i) => `{"name":"p${i}","port":${(i % 65535) + 1},"protocol":"TCP"}`, 900_000)}]`,
+    ),
+  ),
   create('environment', pods, () => pod('env', '', `,"env":[${many((i) => `{"name":"E${i}","value":"x"}`)}]`)),
   create('environment, invalid', pods, () => pod('env-bad', '', `,"env":[${many((i) => `{"name":"${i} "}`)}]`)),
   create('tolerations', pods, () =>
