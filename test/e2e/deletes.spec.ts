@@ -138,6 +138,8 @@ describe('DELETE of a collection', () => {
       ['', { kind: 'ConfigMap' }, 400],
       ['', { dryRun: ['Some'] }, 422],
       ['', { preconditions: 'x' }, 400],
+      ['', { ignoreStoreReadErrorWithClusterBreakingPotential: true }, 400],
+      ['', { ignoreStoreReadErrorWithClusterBreakingPotential: 'x' }, 400],
     ];
     for (const [query, body, status] of cases) {
       const answer = await client.delete(`${path}?${query}`, body);

@@ -48,7 +48,7 @@ export const metaDescriptions: FieldDescriptions = {
   'meta.CreateOptions': { dryRun, fieldManager, fieldValidation },
   'meta.DeleteOptions': {
     ignoreStoreReadErrorWithClusterBreakingPotential:
-      'True deletes an object even if it cannot be read any more, with nothing run before. Dangerous.',
+      'True asks to delete an object even if it cannot be read any more. Not supported: refused.',
   },
   'meta.FieldSelectorRequirement': {
     '': 'One demand on a field.',

@@ -16,6 +16,7 @@ interface RawDeleteOptions {
   orphanDependents?: unknown;
   propagationPolicy?: unknown;
   dryRun?: unknown;
+  ignoreStoreReadErrorWithClusterBreakingPotential?: unknown;
 }
 
 /**
@@ -41,6 +42,9 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
 }
 
 function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
+  const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+  // Who asks for it expects more than an ordinary delete: ignoring it would tell them that it was done.
+  if (optionalBoolean(raw[field], field) === true) throw badRequestError(`${field}: not supported`);
   return {
     dryRun: stringList(raw.dryRun, 'dryRun'),
     propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy'),
