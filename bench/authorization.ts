@@ -6,7 +6,7 @@ import { PrivilegedGroupAuthorizer } from '../src/authorization/privileged-group
 import { bootstrapPolicy } from '../src/authorization/rbac/bootstrap/bootstrap-policy.js';
 import { PolicyIndex } from '../src/authorization/rbac/policy-index.js';
 import { RbacAuthorizer } from '../src/authorization/rbac/rbac.authorizer.js';
-import { UnionAuthorizer } from '../src/authorization/union.js';
+import { UnionAuthorizer } from '../src/authorization/union.authorizer.js';
 import { parseRequestInfo } from '../src/endpoints/request-info/request-info.js';
 import { attributesOf } from '../src/machinery/authorizer.js';
 import type { UserInfo } from '../src/machinery/request-context.js';

@@ -1,5 +1,5 @@
 import { bigintArray, smallintArray, textArray } from '../src/storage/postgres/binary-array.js';
-import { silentObserver } from '../src/storage/postgres/options.js';
+import { silentObserver } from '../src/storage/postgres/postgres-storage-options.js';
 import { Session } from '../src/storage/postgres/session.js';
 import { GET_OBJECTS, WRITE_BATCH } from '../src/storage/postgres/statements.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';

@@ -20,10 +20,10 @@ import { PrivilegedGroupAuthorizer } from '../src/authorization/privileged-group
 import { bootstrapPolicy } from '../src/authorization/rbac/bootstrap/bootstrap-policy.js';
 import { PolicyIndex } from '../src/authorization/rbac/policy-index.js';
 import { RbacAuthorizer } from '../src/authorization/rbac/rbac.authorizer.js';
-import { UnionAuthorizer } from '../src/authorization/union.js';
+import { UnionAuthorizer } from '../src/authorization/union.authorizer.js';
 import { AuthenticationOptions } from '../src/config/authentication.options.js';
 import { parseOptions } from '../src/config/parse-options.js';
-import { HttpRequestContext } from '../src/endpoints/request-info/request-context.js';
+import { HttpRequestContext } from '../src/endpoints/request-info/http-request-context.js';
 import { systemClock } from '../src/machinery/clock.js';
 import { groupName, vendorNames } from '../src/machinery/vendor.js';
 import { Logger } from '../src/observability/logger.js';

@@ -80,12 +80,12 @@ function plan(root, request) {
   else {
     const className = `${pascal(group)}ApiModule`;
     created.set(groupPath, groupFile({ ...request, className, resourcesName: `${group}Resources` }));
-    const indexPath = join(modules, 'index.ts');
-    const index = addImport(
-      readFileSync(indexPath, 'utf8'),
+    const listPath = join(modules, 'api-group-modules.ts');
+    const list = addImport(
+      readFileSync(listPath, 'utf8'),
       `import { ${className} } from './${group}/${group}-api.module.js';`,
     );
-    changed.set(indexPath, addToList(index, /const groups: /, '\n];', className, indexPath));
+    changed.set(listPath, addToList(list, /const groups: /, '\n];', className, listPath));
   }
   for (const path of created.keys()) {
     if (existsSync(path)) throw new GenerateError(`${relative(root, path)} exists already`);

@@ -5,8 +5,8 @@ import { AUTHORIZATION, type Authorization } from './authorization/build-authori
 import { SecureServingOptions } from './config/secure-serving.options.js';
 import { ServingState } from './endpoints/serving-state.js';
 import { VENDOR_NAMES, type VendorNames } from './machinery/vendor.js';
-import { ensureSystemObjects } from './modules/core/bootstrap.js';
-import { ensureSystemPriorityClasses } from './modules/scheduling/bootstrap.js';
+import { ensureSystemObjects } from './modules/core/system-objects.js';
+import { ensureSystemPriorityClasses } from './modules/scheduling/system-priority-classes.js';
 import { SERVICE_RANGES, type ServiceRanges } from './registry/allocation/service-ranges.js';
 import { ResourceStores } from './registry/store/resource-stores.js';
 import { StartPatience } from './storage/start-patience.js';

@@ -3,12 +3,12 @@ import { ClosedAuthenticationModule } from './authentication/closed-authenticati
 import { AuthorizationModule } from './authorization/authorization.module.js';
 import { AuthorizationOptions } from './config/authorization.options.js';
 import { ClusterOptions } from './config/cluster.options.js';
-import type { ControllersSettings, ServerOptions } from './config/options.js';
 import { OptionsModule } from './config/options.module.js';
+import type { ControllersSettings, ServerOptions } from './config/server-options.js';
 import { StorageOptions } from './config/storage.options.js';
 import { ControllersModule } from './controllers/controllers.module.js';
 import { vendorNames } from './machinery/vendor.js';
-import { apiGroupModules } from './modules/index.js';
+import { apiGroupModules } from './modules/api-group-modules.js';
 import type { Logger } from './observability/logger.js';
 import { ObservabilityModule } from './observability/observability.module.js';
 import { RegistryModule } from './registry/registry.module.js';

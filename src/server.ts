@@ -6,7 +6,7 @@ import { AppModule, type AppParts } from './app.module.js';
 import { quietly } from './application-context.js';
 import { checkProxyAuthorities } from './authentication/request-header/build-request-header.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
-import type { ServerOptions } from './config/options.js';
+import type { ServerOptions } from './config/server-options.js';
 import { maxBodyBytes } from './endpoints/limits.js';
 import { listenerOptions } from './endpoints/listener.js';
 import { ServingState } from './endpoints/serving-state.js';

@@ -18,7 +18,7 @@ export interface AdvertiserParts {
 }
 
 /** Time between two rounds: two of them fit into a lease, so that one that fails does no harm. */
-export const roundMs = 10_000;
+const roundMs = 10_000;
 
 /** How long the end of a process may wait for its address to go. */
 const withdrawLimitMs = 5_000;

@@ -1,7 +1,7 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { AuthenticationOptions } from '../config/authentication.options.js';
-import type { ServerOptions } from '../config/options.js';
 import { SecureServingOptions } from '../config/secure-serving.options.js';
+import type { ServerOptions } from '../config/server-options.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { TOKEN_ISSUER, TOKEN_REVIEWER } from '../machinery/tokens.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';

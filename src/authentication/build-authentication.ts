@@ -21,7 +21,7 @@ import { dependencyOf, type TokenAuthenticator } from './token-authenticator.js'
 import { TokenCache } from './token-cache.js';
 import { TokenReviews } from './token-review.js';
 import { TokenUnion } from './token-union.js';
-import { UnionAuthenticator } from './union.js';
+import { UnionAuthenticator } from './union.authenticator.js';
 import { buildTokenWebhook } from './webhook/build-token-webhook.js';
 import { ClientCertificateAuthenticator } from './x509/client-certificate.authenticator.js';
 import type { TlsFiles } from './x509/tls-files.js';

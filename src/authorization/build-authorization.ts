@@ -12,7 +12,7 @@ import type { ConfiguredMode, ModeHealthCheck } from './configured-mode.js';
 import { nodeMode } from './node/node-mode.js';
 import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
 import { rbacMode } from './rbac/rbac-mode.js';
-import { UnionAuthorizer, UnionRuleResolver } from './union.js';
+import { UnionAuthorizer, UnionRuleResolver } from './union.authorizer.js';
 import { webhookMode } from './webhook/webhook-mode.js';
 
 /** What modules decide with. */

@@ -2,7 +2,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 
 /** The admission plugins in the order they run in, and whether they do when no flag says otherwise (specification 5.5). */
-export const admissionPlugins = [
+const admissionPlugins = [
   { name: 'NamespaceLifecycle', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
   { name: 'CertificateApproval', isDefault: true },

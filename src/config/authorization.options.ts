@@ -3,7 +3,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 
 /** The ways to decide whether a request may go on. */
-export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
+const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 

@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from './duration.js';
+import { formatFlagDuration, parseFlagDuration } from './flag-duration.js';
 
 /**
  * How the text of a flag is read: `duration` becomes milliseconds, `list` is split at commas and may be given several
@@ -50,7 +50,7 @@ export function flagsOf(optionsClass: OptionsClass): readonly BoundFlag[] {
 }
 
 /** `database-url` -> `PLINTH_DATABASE_URL`. */
-export function environmentName(flagName: string): string {
+function environmentName(flagName: string): string {
   return `PLINTH_${flagName.toUpperCase().replaceAll('-', '_')}`;
 }
 
@@ -80,7 +80,7 @@ export function readFlagValue(flag: FlagDeclaration, texts: readonly string[]): 
       return Number.isFinite(value) ? { value } : { problem: 'must be a number' };
     }
     case 'duration': {
-      const value = parseDuration(text);
+      const value = parseFlagDuration(text);
       return value === undefined ? { problem: 'must be a duration such as 30s, 1m0s or 1h' } : { value };
     }
   }
@@ -89,6 +89,6 @@ export function readFlagValue(flag: FlagDeclaration, texts: readonly string[]): 
 /** The text that would give this value, for `--help`; the empty string for an unset option. */
 export function showFlagValue(flag: FlagDeclaration, value: unknown): string {
   if (value === undefined) return '';
-  if (flag.type === 'duration') return formatDuration(value as number);
+  if (flag.type === 'duration') return formatFlagDuration(value as number);
   return Array.isArray(value) ? value.join(',') : String(value);
 }

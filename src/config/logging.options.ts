@@ -1,8 +1,8 @@
 import { IsIn } from 'class-validator';
 import { Flag } from './flag.js';
 
-export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
-export const logFormats = ['text', 'json'] as const;
+const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+const logFormats = ['text', 'json'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 export type LogFormat = (typeof logFormats)[number];

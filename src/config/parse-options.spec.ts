@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { flagsOf } from './flag.js';
 import { formatFlags } from './help.js';
-import { serverOptionGroups } from './options.js';
 import { givenFlags, OptionsError, parseOptions } from './parse-options.js';
+import { serverOptionGroups } from './server-options.js';
 
 const secretUrl = 'postgresql://user:hunter2@db:5432/plinth';
 

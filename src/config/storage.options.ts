@@ -1,7 +1,7 @@
 import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
-import { formatDuration } from './duration.js';
 import { Flag } from './flag.js';
+import { formatFlagDuration } from './flag-duration.js';
 
 const shortestHistoryMs = 300_000;
 const leastCacheBytes = 1_048_576;
@@ -60,7 +60,7 @@ export class StorageOptions {
     type: 'duration',
     usage: 'How long old versions are kept for watches, continued lists and reads of the past; at least 5m0s.',
   })
-  @Min(shortestHistoryMs, { message: `must be at least ${formatDuration(shortestHistoryMs)}` })
+  @Min(shortestHistoryMs, { message: `must be at least ${formatFlagDuration(shortestHistoryMs)}` })
   readonly watchHistoryMs: number = 300_000;
 
   @Flag({

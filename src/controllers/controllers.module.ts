@@ -9,7 +9,7 @@ import {
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
-import type { ControllersSettings } from '../config/options.js';
+import type { ControllersSettings } from '../config/server-options.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';

@@ -71,7 +71,7 @@ type LoopParts = Pick<ControllersOptions, 'storage' | 'registry' | 'names' | 'lo
 const defaultEventTtlMs = 3_600_000;
 
 /** Name of the Lease in the system namespace. */
-export const controllersLease = 'plinth-controllers';
+const controllersLease = 'plinth-controllers';
 
 /**
  * Starts taking part in the election of the process that runs the control loops. Returns at once; what goes wrong later

@@ -15,7 +15,7 @@ export interface LeaseTimes {
   readonly retryPeriodMs: number;
 }
 
-export const defaultLeaseTimes: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
+const defaultLeaseTimes: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
 export interface LeaseElectorOptions extends Partial<LeaseTimes> {
   readonly lock: LeaseLock;

@@ -16,7 +16,7 @@ import { applyMediaType, handlePatch, patchMediaType } from './handlers/patch.js
 import { handlePerform, handleSubresourceCreate } from './handlers/subresource.js';
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
-import type { HttpRequestContext } from './request-info/request-context.js';
+import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { type ResourceRequest, resolveRequest } from './resource-request.js';
 import type { EndpointServices } from './services.js';
 

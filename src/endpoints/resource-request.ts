@@ -10,7 +10,7 @@ import { isStoredResource, type ServedResource } from '../registry/resource-regi
 import type { ResourceVerb } from '../registry/resource-verb.js';
 import type { Store } from '../registry/store/store.js';
 import { bodyKindOf, type SubresourceDefinition, subresourceVerbs } from '../registry/subresource-definition.js';
-import type { HttpRequestContext } from './request-info/request-context.js';
+import type { HttpRequestContext } from './request-info/http-request-context.js';
 import type { EndpointServices } from './services.js';
 
 /**

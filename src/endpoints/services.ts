@@ -6,7 +6,7 @@ import type { ResourceRegistry, StoredServedResource } from '../registry/resourc
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
-import type { MetaKinds } from './meta-kinds.js';
+import type { MetaKinds } from './meta-kinds.interface.js';
 import { AcceptNegotiator } from './negotiation/accept.js';
 import { ContinueTokens } from './negotiation/continue-token.js';
 import { ConnectionThrottle } from './negotiation/throttle.js';

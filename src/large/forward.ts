@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { writePieces } from '../endpoints/negotiation/compression.js';
-import type { HttpRequestContext } from '../endpoints/request-info/request-context.js';
+import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import type { UserInfo } from '../machinery/request-context.js';
 import type { LargeLane } from './large-lane.js';
 

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { HttpRequestContext } from '../endpoints/request-info/request-context.js';
+import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import type { LaneRequest } from './lane-messages.js';
 
 /** Set on every request in the thread, whatever its client sent under the name. */

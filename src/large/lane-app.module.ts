@@ -11,7 +11,7 @@ import { StatusFilter } from '../endpoints/status.filter.js';
 import { AUTHORIZER, type AuthorizationDecision, RULE_RESOLVER, type RuleList } from '../machinery/authorizer.js';
 import { TOKEN_ISSUER, TOKEN_REVIEWER, type TokenReviewResult } from '../machinery/tokens.js';
 import { VENDOR_NAMES, type VendorNames, vendorNames } from '../machinery/vendor.js';
-import { apiGroupModules } from '../modules/index.js';
+import { apiGroupModules } from '../modules/api-group-modules.js';
 import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ObservabilityModule } from '../observability/observability.module.js';

@@ -64,7 +64,7 @@ export const rootPath = FieldPath.of('[]');
 const maxMessageLength = 4096;
 
 /** More broken rules than anybody wants to read: thrown by the one after the last that is collected. */
-export class TooManyErrors extends Error {}
+class TooManyErrors extends Error {}
 
 interface Collection {
   readonly errors: FieldError[];

@@ -206,7 +206,7 @@ function checkKey(key: string): void {
 }
 
 /** Checks and builds one requirement; throws {@link SelectorError} for a bad key, operator use or value. */
-export function newRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
+function newRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   checkKey(key);
   if (operator === '>' || operator === '<') {
     if (values.length !== 1 || !/^[+-]?\d+$/.test(values[0] as string)) {

@@ -24,7 +24,7 @@ function breaks(format: RegExp, value: string): boolean {
 }
 
 export const maxSubdomainLength = 253;
-export const maxLabelLength = 63;
+const maxLabelLength = 63;
 
 function maxLength(length: number): string {
   return `must be no more than ${length} characters`;

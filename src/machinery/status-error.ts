@@ -30,7 +30,7 @@ export interface Status {
 }
 
 /** Reasons of failures with their HTTP code. The order and spelling are part of the API. */
-export const statusReasons = {
+const statusReasons = {
   BadRequest: 400,
   Unauthorized: 401,
   Forbidden: 403,

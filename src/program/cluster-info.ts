@@ -1,8 +1,8 @@
 import type { ConfigMap } from '../apis/core/v1/config-map.types.js';
 import { openApplicationContext } from '../application-context.js';
-import type { ServerOptions } from '../config/options.js';
+import type { ServerOptions } from '../config/server-options.js';
 import type { ApiObject } from '../machinery/api-object.js';
-import { clusterInfoKubeconfigKey, clusterInfoName } from '../machinery/cluster-info.js';
+import { clusterInfoKubeconfigKey, clusterInfoName } from '../machinery/cluster-info-names.js';
 import { serverContext } from '../machinery/internal-context.js';
 import { decode } from '../machinery/schema/index.js';
 import { StatusError } from '../machinery/status-error.js';
@@ -20,7 +20,7 @@ export interface ClusterInfo {
 }
 
 /** Name of the Role that lets everybody read the map, and of its binding. */
-export const clusterInfoRole = 'system:cluster-info-reader';
+const clusterInfoRole = 'system:cluster-info-reader';
 
 const noAdmission = async () => {};
 
@@ -44,7 +44,7 @@ export async function publishClusterInfo(
 }
 
 /** The same with resources that are open already. */
-export async function ensureClusterInfo(names: VendorNames, stores: ResourceStores, info: ClusterInfo): Promise<void> {
+async function ensureClusterInfo(names: VendorNames, stores: ResourceStores, info: ClusterInfo): Promise<void> {
   const rbac = groupName('rbac', names);
   const metadata = { name: clusterInfoRole, namespace: names.publicNamespace };
   await ensureMap(names, stores, formatClusterInfo(info));
@@ -65,7 +65,7 @@ export async function ensureClusterInfo(names: VendorNames, stores: ResourceStor
 }
 
 /** The document in the map: a kubeconfig that names no user. */
-export function formatClusterInfo({ server, authority }: ClusterInfo): string {
+function formatClusterInfo({ server, authority }: ClusterInfo): string {
   return [
     'apiVersion: v1',
     'kind: Config',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { serverOptionGroups } from '../config/options.js';
 import { parseOptions } from '../config/parse-options.js';
+import { serverOptionGroups } from '../config/server-options.js';
 import type { ResourceRule, RuleResolver } from '../machinery/authorizer.js';
 import { exposureProblem, warnOfExposure } from './exposure.js';
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { anonymousUser } from '../authentication/anonymous/anonymous.authenticator.js';
-import type { ServerOptions } from '../config/options.js';
+import type { ServerOptions } from '../config/server-options.js';
 import type { RuleResolver } from '../machinery/authorizer.js';
 import { Logger } from '../observability/logger.js';
 

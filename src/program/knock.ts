@@ -12,7 +12,7 @@ const patienceMs = 5_000;
 export async function knock(databaseUrl: string, logger: Pick<Logger, 'warn'>): Promise<void> {
   const [{ Session }, { silentObserver }, { isHopeless }] = await Promise.all([
     import('../storage/postgres/session.js'),
-    import('../storage/postgres/options.js'),
+    import('../storage/postgres/postgres-storage-options.js'),
     import('../storage/until-ready.js'),
   ]);
   try {

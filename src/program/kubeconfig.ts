@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { KeyPair } from './pki/certificate.js';
+import type { KeyPair } from './pki/issue-certificate.js';
 
 export interface Kubeconfig {
   readonly server: string;

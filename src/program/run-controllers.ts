@@ -1,5 +1,5 @@
 import { openApplicationContext } from '../application-context.js';
-import type { ControllersSettings, ServerOptions } from '../config/options.js';
+import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { ControllersAppModule } from '../controllers-app.module.js';
 import type { Logger } from '../observability/logger.js';
 import type { Running } from './lifecycle.js';

@@ -13,8 +13,8 @@ import { parse } from 'yaml';
 import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs } from '../../test/support/child-guard.js';
 import { ControlLoopOptions } from '../config/controllers.options.js';
-import { serverOptionGroups } from '../config/options.js';
 import { parseOptions } from '../config/parse-options.js';
+import { serverOptionGroups } from '../config/server-options.js';
 import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
 
 const mainFile = fileURLToPath(new URL('../main.js', import.meta.url));

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { ControllersSettings, ServerOptions } from '../config/options.js';
+import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { systemTimers } from '../controllers/timers.js';
 import { RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
 import { errorText } from '../machinery/startup-error.js';
@@ -91,7 +91,7 @@ export async function serveAlone(
   const problem = await exposureProblem(options, server.get<RuleResolver>(RULE_RESOLVER));
   if (problem !== undefined) warnOfExposure(problem, options.logging);
   try {
-    const { syncViews } = await import('./sql-views.js');
+    const { syncViews } = await import('./sync-views.js');
     const definitions = server.get(ResourceRegistry).definitions();
     const { suffix } = server.get<VendorNames>(VENDOR_NAMES);
     await syncViews(options.storage.databaseUrl, definitions, suffix, logger);

@@ -140,7 +140,7 @@ function pathOf(group: string, version: string, resource: string): string {
 }
 
 /** GA before beta before alpha, higher numbers first: the order of preference. */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const left = parseVersion(a);
   const right = parseVersion(b);
   for (let i = 0; i < left.length; i++) {

@@ -5,8 +5,8 @@ import { Metrics } from '../observability/metrics.js';
 import { storageObserver } from '../observability/storage-observer.js';
 import { watchCacheObserver } from '../observability/watch-cache-observer.js';
 import { CachedStorage } from './cacher/cache-delegator.js';
-import { resolveOptions } from './postgres/options.js';
 import { PostgresStorage } from './postgres/postgres-storage.js';
+import { resolveOptions } from './postgres/postgres-storage-options.js';
 import { StartPatience } from './start-patience.js';
 import { STORAGE, type Storage } from './storage.interface.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { resolveOptions, silentObserver } from '../../src/storage/postgres/options.js';
 import { createPostgresStorage, type PostgresStorage } from '../../src/storage/postgres/postgres-storage.js';
+import { resolveOptions, silentObserver } from '../../src/storage/postgres/postgres-storage-options.js';
 import { Retention } from '../../src/storage/postgres/retention.js';
 import { SessionPool } from '../../src/storage/postgres/session-pool.js';
 import { collectUpTo } from '../../src/storage/testing/storage-contract.js';

@@ -4,7 +4,7 @@ import { ClosedAuthenticationModule } from '../../src/authentication/closed-auth
 import { ClosedAuthorizationModule } from '../../src/authorization/closed-authorization.module.js';
 import { CLOCK } from '../../src/machinery/clock.js';
 import { VENDOR_NAMES } from '../../src/machinery/vendor.js';
-import { apiGroupModules } from '../../src/modules/index.js';
+import { apiGroupModules } from '../../src/modules/api-group-modules.js';
 import { Logger } from '../../src/observability/logger.js';
 import { SERVICE_RANGES } from '../../src/registry/allocation/service-ranges.js';
 import { ResourceRegistry } from '../../src/registry/resource-registry.js';

@@ -4,7 +4,7 @@ import { AdmissionChain } from '../../src/admission/chain.js';
 import { RequestAdmission } from '../../src/admission/request-admission.js';
 import { metaKinds } from '../../src/apis/meta/v1/meta-kinds.js';
 import { leaveBodies } from '../../src/endpoints/listener.js';
-import { HttpRequestContext } from '../../src/endpoints/request-info/request-context.js';
+import { HttpRequestContext } from '../../src/endpoints/request-info/http-request-context.js';
 import { handleResource } from '../../src/endpoints/resource-handler.js';
 import { EndpointServices } from '../../src/endpoints/services.js';
 import { StatusFilter } from '../../src/endpoints/status.filter.js';

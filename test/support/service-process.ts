@@ -3,20 +3,20 @@ import type { ApiObject } from '../../src/machinery/api-object.js';
 import type { RequestContext } from '../../src/machinery/request-context.js';
 import { decode } from '../../src/machinery/schema/index.js';
 import { vendorNames } from '../../src/machinery/vendor.js';
-import type { SystemParts } from '../../src/modules/core/bootstrap.js';
 import { namespaceResource } from '../../src/modules/core/namespace/namespace.resource.js';
 import type { AllocatorParts } from '../../src/modules/core/service/allocation/service-allocator.js';
 import { serviceResource } from '../../src/modules/core/service/service.resource.js';
+import type { SystemParts } from '../../src/modules/core/system-objects.js';
 import { coreEventResource } from '../../src/modules/events/event/event.resource.js';
 import { ResourceRegistry, type StoredServedResource } from '../../src/registry/resource-registry.js';
 import { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import { Store } from '../../src/registry/store/store.js';
+import { createPostgresStorage, type PostgresStorage } from '../../src/storage/postgres/postgres-storage.js';
 import {
   type PostgresStorageOptions,
   type StorageObserver,
   silentObserver,
-} from '../../src/storage/postgres/options.js';
-import { createPostgresStorage, type PostgresStorage } from '../../src/storage/postgres/postgres-storage.js';
+} from '../../src/storage/postgres/postgres-storage-options.js';
 
 export const names = vendorNames('k8s.io');
 /** Where allocations on addresses are stored. */

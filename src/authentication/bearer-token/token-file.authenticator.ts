@@ -10,7 +10,7 @@ interface TokenEntry {
 }
 
 /** A token file that can't be used; the message names the line but never a token. */
-export class TokenFileError extends Error {}
+class TokenFileError extends Error {}
 
 /**
  * Static tokens from a CSV file (specification 5.2): token, user name, user uid, and optionally one column of

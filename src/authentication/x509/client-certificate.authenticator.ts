@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { Asn1Error } from '../../machinery/x509/asn1.js';
-import { readCertificate } from '../../machinery/x509/certificate.js';
 import { readName, type SubjectNames } from '../../machinery/x509/distinguished-name.js';
+import { readCertificate } from '../../machinery/x509/read-certificate.js';
 import {
   type AuthenticationRequest,
   type AuthenticationResult,

@@ -2,7 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigMap } from '../../apis/core/v1/config-map.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { readBootstrapToken } from '../../machinery/bootstrap-token.js';
-import { clusterInfoKubeconfigKey, clusterInfoName, clusterInfoSignaturePrefix } from '../../machinery/cluster-info.js';
+import {
+  clusterInfoKubeconfigKey,
+  clusterInfoName,
+  clusterInfoSignaturePrefix,
+} from '../../machinery/cluster-info-names.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';

@@ -7,7 +7,7 @@ import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
 import { plainJson, wantsPretty } from '../negotiation/accept.js';
 import { sendText, sendValue } from '../negotiation/respond.js';
-import type { HttpRequestContext } from '../request-info/request-context.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
 import { readOnlyPaths } from './read-only-paths.js';

@@ -4,7 +4,7 @@ import { showsDeletedObject } from '../../registry/resource-definition.js';
 import type { DeleteOutcome } from '../../registry/store/store.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
-import { parseDeleteOptions } from '../negotiation/delete-options.js';
+import { parseDeleteOptions } from '../negotiation/parse-delete-options.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject, sendValue } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';

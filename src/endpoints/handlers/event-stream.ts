@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { formatWarning } from '../negotiation/respond.js';
 import type { ConnectionThrottle } from '../negotiation/throttle.js';
-import { cut, type UnreadAnswers } from '../unread-answers.js';
+import { ResponseWriter } from '../response-writer.js';
 
 /** Where the events of a watch go. */
 export interface WatchStream {
@@ -22,37 +22,27 @@ export interface WatchStream {
 
 /** The response of a watch: raw bytes, waiting for a client that reads slowly. */
 export class EventStream implements WatchStream {
-  private readonly raw: FastifyReply['raw'];
+  private readonly writer: ResponseWriter;
   private pending: Buffer[] = [];
   private bytes = 0;
-  private closed = false;
-  private readonly unread: UnreadAnswers | undefined;
   /** Awaited before each write; undefined without a limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
-  /** Wakes the write that waits for the client. */
-  private wake: (() => void) | undefined;
 
   /** Sends the head of the response: the client knows that the watch stands before anything happens. */
   constructor(context: RequestContext, reply: FastifyReply, contentType: string, throttle: ConnectionThrottle) {
-    this.unread = reply.request.plinthContext?.unread;
     reply.hijack();
-    this.raw = reply.raw;
-    this.throttle = throttle.writerOf(reply.raw);
-    const go = () => this.wake?.();
-    this.raw.on('drain', go);
-    this.raw.once('close', () => {
-      this.closed = true;
-      go();
-    });
-    if (context.warnings.length > 0) this.raw.setHeader('warning', context.warnings.map(formatWarning));
-    this.raw.setHeader('content-type', contentType);
-    this.raw.setHeader('cache-control', 'no-cache, private');
-    this.raw.writeHead(200);
-    this.raw.flushHeaders?.();
+    const { raw } = reply;
+    this.writer = new ResponseWriter(raw, reply.request.plinthContext?.unread);
+    this.throttle = throttle.writerOf(raw);
+    if (context.warnings.length > 0) raw.setHeader('warning', context.warnings.map(formatWarning));
+    raw.setHeader('content-type', contentType);
+    raw.setHeader('cache-control', 'no-cache, private');
+    raw.writeHead(200);
+    raw.flushHeaders?.();
   }
 
   get isClosed(): boolean {
-    return this.closed || this.raw.destroyed === true || this.raw.writableEnded;
+    return this.writer.isGone;
   }
 
   get pendingBytes(): number {
@@ -60,11 +50,9 @@ export class EventStream implements WatchStream {
   }
 
   onClose(listener: () => void): void {
-    if (this.isClosed) listener();
-    else this.raw.once('close', listener);
+    this.writer.onGone(listener);
   }
 
-  /** Keeps bytes for the next flush. */
   push(bytes: Buffer): void {
     this.pending.push(bytes);
     this.bytes += bytes.length;
@@ -78,27 +66,16 @@ export class EventStream implements WatchStream {
     await this.write(bytes);
   }
 
-  /** Resolves when the client can take more, or is gone. */
   async write(bytes: Buffer): Promise<void> {
     if (this.throttle !== undefined) await this.throttle(bytes.length);
-    if (this.isClosed) return;
-    const target = this.raw as NodeJS.WritableStream;
-    if (target.write(bytes) || this.wake !== undefined) return;
-    // Nothing may ever happen on what it watches, so no full buffer would tell that it does not read.
-    this.unread?.add(this.raw, bytes.length);
-    await new Promise<void>((resolve) => {
-      this.wake = resolve;
-    });
-    this.unread?.remove(this.raw);
-    this.wake = undefined;
+    await this.writer.write(bytes);
   }
 
-  /** Cuts the connection (or stream) of a client that doesn't read: it could not be told anything any more. */
   cutIfBlocked(): void {
-    if (this.wake !== undefined) cut(this.raw);
+    this.writer.cutIfBlocked();
   }
 
   end(): void {
-    if (!this.isClosed) this.raw.end();
+    this.writer.end();
   }
 }

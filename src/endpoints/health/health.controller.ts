@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownPathError } from '../../machinery/status-error.js';
 import { Logger } from '../../observability/logger.js';
 import { sendText } from '../negotiation/respond.js';
-import type { HttpRequestContext } from '../request-info/request-context.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import { findCheck, type HealthCheck, type HealthPath, isPassed, runCheck, runChecks } from './health-checks.js';
 import { HealthLog } from './health-log.js';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { acceptsGzip, type ResponseSink, writePieces } from './compression.js';
+import type { ResponseSink } from '../response-writer.js';
+import { acceptsGzip, writePieces } from './compression.js';
 
 const accepted: readonly (readonly [header: string | undefined, gzip: boolean])[] = [
   [undefined, false],

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, createGzip, type Gzip, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import { type ResponseSink, ResponseWriter } from '../response-writer.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { parseAccept } from './accept.js';
 
@@ -11,9 +12,6 @@ export const compressionThresholdBytes = 128 * 1024;
 const gzipOptions = { level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 } as const;
 
 const gzipAsync = promisify(gzip);
-
-/** Where the bytes of an answer go: the response of either HTTP version. */
-export type ResponseSink = FastifyReply['raw'];
 
 /**
  * Whether `Accept-Encoding` lets an answer be gzipped (RFC 9110 section 12.5.3): gzip, or anything, is named with a
@@ -37,6 +35,11 @@ export function wantsGzip({ request }: FastifyReply): boolean {
 /** Compresses outside of the event loop. */
 export function compress(body: string | Uint8Array): Promise<Buffer> {
   return gzipAsync(body, gzipOptions);
+}
+
+/** The same for what is kept and sent many times: takes longer, and is smaller. */
+export function compressWell(body: string | Uint8Array): Promise<Buffer> {
+  return gzipAsync(body);
 }
 
 /**
@@ -82,56 +85,6 @@ async function writeCompressed(writer: ResponseWriter, pieces: AsyncIterable<str
     await sent;
   }
   if (fault !== undefined && !writer.isGone) throw fault;
-}
-
-/**
- * A response that is written to as fast as its client reads. What the responses of both HTTP versions have in common are
- * the events: one of HTTP/2 does not tell that its stream is destroyed.
- */
-class ResponseWriter {
-  private readonly target: NodeJS.WritableStream;
-  private gone = false;
-  private wake: (() => void) | undefined;
-  private leave: (() => void) | undefined;
-
-  constructor(
-    private readonly sink: ResponseSink,
-    private readonly unread: UnreadAnswers | undefined,
-  ) {
-    this.target = sink as NodeJS.WritableStream;
-    this.gone = (sink as { destroyed?: boolean }).destroyed === true;
-    this.target.on('drain', () => this.wake?.());
-    this.target.once('close', () => {
-      this.gone = true;
-      this.wake?.();
-      this.leave?.();
-    });
-  }
-
-  /** The client left, or took the whole answer. */
-  get isGone(): boolean {
-    return this.gone;
-  }
-
-  onGone(listener: () => void): void {
-    if (this.gone) listener();
-    else this.leave = listener;
-  }
-
-  /** Resolves when more may be written, or nothing can be any more. One write at a time. */
-  async write(chunk: string | Uint8Array): Promise<void> {
-    if (this.gone || this.target.write(chunk)) return;
-    this.unread?.add(this.sink, chunk.length);
-    await new Promise<void>((resolve) => {
-      this.wake = resolve;
-    });
-    this.unread?.remove(this.sink);
-    this.wake = undefined;
-  }
-
-  end(): void {
-    if (!this.gone) this.target.end();
-  }
 }
 
 function drained(encoder: Gzip): Promise<void> {

@@ -168,7 +168,7 @@ export function parsePatchBody(
 }
 
 /** The same for a value that is parsed already. */
-export function decodeValue(
+function decodeValue(
   context: RequestContext,
   type: KindType,
   expected: GroupVersionKind,

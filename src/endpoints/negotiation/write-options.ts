@@ -2,7 +2,7 @@ import { FieldPath, invalid, notSupported } from '../../machinery/field-error.js
 import type { RequestContext } from '../../machinery/request-context.js';
 import { invalidError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import { validateDryRun } from '../../registry/metadata/delete-options.js';
+import { validateDryRun } from '../../registry/metadata/checked-delete-options.js';
 import { validateFieldManager } from '../../registry/metadata/validate-metadata.js';
 import type { FieldValidation } from './decode-body.js';
 
@@ -74,7 +74,7 @@ export function dryRunOf(query: URLSearchParams): string[] {
 }
 
 /** The part of a user agent before the first slash, cut to the length a manager may have. */
-export function managerFromUserAgent(userAgent: string): string {
+function managerFromUserAgent(userAgent: string): string {
   const printable = [...(userAgent.split('/')[0] as string)].filter((c) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(c)).join('');
   return printable.slice(0, maxManagerLength);
 }

@@ -6,7 +6,7 @@ import { vendorNames } from '../../machinery/vendor.js';
 import { statusSubresource } from '../../registry/definition/parent-subresources.js';
 import { defineResource, defineVirtualResource } from '../../registry/resource-definition.js';
 import { ResourceRegistry } from '../../registry/resource-registry.js';
-import type { MetaKinds } from '../meta-kinds.js';
+import type { MetaKinds } from '../meta-kinds.interface.js';
 import { type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
 
 const meta = struct('meta.v1.ObjectMeta', { name: optional(1, string) });

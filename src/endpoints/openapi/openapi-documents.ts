@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { groupName } from '../../machinery/vendor.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
+import { compressWell } from '../negotiation/compression.js';
 import type { EndpointServices } from '../services.js';
 import { corePath, groupListPath, groupPath, groupVersionPath, versionPath } from './discovery-paths.js';
 import { openApi3Message, swaggerMessage } from './document-messages.js';
@@ -13,8 +12,6 @@ import { openApi3Document } from './openapi3-document.js';
 import type { PathModel } from './operation-model.js';
 import { mediaTypes, resourcePaths } from './resource-paths.js';
 import { swaggerDocument } from './swagger-document.js';
-
-const compress = promisify(gzip);
 
 export type DocumentForm = 'json' | 'protobuf';
 
@@ -153,7 +150,7 @@ async function makeDocument(make: () => string | Uint8Array): Promise<OpenApiDoc
   await nextTurn();
   const content = make();
   const digest = createHash('sha256').update(content).digest('hex').toUpperCase();
-  return { digest, compressed: await compress(content) };
+  return { digest, compressed: await compressWell(content) };
 }
 
 function isSame(a: readonly ServedResource[], b: readonly ServedResource[]): boolean {

@@ -5,8 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notAcceptableError, unknownPathError } from '../../machinery/status-error.js';
 import { VERSION_INFO, type VersionInfo } from '../discovery/discovery.controller.js';
 import { parseAccept, plainJson } from '../negotiation/accept.js';
+import { acceptsGzip } from '../negotiation/compression.js';
 import { sendBytes, setCommonHeaders } from '../negotiation/respond.js';
-import type { HttpRequestContext } from '../request-info/request-context.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
 
@@ -97,15 +98,11 @@ async function send(
     return;
   }
   reply.code(200).header('content-type', type);
-  if (takesGzip(request.headers['accept-encoding'])) reply.header('content-encoding', 'gzip').send(document.compressed);
+  if (acceptsGzip(request.headers['accept-encoding']))
+    reply.header('content-encoding', 'gzip').send(document.compressed);
   else reply.send(await decompress(document.compressed));
 }
 
 function namesTag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false;
-}
-
-function takesGzip(header: string | string[] | undefined): boolean {
-  const encodings = parseAccept(String(header ?? ''));
-  return encodings.some(({ type, quality }) => (type === 'gzip' || type === '*') && quality > 0);
 }

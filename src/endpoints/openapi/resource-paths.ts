@@ -11,7 +11,7 @@ import {
   subresourceVerbs,
 } from '../../registry/subresource-definition.js';
 import { applyMediaType, patchMediaTypes } from '../handlers/patch.js';
-import type { MetaKinds } from '../meta-kinds.js';
+import type { MetaKinds } from '../meta-kinds.interface.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
 import { nameParameter, namespaceParameter, pretty, queryParameters } from './parameters.js';
 

@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { UserInfo } from '../../machinery/request-context.js';
+import type { HttpRequestContext } from './http-request-context.js';
 import { InFlightLimiter } from './in-flight.js';
-import type { HttpRequestContext } from './request-context.js';
 
 const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
 

@@ -11,7 +11,7 @@ import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
 import type { StatusFilter } from '../status.filter.js';
 import type { UnreadAnswers } from '../unread-answers.js';
-import { HttpRequestContext } from './request-context.js';
+import { HttpRequestContext } from './http-request-context.js';
 
 export interface RequestHookOptions {
   /** Unset where no clients are: in the thread that other threads hand requests to. */

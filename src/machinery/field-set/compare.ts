@@ -190,7 +190,7 @@ function itemSet(view: ListView, item: unknown): FieldSet {
 }
 
 /** A value and everything below it, the structs, maps and elements included. A node, not a root. */
-export function wholeSet(view: TypeView, value: unknown): FieldSet {
+function wholeSet(view: TypeView, value: unknown): FieldSet {
   if (view.kind === 'keyed' || view.kind === 'set') {
     if (!Array.isArray(value) || value.length === 0) return leaf;
     const children: Children = {};

@@ -4,8 +4,8 @@ import { compareObjects, type FieldSet, rootView } from '../field-set/index.js';
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.js';
 import { deepEqual } from '../patch/json-value.js';
 import { anyJson, decode, int32, int64, kind, list, optional, quantity, rawExtension } from '../schema/index.js';
-import { decodeProtobuf } from '../schema/protobuf/decode.js';
-import { encodeProtobuf } from '../schema/protobuf/encode.js';
+import { decodeProtobuf } from '../schema/protobuf/decode-protobuf.js';
+import { encodeProtobuf } from '../schema/protobuf/encode-protobuf.js';
 import {
   cloneJson,
   ExactNumber,

@@ -9,20 +9,23 @@ const unitNanoseconds: Readonly<Record<string, bigint>> = {
   s: 1_000_000_000n,
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
+  d: 86_400_000_000_000n,
 };
 const wholeText = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const partText = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g;
+const wholeTextWithDays = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h|d))+)$/;
+const partText = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h|d)/g;
 const largest = (1n << 63n) - 1n;
 const maxLength = 200;
 
 /**
- * Parses duration text such as `1h30m`, `1.5s` or `-2ms` to nanoseconds.
+ * Parses duration text such as `1h30m`, `1.5s` or `-2ms` to nanoseconds. Days (`7d`) are for people only: no field of an
+ * object has them.
  *
  * @throws {ValueFormatError} for other text and for durations beyond 64 bits.
  */
-export function parseDuration(text: string): bigint {
+export function parseDuration(text: string, { days = false } = {}): bigint {
   if (text === '0' || text === '+0' || text === '-0') return 0n;
-  const match = text.length > maxLength ? null : wholeText.exec(text);
+  const match = text.length > maxLength ? null : (days ? wholeTextWithDays : wholeText).exec(text);
   if (match === null) throw invalid(text);
   let total = 0n;
   for (const [, whole, fraction, unit] of (match[2] as string).matchAll(partText)) {
@@ -67,7 +70,7 @@ export function canonicalDuration(text: string): string {
   return formatDuration(parseDuration(text));
 }
 
-/** Milliseconds, with fractions. @throws {ValueFormatError} for text that is no duration. */
-export function durationMilliseconds(text: string): number {
-  return Number(parseDuration(text)) / 1e6;
+/** Nanoseconds as milliseconds, with fractions. */
+export function durationMilliseconds(nanoseconds: bigint): number {
+  return Number(nanoseconds) / 1e6;
 }

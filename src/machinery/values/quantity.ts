@@ -42,7 +42,7 @@ const maxExponent = 999;
  *
  * @throws {ValueFormatError} for text that is no quantity.
  */
-export function parseQuantity(text: string): Quantity {
+function parseQuantity(text: string): Quantity {
   const match = grammar.exec(text);
   if (match === null) throw new ValueFormatError(formatMessage);
   const isNegative = match[1] === '-';

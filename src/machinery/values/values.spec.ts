@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { canonicalBase64 } from './base64.js';
-import { canonicalDuration, durationMilliseconds } from './duration.js';
+import { canonicalDuration, durationMilliseconds, parseDuration } from './duration.js';
 import { parsePercentage, scaledIntOrPercent } from './int-or-string.js';
 import { canonicalMicroTime, canonicalTime, formatMicroTime, formatTime, parseTime } from './time.js';
 import { ValueFormatError } from './value-format-error.js';
@@ -25,7 +25,9 @@ test('durations', () => {
     '2540400h10m10.000000000s': '2540400h10m10s',
   };
   for (const [text, expected] of Object.entries(cases)) assert.equal(canonicalDuration(text), expected, `of ${text}`);
-  assert.equal(durationMilliseconds('1.5s'), 1500);
+  assert.equal(durationMilliseconds(parseDuration('1.5s')), 1500);
+  assert.equal(parseDuration('1d1s', { days: true }), 86_401_000_000_000n);
+  assert.throws(() => parseDuration('1d'), ValueFormatError);
   for (const text of ['', '1', 's', '1x', '1 s', '1h-1m', '3000000h', `${'1s'.repeat(200)}`, '.s']) {
     assert.throws(() => canonicalDuration(text), ValueFormatError, `of ${text}`);
   }

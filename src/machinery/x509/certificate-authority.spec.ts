@@ -11,11 +11,11 @@ import {
 } from '../../../test/support/certificate-requests.js';
 import { nameOfType, rawRequest, type TextType, textTags } from '../../../test/support/raw-certificates.js';
 import { encodeDer } from './asn1.js';
-import { readCertificate } from './certificate.js';
 import { CertificateAuthority, CertificateAuthorityError } from './certificate-authority.js';
 import { parseCertificateRequest } from './certificate-request.js';
 import { readName } from './distinguished-name.js';
 import { certificateUsages } from './key-usages.js';
+import { readCertificate } from './read-certificate.js';
 
 const notBefore = Date.parse('2049-12-31T23:00:00Z');
 const notAfter = Date.parse('2050-01-02T00:00:00Z');

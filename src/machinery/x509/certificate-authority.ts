@@ -25,10 +25,10 @@ import {
   tags,
   wholeBytesOf,
 } from './asn1.js';
-import { readCertificate } from './certificate.js';
 import type { AlternativeNames } from './certificate-request.js';
 import type { CertificateUsages } from './key-usages.js';
 import { encodePem } from './pem.js';
+import { readCertificate } from './read-certificate.js';
 
 /** What goes into a certificate. Times are milliseconds since 1970, cut to whole seconds. */
 export interface CertificateContent {

@@ -1,8 +1,8 @@
 import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
-import { controllerOptionGroups } from '../../config/options.js';
 import { parseOptions } from '../../config/parse-options.js';
+import { controllerOptionGroups } from '../../config/server-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';

@@ -1,8 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { DevOptions } from '../../config/dev.options.js';
-import { controllerOptionGroups, type ServerOptions, serverOptionGroups } from '../../config/options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
+import { controllerOptionGroups, type ServerOptions, serverOptionGroups } from '../../config/server-options.js';
 import { systemClock } from '../../machinery/clock.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';

@@ -1,7 +1,7 @@
 import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
-import type { ServerOptions } from '../../config/options.js';
 import { OptionsError, parseOptions } from '../../config/parse-options.js';
+import type { ServerOptions } from '../../config/server-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
 import { Logger } from '../../observability/logger.js';
@@ -37,7 +37,7 @@ async function updateViews(options: Pick<ServerOptions, 'storage' | 'cluster'>, 
   const { openApplicationContext } = await import('../../application-context.js');
   const { ResourcesAppModule } = await import('../../resources-app.module.js');
   const { ResourceRegistry } = await import('../../registry/resource-registry.js');
-  const { syncViews } = await import('../sql-views.js');
+  const { syncViews } = await import('../sync-views.js');
   const resources = await openApplicationContext(ResourcesAppModule.of(options, logger), logger);
   try {
     const definitions = resources.get(ResourceRegistry).definitions();

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { type ServerOptions, serverOptionGroups } from '../../config/options.js';
 import { parseOptions } from '../../config/parse-options.js';
+import { type ServerOptions, serverOptionGroups } from '../../config/server-options.js';
 import { systemClock } from '../../machinery/clock.js';
 import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';

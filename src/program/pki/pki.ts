@@ -11,7 +11,7 @@ import {
   issueCertificate,
   isUsable,
   type KeyPair,
-} from './certificate.js';
+} from './issue-certificate.js';
 
 const authorityDays = 3650;
 const leafDays = 365;

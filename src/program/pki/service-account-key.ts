@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { StartupError } from '../../machinery/startup-error.js';
 import { advice, OwnFiles } from '../own-files.js';
-import { privateKeyPem } from './certificate.js';
+import { privateKeyPem } from './issue-certificate.js';
 
 const fileName = 'service-account.key';
 const rsaBits = 2048;

@@ -1,4 +1,4 @@
-import type { ServerOptions } from '../../config/options.js';
+import type { ServerOptions } from '../../config/server-options.js';
 import type { MetricFamilies } from '../../observability/metrics.js';
 
 /** What the parent says to a worker. The options carry the database URL: messages are never logged. */

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { fileURLToPath } from 'node:url';
-import type { ServerOptions } from '../../config/options.js';
 import { OptionsError } from '../../config/parse-options.js';
+import type { ServerOptions } from '../../config/server-options.js';
 import type { Timers } from '../../controllers/timers.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';

@@ -11,7 +11,7 @@ import { generateName, type RandomBytes } from './generate-name.js';
 import { validateMetadata } from './validate-metadata.js';
 
 /** The default rule for names. For `generateName` the base may end in a dash: the suffix follows. */
-export function subdomainName(name: string, prefix: boolean): string[] {
+function subdomainName(name: string, prefix: boolean): string[] {
   return isDns1123Subdomain(prefix ? maskTrailingDash(name) : name);
 }
 

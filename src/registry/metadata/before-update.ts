@@ -68,24 +68,6 @@ export function beforeUpdate(
   ]);
 }
 
-/** For status paths: everything but status, and of metadata everything but managedFields, stays as it is. */
-export function keepAllButStatus(object: ApiObject, old: ApiObject): void {
-  for (const key of Object.keys(object)) if (!(key in old)) delete object[key];
-  for (const [key, value] of Object.entries(old)) if (key !== 'status') carryValue(object, key, value);
-}
-
-function carryValue(object: ApiObject, key: string, value: unknown): void {
-  if (key === 'metadata') {
-    const { managedFields, resourceVersion } = object.metadata;
-    object.metadata = { ...(value as ApiObject['metadata']) };
-    if (managedFields === undefined) delete object.metadata.managedFields;
-    else object.metadata.managedFields = managedFields;
-    if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
-    return;
-  }
-  object[key] = value;
-}
-
 function carryField(object: ApiObject, old: ApiObject, field: string): void {
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];

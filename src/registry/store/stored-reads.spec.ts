@@ -22,7 +22,7 @@ const parsers: Readonly<Record<string, string>> = {
   'machinery/json/skim.ts': 'keys and short texts of what is only looked at',
   'machinery/managed-fields/last-applied.ts': 'an annotation',
   'machinery/schema/duplicate-keys.ts': 'keys of a body',
-  'machinery/schema/protobuf/decode.ts': 'JSON inside of protobuf',
+  'machinery/schema/protobuf/decode-protobuf.ts': 'JSON inside of protobuf',
   'modules/autoscaling/horizontal-pod-autoscaler/hpa-annotations.ts': 'annotations',
   'modules/core/secret/secret.validation.ts': 'values of a Secret',
   'outgoing/webhook-client.ts': 'answers of webhooks',

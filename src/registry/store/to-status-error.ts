@@ -24,7 +24,7 @@ export function terminatingNamespaceError(gr: GroupResource, name: string, names
 }
 
 /** Text of a 410 for a version that fell out of the history; clients relist when they see it. */
-export function expiredMessage(
+function expiredMessage(
   what: 'list' | 'watch',
   asked: bigint | undefined,
   compactRevision: bigint | undefined,

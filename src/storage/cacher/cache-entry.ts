@@ -36,6 +36,6 @@ export class CacheEntry {
 const NOT_ONE_BYTE = /[^\u0000-\u00ff]/;
 
 /** The engine keeps a string in one byte per character when every character fits, else in two. */
-export function textBytes(text: string): number {
+function textBytes(text: string): number {
   return NOT_ONE_BYTE.test(text) ? text.length * 2 : text.length;
 }

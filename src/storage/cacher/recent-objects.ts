@@ -10,7 +10,7 @@ export interface RecentLimits {
   readonly ageMs: number;
 }
 
-export const defaultRecentLimits: RecentLimits = {
+const defaultRecentLimits: RecentLimits = {
   // Mostly the next request of the same client. What lives longer costs the collector of garbage more than a read costs.
   characters: 512 * 1024,
   objectCharacters: 64 * 1024,

@@ -273,6 +273,6 @@ export function concerns(scope: Scope, key: StorageKey): boolean {
 }
 
 /** One string per key of a resource. */
-export function pastKey(key: Pick<StorageKey, 'namespace' | 'name'>): string {
+function pastKey(key: Pick<StorageKey, 'namespace' | 'name'>): string {
   return `${key.namespace}\u0000${key.name}`;
 }

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { silentObserver } from '../postgres/options.js';
+import { silentObserver } from '../postgres/postgres-storage-options.js';
 import { Session } from '../postgres/session.js';
 import { NotifyListener } from './notify-listener.js';
 

@@ -4,7 +4,7 @@ import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres, type TestStandby } from '../../../test/support/test-postgres.js';
 import { failsWith } from '../testing/storage-contract.js';
 import { connectionTargets } from './connection-targets.js';
-import { silentObserver } from './options.js';
+import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
 
 const strings = (url: string): string[] => connectionTargets(url).map((target) => target.connectionString);

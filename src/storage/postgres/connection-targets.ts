@@ -79,7 +79,7 @@ function withoutTarget(url: string, replaced: Readonly<Record<string, string>> =
  * `require` as `verify-full`, so that the URLs of managed databases fail, and does not know `sslrootcert=system`.
  * Throws `Unavailable` for a mode that nobody knows rather than connecting in the clear.
  */
-export function connectionTarget(url: string): ConnectionTarget {
+function connectionTarget(url: string): ConnectionTarget {
   if (!url.includes('?')) return { connectionString: url, inTheClear: undefined };
   const parameters = parametersOf(url);
   let mode = parameters.get('sslmode');

@@ -6,8 +6,8 @@ import { CachedStorage } from '../cacher/cache-delegator.js';
 import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
 import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
 import { fence } from './fence.js';
-import { type EpochChange, silentObserver } from './options.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+import { type EpochChange, silentObserver } from './postgres-storage-options.js';
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 const LEAP = 1_000_000_000n;

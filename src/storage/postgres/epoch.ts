@@ -1,7 +1,7 @@
 import { StorageError } from '../storage.errors.js';
 import type { LostVersions } from '../storage.interface.js';
-import type { EpochChange, StorageObserver } from './options.js';
 import { standbyReason } from './postgres-errors.js';
+import type { EpochChange, StorageObserver } from './postgres-storage-options.js';
 import type { Row, Session } from './session.js';
 import { CHECK_EPOCH, HISTORY_SIGNS, text } from './statements.js';
 

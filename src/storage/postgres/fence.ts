@@ -1,6 +1,6 @@
 import { schemaProblem } from './migrate.js';
-import { silentObserver } from './options.js';
 import { sqlState } from './postgres-errors.js';
+import { silentObserver } from './postgres-storage-options.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { text } from './statements.js';

@@ -24,7 +24,7 @@ export function keyString(key: StorageKey): string {
 const MOST_CHARACTERS = 512;
 
 /** Whether the database can store the text as a part of a key and find it again under the same spelling. */
-export function isStorable(part: string): boolean {
+function isStorable(part: string): boolean {
   if (part.length > MOST_CHARACTERS || !part.isWellFormed()) return false;
   return !part.includes('\u0000') && !part.includes(NEXT) && !part.includes(LAST);
 }

@@ -1,5 +1,5 @@
-import { silentObserver } from './options.js';
 import { sqlState } from './postgres-errors.js';
+import { silentObserver } from './postgres-storage-options.js';
 import { isLaterRelease, loadSchemaTexts, MigrationError, type SchemaText, type SchemaTexts } from './schema-texts.js';
 import { Session } from './session.js';
 import { quoteText } from './sql-view-text.js';

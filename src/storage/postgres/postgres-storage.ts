@@ -21,8 +21,8 @@ import type {
 import { type Epoch, EpochKeeper } from './epoch.js';
 import { guaranteedUpdate, noNamespace } from './guaranteed-update.js';
 import { schemaProblem } from './migrate.js';
-import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
+import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './postgres-storage-options.js';
 import { Reader } from './reader.js';
 import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { fence } from './fence.js';
 import { migrate } from './migrate.js';
-import { silentObserver } from './options.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+import { silentObserver } from './postgres-storage-options.js';
 import { sqlView } from './sql-view-text.js';
 import { readerRole, syncSqlViews } from './sql-views.js';
 

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
-import { type LogSize, resolveOptions, silentObserver } from './options.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+import { type LogSize, resolveOptions, silentObserver } from './postgres-storage-options.js';
 import { Retention } from './retention.js';
 import { SessionPool } from './session-pool.js';
 

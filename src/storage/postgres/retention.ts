@@ -1,6 +1,6 @@
 import { untilAborted } from '../wait.js';
-import type { ResolvedOptions } from './options.js';
 import { sqlState } from './postgres-errors.js';
+import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
 import type { SessionPool } from './session-pool.js';
 import { KEEP_CHANGES, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { StorageError } from '../storage.errors.js';
 import { Backoff, untilAborted } from '../wait.js';
-import type { ResolvedOptions } from './options.js';
 import { failureKind, unavailable } from './postgres-errors.js';
+import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
 
 /**

@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import forge from 'node-forge';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
-import { silentObserver } from './options.js';
 import { failureKind } from './postgres-errors.js';
+import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
 
 const open = (url: string): Promise<Session> =>

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import pg from 'pg';
 import { StorageError } from '../storage.errors.js';
 import { type ConnectionTarget, connectionTargets } from './connection-targets.js';
-import type { StorageObserver } from './options.js';
 import { noPassword } from './postgres-errors.js';
+import type { StorageObserver } from './postgres-storage-options.js';
 
 /** A row as the wire has it: text of every column, null for NULL. */
 export type Row = readonly (string | null)[];

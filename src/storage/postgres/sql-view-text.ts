@@ -93,7 +93,7 @@ function fieldExpression(field: string, type: SqlColumnType): string {
 }
 
 /** `lastTimestamp` -> `last_timestamp`, `podIP` -> `pod_ip`. */
-export function snakeCase(field: string): string {
+function snakeCase(field: string): string {
   return field
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')

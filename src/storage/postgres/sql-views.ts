@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LOCK_MIGRATIONS } from './migrate.js';
-import { silentObserver } from './options.js';
 import { sqlState } from './postgres-errors.js';
+import { silentObserver } from './postgres-storage-options.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { quoteName, quoteText, type SqlView } from './sql-view-text.js';

@@ -23,7 +23,7 @@ import {
   objectFieldSelector,
   resourceFieldSelector,
   secretKeySelector,
-} from './selector.types.js';
+} from './source-selector.types.js';
 
 export const protocol = enumOf('SCTP', 'TCP', 'UDP');
 export type Protocol = Infer<typeof protocol>;

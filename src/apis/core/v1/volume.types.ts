@@ -20,7 +20,7 @@ import { labelSelector } from '../../meta/v1/selector.types.js';
 import { pullPolicy } from './container.types.js';
 import { persistentVolumeClaimSpec } from './persistent-volume-claim-spec.types.js';
 import { localObjectReference } from './reference.types.js';
-import { keyToPath, objectFieldSelector, resourceFieldSelector } from './selector.types.js';
+import { keyToPath, objectFieldSelector, resourceFieldSelector } from './source-selector.types.js';
 import {
   awsElasticBlockStoreVolumeSource,
   azureDiskVolumeSource,

@@ -16,7 +16,7 @@ import {
 } from '../../../machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
-import { conditionStatus } from './condition-status.types.js';
+import { conditionStatus } from './flow-condition-status.types.js';
 import { priorityLevelConfigurationReference } from './priority-level-configuration.types.js';
 
 export const flowDistinguisherMethodType = enumOf('ByNamespace', 'ByUser');

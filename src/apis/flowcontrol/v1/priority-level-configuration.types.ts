@@ -15,7 +15,7 @@ import {
 } from '../../../machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
-import { conditionStatus } from './condition-status.types.js';
+import { conditionStatus } from './flow-condition-status.types.js';
 
 export const priorityLevelConfigurationReference = struct('flowcontrol.v1.PriorityLevelConfigurationReference', {
   name: required(1, string),

@@ -45,7 +45,7 @@ export function replicaSetResource(names: VendorNames): ResourceDefinition {
 }
 
 /** Rules of replica sets. */
-export function replicaSetStrategy(options: PodValidationOptions): Strategy<ReplicaSet> {
+function replicaSetStrategy(options: PodValidationOptions): Strategy<ReplicaSet> {
   return {
     applyDefaults({ spec }) {
       applyPodSpecDefaults(spec.template.spec);

@@ -5,8 +5,8 @@ import { applyJobDefaults } from './job.defaults.js';
 import { validateJob, validateJobUpdate } from './job.validation.js';
 
 /** Labels that tie pods to their job. */
-export const controllerUidLabel = 'controller-uid';
-export const jobNameLabel = 'job-name';
+const controllerUidLabel = 'controller-uid';
+const jobNameLabel = 'job-name';
 
 /** Rules of jobs. */
 export function jobStrategy(options: PodValidationOptions): Strategy<Job> {

@@ -37,7 +37,7 @@ export function leaseResource(names: VendorNames): ResourceDefinition {
 }
 
 /** Broken rules of a Lease, new or changed. */
-export function validateLease({ spec }: Lease): FieldError[] {
+function validateLease({ spec }: Lease): FieldError[] {
   const errors: FieldError[] = [];
   const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = spec;
   if (leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0) {

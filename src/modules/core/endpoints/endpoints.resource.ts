@@ -35,7 +35,7 @@ export function endpointsResource(): ResourceDefinition {
 }
 
 /** Ports are TCP unless they say otherwise. */
-export function applyEndpointsDefaults(object: Endpoints): void {
+function applyEndpointsDefaults(object: Endpoints): void {
   for (const subset of object.subsets ?? []) for (const port of subset.ports ?? []) port.protocol ||= 'TCP';
 }
 

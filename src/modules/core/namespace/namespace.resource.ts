@@ -55,7 +55,7 @@ export function namespaceResource(names: VendorNames): StoredResource {
   });
 }
 
-export function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
+function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
   const nameLabel = `${names.labelPrefix}/metadata.name`;
   /** By this label selectors find a namespace under its name, whatever clients write. */
   const applyNameLabel = ({ metadata }: Namespace): void => {

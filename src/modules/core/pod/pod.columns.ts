@@ -14,7 +14,7 @@ export interface PodSummary {
 }
 
 /** Sums up a pod: the reason is the most telling of its containers' states, else its phase. */
-export function summarizePod(pod: Pod): PodSummary {
+function summarizePod(pod: Pod): PodSummary {
   const { spec, status } = pod;
   const restartable = new Set(
     (spec.initContainers ?? []).filter((c) => c.restartPolicy === 'Always').map((c) => c.name),

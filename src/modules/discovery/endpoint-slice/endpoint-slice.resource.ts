@@ -76,7 +76,7 @@ function dropTopology({ endpoints }: EndpointSlice): void {
 }
 
 /** Ports have an empty name and are TCP unless they say otherwise. */
-export function applyEndpointSliceDefaults(slice: EndpointSlice): void {
+function applyEndpointSliceDefaults(slice: EndpointSlice): void {
   for (const port of slice.ports ?? []) {
     port.name ??= '';
     port.protocol ??= 'TCP';

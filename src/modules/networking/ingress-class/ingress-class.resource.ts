@@ -58,7 +58,7 @@ export function ingressClassResource(names: VendorNames): ResourceDefinition {
 }
 
 /** Broken rules of a new IngressClass. */
-export function validateIngressClass(object: IngressClass): FieldError[] {
+function validateIngressClass(object: IngressClass): FieldError[] {
   const errors: FieldError[] = [];
   const controller = object.spec.controller ?? '';
   if (controller === '') errors.push(required(controllerPath));
@@ -68,7 +68,7 @@ export function validateIngressClass(object: IngressClass): FieldError[] {
 }
 
 /** Broken rules of a changed IngressClass: only its parameters and metadata may change. */
-export function validateIngressClassUpdate(object: IngressClass, old: IngressClass): FieldError[] {
+function validateIngressClassUpdate(object: IngressClass, old: IngressClass): FieldError[] {
   const errors: FieldError[] = [];
   if (object.spec.controller !== old.spec.controller) {
     errors.push(invalid(controllerPath, object.spec.controller ?? '', 'field is immutable'));

@@ -39,14 +39,14 @@ export function ipAddressResource(names: VendorNames, stores: ResourceStores): R
 }
 
 /** Broken rules of an IPAddress's name: the address in its canonical form. */
-export function ipAddressNameErrors(name: string): string[] {
+function ipAddressNameErrors(name: string): string[] {
   const canonical = canonicalIp(name);
   if (canonical === undefined) return ['must be a valid IP address'];
   return canonical === name ? [] : [`must be in canonical form ("${canonical}")`];
 }
 
 /** Broken rules of a new IPAddress. */
-export function validateIpAddress(object: IPAddress): FieldError[] {
+function validateIpAddress(object: IPAddress): FieldError[] {
   const parent = object.spec.parentRef;
   if (parent === undefined) return [required(parentPath)];
   const errors: FieldError[] = [];
@@ -65,7 +65,7 @@ export function validateIpAddress(object: IPAddress): FieldError[] {
 }
 
 /** Broken rules of a changed IPAddress: it keeps its parent. */
-export function validateIpAddressUpdate(object: IPAddress, old: IPAddress): FieldError[] {
+function validateIpAddressUpdate(object: IPAddress, old: IPAddress): FieldError[] {
   if (isDeepStrictEqual(object.spec.parentRef, old.spec.parentRef)) return [];
   return [invalid(parentPath, object.spec.parentRef, 'field is immutable')];
 }

@@ -37,7 +37,7 @@ export function networkPolicyResource(names: VendorNames): ResourceDefinition {
 }
 
 /** A policy is about ingress, and about egress as well when it has egress rules; ports are TCP. */
-export function applyNetworkPolicyDefaults({ spec }: NetworkPolicy): void {
+function applyNetworkPolicyDefaults({ spec }: NetworkPolicy): void {
   for (const rule of spec.ingress ?? []) for (const port of rule.ports ?? []) port.protocol ??= 'TCP';
   for (const rule of spec.egress ?? []) for (const port of rule.ports ?? []) port.protocol ??= 'TCP';
   if ((spec.policyTypes ?? []).length > 0) return;

@@ -49,7 +49,7 @@ export function serviceCidrResource(names: VendorNames): ResourceDefinition {
 }
 
 /** Broken rules of a new ServiceCIDR: one range, or one of each IP family. */
-export function validateServiceCidr(object: ServiceCIDR): FieldError[] {
+function validateServiceCidr(object: ServiceCIDR): FieldError[] {
   const cidrs = object.spec.cidrs ?? [];
   if (cidrs.length === 0) return [required(cidrsPath, 'at least one CIDR required')];
   if (cidrs.length > maxCidrs) return [tooMany(cidrsPath, cidrs.length, maxCidrs)];
@@ -72,7 +72,7 @@ export function validateServiceCidr(object: ServiceCIDR): FieldError[] {
 }
 
 /** Broken rules of a changed ServiceCIDR: a range may be added for the other IP family, nothing else. */
-export function validateServiceCidrUpdate(object: ServiceCIDR, old: ServiceCIDR): FieldError[] {
+function validateServiceCidrUpdate(object: ServiceCIDR, old: ServiceCIDR): FieldError[] {
   const before = old.spec.cidrs ?? [];
   const now = object.spec.cidrs ?? [];
   const keepsAll = before.every((cidr, i) => now[i] === cidr) && now.length >= before.length;

@@ -40,7 +40,7 @@ export function csiNodeResource(names: VendorNames): ResourceDefinition {
 }
 
 /** Broken rules of a new CSINode. */
-export function validateCsiNode(object: CSINode): FieldError[] {
+function validateCsiNode(object: CSINode): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [i, driver] of (object.spec.drivers ?? []).entries()) {
@@ -50,7 +50,7 @@ export function validateCsiNode(object: CSINode): FieldError[] {
 }
 
 /** Broken rules of a changed CSINode: a driver that stays keeps everything but its capacity. */
-export function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
+function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
   const errors = validateCsiNode(object);
   for (const driver of object.spec.drivers ?? []) {
     const before = (old.spec.drivers ?? []).find((candidate) => candidate.name === driver.name);

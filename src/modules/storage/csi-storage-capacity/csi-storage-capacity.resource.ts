@@ -43,7 +43,7 @@ export function csiStorageCapacityResource(names: VendorNames): ResourceDefiniti
 }
 
 /** Broken rules of a new CSIStorageCapacity. */
-export function validateCsiStorageCapacity(object: CSIStorageCapacity): FieldError[] {
+function validateCsiStorageCapacity(object: CSIStorageCapacity): FieldError[] {
   const { storageClassName, nodeTopology, capacity, maximumVolumeSize } = object;
   const errors: FieldError[] = [];
   for (const m of isDns1123Subdomain(storageClassName)) {
@@ -56,7 +56,7 @@ export function validateCsiStorageCapacity(object: CSIStorageCapacity): FieldErr
 }
 
 /** Broken rules of a changed CSIStorageCapacity: only the numbers may change. */
-export function validateCsiStorageCapacityUpdate(object: CSIStorageCapacity, old: CSIStorageCapacity): FieldError[] {
+function validateCsiStorageCapacityUpdate(object: CSIStorageCapacity, old: CSIStorageCapacity): FieldError[] {
   const errors = validateCsiStorageCapacity(object);
   for (const field of ['nodeTopology', 'storageClassName'] as const) {
     if (!isDeepStrictEqual(object[field], old[field])) {

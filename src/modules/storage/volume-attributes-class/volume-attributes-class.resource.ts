@@ -41,17 +41,14 @@ export function volumeAttributesClassResource(names: VendorNames): ResourceDefin
 }
 
 /** Broken rules of a new VolumeAttributesClass. */
-export function validateVolumeAttributesClass(object: VolumeAttributesClass): FieldError[] {
+function validateVolumeAttributesClass(object: VolumeAttributesClass): FieldError[] {
   const errors = validateCsiDriverName(object.driverName, FieldPath.of('driverName'));
   errors.push(...validateParameters(object.parameters, FieldPath.of('parameters'), false));
   return errors;
 }
 
 /** Broken rules of a changed VolumeAttributesClass: only metadata may change. */
-export function validateVolumeAttributesClassUpdate(
-  object: VolumeAttributesClass,
-  old: VolumeAttributesClass,
-): FieldError[] {
+function validateVolumeAttributesClassUpdate(object: VolumeAttributesClass, old: VolumeAttributesClass): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['driverName', 'parameters'] as const) {
     if (!isDeepStrictEqual(object[field], old[field])) {

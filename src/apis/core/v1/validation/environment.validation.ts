@@ -1,7 +1,7 @@
 import { type FieldError, type FieldPath, invalid, notSupported, required } from '../../../../machinery/field-error.js';
 import { isConfigMapKey, isDns1123Subdomain, isEnvVarName, isQualifiedName } from '../../../../machinery/names.js';
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../container.types.js';
-import type { ObjectFieldSelector, ResourceFieldSelector } from '../selector.types.js';
+import type { ObjectFieldSelector, ResourceFieldSelector } from '../source-selector.types.js';
 import { checkNoBacksteps, checkText } from './common.validation.js';
 
 /** Fields of a pod that its environment can show, in the order messages list them. */

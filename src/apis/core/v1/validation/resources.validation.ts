@@ -53,7 +53,7 @@ export function isNativeResource(name: string, names: VendorNames): boolean {
 }
 
 /** Resources of somebody else's domain: counted in whole units, never promised twice. */
-export function isExtendedResource(name: string, names: VendorNames): boolean {
+function isExtendedResource(name: string, names: VendorNames): boolean {
   if (isNativeResource(name, names) || name.startsWith('requests.')) return false;
   return isQualifiedName(`requests.${name}`).length === 0;
 }

@@ -65,7 +65,7 @@ export function validateNodeSelector(selector: NodeSelector, path: FieldPath, er
 }
 
 /** Broken rules of one alternative of a node selector. */
-export function validateNodeSelectorTerm(term: NodeSelectorTerm, path: FieldPath, errors: FieldError[]): void {
+function validateNodeSelectorTerm(term: NodeSelectorTerm, path: FieldPath, errors: FieldError[]): void {
   term.matchExpressions?.forEach((requirement, i) => {
     validateNodeRequirement(requirement, path.child('matchExpressions').index(i), errors);
   });

@@ -8,7 +8,7 @@ import {
 } from '../../../../machinery/field-error.js';
 import { isDns1123Label } from '../../../../machinery/names.js';
 import { quantitySign } from '../../../../machinery/values/quantity.js';
-import type { KeyToPath } from '../selector.types.js';
+import type { KeyToPath } from '../source-selector.types.js';
 import type {
   DownwardAPIVolumeFile,
   ProjectedVolumeSource,

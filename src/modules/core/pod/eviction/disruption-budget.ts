@@ -10,7 +10,7 @@ const maxDisruptedPods = 2000;
  * 429 that says which budget stands in the way. Without a Retry-After: clients' libraries obey it by themselves, ten
  * times over, and `kubectl drain` would neither show the reason nor keep to its own time-out meanwhile.
  */
-export function budgetError(name: string, detail: string): StatusError {
+function budgetError(name: string, detail: string): StatusError {
   const causes: StatusCause[] = [{ reason: 'DisruptionBudget', message: `The disruption budget ${name} ${detail}` }];
   return new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
     details: { causes },

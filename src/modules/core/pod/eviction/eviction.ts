@@ -10,7 +10,7 @@ import type { RequestContext } from '../../../../machinery/request-context.js';
 import { notFoundError, StatusError, timeoutError } from '../../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
 import { checkPreconditions } from '../../../../registry/metadata/before-delete.js';
-import { checkedDeleteOptions } from '../../../../registry/metadata/delete-options.js';
+import { checkedDeleteOptions } from '../../../../registry/metadata/checked-delete-options.js';
 import { partOf } from '../../../../registry/resource-definition.js';
 import { parseStored, parseText } from '../../../../registry/store/object-codec.js';
 import type { ResourceStores } from '../../../../registry/store/resource-stores.js';

@@ -14,7 +14,7 @@ import { type Service, service as serviceType } from '../../../../apis/core/v1/s
 import type { ApiObject } from '../../../../machinery/api-object.js';
 import { decode } from '../../../../machinery/schema/index.js';
 import { StatusError } from '../../../../machinery/status-error.js';
-import { ensureSystemObjects } from '../../bootstrap.js';
+import { ensureSystemObjects } from '../../system-objects.js';
 import { nodePortResource } from './service-allocations.js';
 
 const minute = 60_000;

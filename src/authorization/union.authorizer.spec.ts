@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../machinery/authorizer.js';
 import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
 import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
-import { UnionAuthorizer, UnionRuleResolver } from './union.js';
+import { UnionAuthorizer, UnionRuleResolver } from './union.authorizer.js';
 
 const user = { name: 'alice', uid: '', groups: ['devs'], extra: {} };
 const attributes: AuthorizerAttributes = {

@@ -15,7 +15,7 @@ import {
   type StoredResource,
 } from '../registry/resource-definition.js';
 import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
-import { syncViews, viewsOf } from './sql-views.js';
+import { syncViews, viewsOf } from './sync-views.js';
 
 const suffix = 'k8s.io';
 const quiet = new Logger('error', 'text', () => {});

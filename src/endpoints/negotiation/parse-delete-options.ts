@@ -1,5 +1,5 @@
 import { badRequestError } from '../../machinery/status-error.js';
-import { checkedDeleteOptions, type WrittenDeleteOptions } from '../../registry/metadata/delete-options.js';
+import { checkedDeleteOptions, type WrittenDeleteOptions } from '../../registry/metadata/checked-delete-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';

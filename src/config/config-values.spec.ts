@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatDuration, parseDuration } from './duration.js';
+import { formatFlagDuration, parseFlagDuration } from './flag-duration.js';
 import { addressAt, canonicalAddress, parseCidr, parsePortRange } from './network.js';
 
 describe('durations', () => {
@@ -17,14 +17,14 @@ describe('durations', () => {
     ['7d', 604_800_000],
     ['1d12h', 129_600_000],
   ] as const) {
-    it(`reads ${text}`, () => assert.equal(parseDuration(text), milliseconds));
+    it(`reads ${text}`, () => assert.equal(parseFlagDuration(text), milliseconds));
   }
   for (const text of ['', '1', 's', '1x', '1m 2s', 'm1', '1..2s', '0x1s']) {
-    it(`refuses ${JSON.stringify(text)}`, () => assert.equal(parseDuration(text), undefined));
+    it(`refuses ${JSON.stringify(text)}`, () => assert.equal(parseFlagDuration(text), undefined));
   }
   it('writes what it reads', () => {
     for (const text of ['0s', '1m0s', '1h0m0s', '10m0s', '1.5s', '250ms', '1h2m3.5s']) {
-      assert.equal(formatDuration(parseDuration(text) ?? Number.NaN), text);
+      assert.equal(formatFlagDuration(parseFlagDuration(text) ?? Number.NaN), text);
     }
   });
 });
