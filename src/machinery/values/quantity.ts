@@ -195,16 +195,6 @@ export function addQuantities(a: Quantity | string, b: Quantity | string): Quant
   };
 }
 
-/** The difference, in the format of `a` unless that is zero. Exact. */
-export function subtractQuantities(a: Quantity | string, b: Quantity | string): Quantity {
-  const right = toQuantity(b);
-  return addQuantities(a, { ...right, unscaled: -right.unscaled });
-}
-
-export function isZeroQuantity(value: Quantity | string): boolean {
-  return toQuantity(value).unscaled === 0n;
-}
-
 /** -1, 0 or 1. */
 export function quantitySign(value: Quantity | string): number {
   const { unscaled } = toQuantity(value);

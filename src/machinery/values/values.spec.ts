@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { canonicalBase64 } from './base64.js';
 import { canonicalDuration, durationMilliseconds, parseDuration } from './duration.js';
-import { parsePercentage, scaledIntOrPercent } from './int-or-string.js';
+import { parsePercentage } from './int-or-string.js';
 import { canonicalMicroTime, canonicalTime, formatMicroTime, formatTime, parseTime } from './time.js';
 import { ValueFormatError } from './value-format-error.js';
 
@@ -63,10 +63,6 @@ test('numbers and percentages', () => {
   assert.equal(parsePercentage('25%'), 25);
   assert.equal(parsePercentage('25'), undefined);
   assert.equal(parsePercentage(25), undefined);
-  assert.equal(scaledIntOrPercent('25%', 10, true), 3);
-  assert.equal(scaledIntOrPercent('25%', 10, false), 2);
-  assert.equal(scaledIntOrPercent(4, 10, true), 4);
-  assert.throws(() => scaledIntOrPercent('half', 10, true), ValueFormatError);
 });
 
 test('base64', () => {

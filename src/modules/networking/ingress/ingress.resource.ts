@@ -1,7 +1,7 @@
 import { type Ingress, ingress } from '../../../apis/networking/v1/ingress.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import { keepSpec } from '../keep-spec.js';
 import { ingressColumns } from './ingress.columns.js';
 import { validateIngressCreate, validateIngressSpec, validateIngressStatus } from './ingress.validation.js';
 
@@ -25,14 +25,6 @@ export function ingressResource(names: VendorNames): ResourceDefinition {
       validateUpdate: (_context, object) => validateIngressSpec(object.spec),
     },
     columns: ingressColumns,
-    subresources: [
-      {
-        type: 'part',
-        name: 'status',
-        verbs: ['get', 'patch', 'update'],
-        prepareForUpdate: keepSpec,
-        validateUpdate: (_context, object) => validateIngressStatus((object as Ingress).status),
-      },
-    ],
+    subresources: [statusSubresource<Ingress>({ validate: ({ status }) => validateIngressStatus(status) })],
   });
 }

@@ -4,8 +4,8 @@ import { isCanonicalNetwork, parseIpNetwork } from '../../../apis/networking/v1/
 import { type FieldError, FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
-import { keepSpec } from '../keep-spec.js';
 
 const cidrsPath = FieldPath.of('spec', 'cidrs');
 const maxCidrs = 2;
@@ -36,14 +36,9 @@ export function serviceCidrResource(names: VendorNames): ResourceDefinition {
     },
     columns,
     subresources: [
-      {
-        type: 'part',
-        name: 'status',
-        verbs: ['get', 'patch', 'update'],
-        prepareForUpdate: keepSpec,
-        validateUpdate: (_context, object) =>
-          validateConditions((object as ServiceCIDR).status.conditions, FieldPath.of('status', 'conditions')),
-      },
+      statusSubresource<ServiceCIDR>({
+        validate: ({ status }) => validateConditions(status.conditions, FieldPath.of('status', 'conditions')),
+      }),
     ],
   });
 }

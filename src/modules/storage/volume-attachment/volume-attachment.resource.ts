@@ -1,6 +1,7 @@
 import { type VolumeAttachment, volumeAttachment } from '../../../apis/storage/v1/volume-attachment.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
 import {
   validateVolumeAttachment,
@@ -52,15 +53,7 @@ export function volumeAttachmentResource(names: VendorNames): ResourceDefinition
     },
     columns,
     subresources: [
-      {
-        type: 'part',
-        name: 'status',
-        verbs: ['get', 'patch', 'update'],
-        prepareForUpdate: (_context, object, old) => {
-          object.spec = old.spec;
-        },
-        validateUpdate: (_context, object) => validateVolumeAttachmentStatus((object as VolumeAttachment).status),
-      },
+      statusSubresource<VolumeAttachment>({ validate: ({ status }) => validateVolumeAttachmentStatus(status) }),
     ],
   });
 }
