@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { Http2Client, responseOf } from './support/http2-client.js';
 import { residentBytes } from './support/processes.js';
@@ -346,6 +347,19 @@ describe('a client that stops reading', { timeout: 300_000 }, () => {
       await inFlight('readOnly', 1, patient);
     });
   }
+
+  it('ends a watch in time while its client still reads the state', async () => {
+    const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const client = await Http2Client.connect(patient.url, cluster.pki.authority, tokens.admin);
+    const stream = client.open('GET', `${configMaps}?${query}&timeoutSeconds=1`);
+    stream.pause();
+    await responseOf(stream);
+    await delay(1_000);
+    let last = Buffer.alloc(0);
+    for await (const piece of stream) last = Buffer.concat([last, piece]).subarray(-2_000);
+    await client.close();
+    assert.ok(!last.includes('initial-events-end'), 'all of the state was sent after the time was over');
+  });
 });
 
 // Each has a server of its own, and most of the time they wait.

@@ -32,6 +32,7 @@ interface WatchOptions {
   /** The end of the initial events is announced by a bookmark. */
   readonly announcesInitialEnd: boolean;
   readonly bookmarks: boolean;
+  /** Counts from the request on, initial events included. */
   readonly timeoutMs: number;
 }
 
@@ -41,6 +42,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const isWebSocket = wantsWebSocket(reply.raw);
   const accepted = services.accept.negotiateStream(request.accept);
   const options = parseWatchOptions(services, context);
+  const endsAt = performance.now() + options.timeoutMs;
   const parsed = parseSelection(resource, context.query);
   const selection = request.name === '' ? parsed : withName(parsed, request.name);
   const name = request.name !== '' ? request.name : selection.name;
@@ -88,6 +90,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
         characters += item.json.length;
         if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
         await stream.flush();
+        if (performance.now() >= endsAt) return;
         characters = 0;
         // A client that reads fast leaves nothing to wait for, and encoding holds the process up.
         await setImmediate();
@@ -97,7 +100,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     }
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
-    await pump(services, stream, subscription, encoder, options, from);
+    await pump(services, stream, subscription, encoder, options, from, endsAt - performance.now());
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from, 'watch');
     if (status instanceof StatusError) {
@@ -119,6 +122,7 @@ async function pump(
   encoder: WatchEncoder,
   options: WatchOptions,
   from: bigint,
+  remainingMs: number,
 ): Promise<void> {
   let position = from;
   let announced = from;
@@ -138,8 +142,8 @@ async function pump(
     });
   };
   const timers = [
-    setTimeout(() => subscription.close(), options.timeoutMs),
-    setTimeout(bookmark, Math.max(0, options.timeoutMs - bookmarkBeforeEndMs)),
+    setTimeout(() => subscription.close(), Math.max(0, remainingMs)),
+    setTimeout(bookmark, Math.max(0, remainingMs - bookmarkBeforeEndMs)),
     // Watches that were opened together shall not all be written to together.
     setInterval(bookmark, bookmarkIntervalMs * (0.9 + random() / 5)),
   ];
