@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { StorageError } from '../storage.errors.js';
 import { WriteQueue } from './write-queue.js';
 
 it('a write that is put back into an empty queue still ends at its deadline', async (test) => {
@@ -21,4 +22,27 @@ it('a write that is put back into an empty queue still ends at its deadline', as
   await new Promise((resolve) => setImmediate(resolve));
   assert.ok(isAnswered, 'it was given up');
   await refused;
+});
+
+it('lets short writes go before long ones that would fill the batch', async () => {
+  const queue = new WriteQueue(1_000, () => undefined);
+  const long = 'x'.repeat(1_500_000);
+  const add = (name: string, json: string) =>
+    queue
+      .add({
+        op: 'create',
+        key: { resource: 'things', namespace: '', name },
+        uid: name,
+        expected: null,
+        json,
+        previousJson: undefined,
+      })
+      .catch(() => undefined);
+  for (let i = 0; i < 3; i++) void add(`long-${i}`, long);
+  for (let i = 0; i < 3; i++) void add(`short-${i}`, '{}');
+  const names = () => queue.take().map((entry) => entry.write.key.name);
+  assert.deepEqual(names(), ['long-0', 'short-0', 'short-1', 'short-2']);
+  assert.deepEqual(names(), ['long-1']);
+  assert.deepEqual(names(), ['long-2']);
+  queue.close(new StorageError('Unavailable', 'the test is over'));
 });

@@ -36,7 +36,8 @@ export interface QueuedWrite {
 }
 
 const MAX_BATCH_WRITES = 500;
-const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
+/** A batch takes as long as its longest objects need, and everybody waits for it: so two very long ones never share one. */
+const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /**
  * Writes that were not sent yet, in their order. One that waits for too long fails with `Unavailable`: it was certainly
