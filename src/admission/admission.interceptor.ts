@@ -4,14 +4,14 @@ import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { AdmissionChain } from './chain.js';
 import { RequestAdmission } from './request-admission.js';
 
-/** Where a request is given its admission. */
+/** The part of a request that holds its admission. */
 interface WritingRequest {
   readonly plinthContext: { admission: RequestAdmission | undefined };
 }
 
 /**
- * Gives a request that writes its admission. It decides nothing: the body is not read yet, and the chain runs where the
- * objects are known (`endpoints/writes/write.ts`).
+ * Attaches admission to a request that writes. It decides nothing itself: the body has not been read yet, and the chain
+ * runs where the objects are known (`endpoints/writes/write.ts`).
  */
 @Injectable()
 export class AdmissionInterceptor implements NestInterceptor {

@@ -41,7 +41,10 @@ export const admissionChain: FactoryProvider<AdmissionChain> = {
     }),
 };
 
-/** The chain of admission plugins, the interceptor that hands it to writes, and what plugins know from memory. */
+/**
+ * The chain of admission plugins, the interceptor that hands it to writes, and the namespaces that plugins know from
+ * memory.
+ */
 @Module({
   imports: [StorageModule, RegistryModule, AuthorizationModule],
   providers: [
@@ -49,12 +52,14 @@ export const admissionChain: FactoryProvider<AdmissionChain> = {
       provide: NamespaceLister,
       inject: [STORAGE, ResourceRegistry, Logger],
       useFactory: (storage: Storage, registry: ResourceRegistry, logger: Logger) =>
-        new NamespaceLister(storage, registry, (error) => logger.warn('namespace index lost its place', { error })),
+        new NamespaceLister(storage, registry, (error) =>
+          logger.warn('the namespace index lost its place in the change log', { error }),
+        ),
     },
     admissionChain,
     AdmissionInterceptor,
   ],
-  // With what the interceptor asks for: Nest makes one for each module whose controllers use it.
+  // Includes what the interceptor injects: Nest makes one interceptor for each module whose controllers use it.
   exports: [NamespaceLister, AdmissionChain, AdmissionInterceptor, AuthorizationModule],
 })
 export class AdmissionModule implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -5,36 +5,39 @@ import type { RequestContext, UserInfo } from '../machinery/request-context.js';
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 /**
- * What admission decides about (specification 5.5): one phase of one write. Whatever costs a conversion is made when it is
- * asked for.
+ * The facts that admission decides by (specification 5.5), for one phase of one write. Fields that need a conversion
+ * are computed only when asked for.
  */
 export interface AdmissionAttributes {
   readonly context: RequestContext;
   readonly operation: AdmissionOperation;
-  /** As requested. */
+  /** The requested resource. */
   readonly resource: GroupVersionResource;
-  /** Empty when the request is about the resource itself. */
+  /** Empty when the request is for the resource itself. */
   readonly subresource: string;
-  /** Of the objects: as requested, and the subresource's own where it has one (`Scale`, `Binding`). */
+  /** The kind of the objects: the requested kind, or the subresource's own kind if it has one (`Scale`, `Binding`). */
   readonly kind: GroupVersionKind;
   readonly namespace: string;
-  /** Empty for deletes of a collection, and for a generated name until it is drawn: after the mutating phase. */
+  /**
+   * Empty for deletes of a collection. A generated name is empty during the mutating phase, since it is drawn
+   * afterwards.
+   */
   readonly name: string;
   /**
-   * What is to be written, in the requested version; unset for deletes. Mutating plugins may change it, or put another
-   * canonical object of the kind in its place.
+   * The object to be written, in the requested version; unset for deletes. Mutating plugins may change it or replace it
+   * with another canonical object of the kind.
    */
   object: ApiObject | undefined;
-  /** The live object in the same form; unset for creates. Not to be changed. */
+  /** The live object in the same form; unset for creates. Plugins must not change it. */
   readonly oldObject: ApiObject | undefined;
   /**
-   * {@link object} in the version that is stored, whatever was requested: for rules about one certain kind. Not to be
-   * changed. Kinds that only a subresource has are not stored: then it is the object.
+   * {@link object} in the stored version, whatever version was requested, for rules about a particular kind. Plugins
+   * must not change it. Kinds that exist only as a subresource are never stored; for them this is the object itself.
    */
   readonly storedObject: ApiObject | undefined;
-  /** {@link oldObject} in the same form. */
+  /** {@link oldObject} in the stored version. */
   readonly storedOldObject: ApiObject | undefined;
-  /** The request's options as an object of the kind that fits the operation (CreateOptions, ...). */
+  /** The request's options, as an object of the kind for the operation (CreateOptions, ...). */
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
   readonly userInfo: UserInfo;

@@ -12,7 +12,7 @@ import { CertificateSubjectRestriction } from './plugins/certificate-subject-res
 import { NamespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.js';
 import { NodeRestriction } from './plugins/node-restriction/node-restriction.js';
 
-/** What plugins decide with. */
+/** What the plugins need to decide. */
 export interface AdmissionParts {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
@@ -28,7 +28,7 @@ const plugins: Readonly<Record<AdmissionPluginName, (parts: AdmissionParts) => A
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
 };
 
-/** The plugins that the options select, in their order (specification 5.5). */
+/** The plugins that the options select, in their fixed order (specification 5.5). */
 export function buildAdmission(options: AdmissionOptions, parts: AdmissionParts): AdmissionChain {
   return new AdmissionChain(selectedAdmissionPlugins(options).map((name) => plugins[name](parts)));
 }

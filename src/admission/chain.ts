@@ -1,7 +1,10 @@
 import type { AdmissionPlugin } from './admission-plugin.js';
 import type { AdmissionAttributes } from './attributes.js';
 
-/** The plugins in their fixed order: first all mutating ones, then all validating ones. The first refusal ends it. */
+/**
+ * The plugins in their fixed order: all mutating ones first, then all validating ones. The first refusal ends the
+ * chain.
+ */
 export class AdmissionChain {
   constructor(private readonly plugins: readonly AdmissionPlugin[]) {}
 

@@ -9,8 +9,8 @@ import type { Advertiser } from './advertiser.js';
 import { buildAdvertiser } from './build-advertiser.js';
 
 /**
- * Tells the cluster where the API is served. Stops before the endpoints, which it imports for that: clients go elsewhere
- * while this process still answers.
+ * Tells the cluster where the API is served. It imports the endpoints so that it stops before them: clients go
+ * elsewhere while this process still answers.
  */
 @Module({ imports: [RegistryModule, EndpointsModule] })
 export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -23,13 +23,13 @@ export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicatio
     @Inject(Logger) private readonly logger: Logger,
   ) {}
 
-  /** Its resources are registered by now. */
+  /** All resources are registered by now. */
   async onApplicationBootstrap(): Promise<void> {
     const { names, stores } = this;
     this.advertiser = await buildAdvertiser({ names, stores }, this.serving, this.logger);
   }
 
-  /** Begins, in the background; to be called when the server listens. */
+  /** Starts in the background; call it once the server listens. */
   start(): void {
     this.advertiser?.start();
   }

@@ -5,19 +5,19 @@ import { validateNonSpecialIp } from '../apis/core/v1/validation/ip-address.vali
 import { canonicalIp } from '../apis/networking/v1/validation/ip-network.js';
 import { FieldPath } from '../machinery/field-error.js';
 
-/** Addresses of documentation: routed by default, and nobody's. */
+/** Addresses reserved for documentation: they follow the default route and belong to nobody. */
 const faraway = { udp4: '198.51.100.1', udp6: '2001:db8::1' } as const;
 
-/** What says where a process is reached. */
+/** The options that determine where a process is reached. */
 export interface AddressOptions {
   readonly bindAddress: string;
   readonly advertiseAddress?: string | undefined;
 }
 
 /**
- * The address under which others reach a process: the one it is told to advertise, else the one it listens on. For
- * a process that listens on all addresses, or only on loopback, that is the host's address towards its default route.
- * Undefined when there is none that Endpoints can hold: a loopback address means another host to each of its readers.
+ * The address under which others reach a process: the one to advertise if set, otherwise the one it listens on. For a
+ * process that listens on all addresses or only on loopback, it is the host's address on its default route. Undefined
+ * when no address fits into Endpoints: a loopback address means a different host to each reader.
  */
 export async function advertisedAddress({
   bindAddress,
@@ -35,7 +35,7 @@ function usable(address: string | undefined): string | undefined {
   return canonicalIp(address);
 }
 
-/** The address that packets to far hosts leave from. Asks the routing table; nothing is sent. */
+/** The source address of packets to distant hosts. Asks the routing table; sends nothing. */
 async function sourceAddress(type: keyof typeof faraway): Promise<string | undefined> {
   const socket = createSocket(type);
   try {

@@ -2,7 +2,7 @@ import { OutageLog, type OutageLogger } from '../observability/outage-log.js';
 import type { ApiEndpoints } from './api-endpoints.js';
 import type { ServingAddress, ServingLeases } from './serving-leases.js';
 
-/** Time as the advertiser sees it. */
+/** The waits of the advertiser, replaceable in tests. */
 export interface Waits {
   /** Resolves after `milliseconds`, or as soon as `signal` is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
@@ -11,21 +11,24 @@ export interface Waits {
 export interface AdvertiserParts {
   readonly leases: ServingLeases;
   readonly endpoints: Pick<ApiEndpoints, 'publish'>;
-  /** Where this process serves; undefined when it has no address for others. */
+  /** The address of this process; undefined when others can't reach it. */
   readonly own: ServingAddress | undefined;
   readonly logger: OutageLogger;
   readonly timers: Waits;
 }
 
-/** Time between two rounds: two of them fit into a lease, so that one that fails does no harm. */
+/**
+ * Time between two rounds. Every process reads the leases this often, so a single missed renewal does not make one
+ * expire.
+ */
 const roundMs = 10_000;
 
-/** How long the end of a process may wait for its address to go. */
+/** The longest time that shutdown may wait for the address to be removed. */
 const withdrawLimitMs = 5_000;
 
 /**
- * Tells the cluster where the API is served: every serving process contributes its own address, and all of them see to it
- * that the address of one that died goes away.
+ * Tells the cluster where the API is served. Every serving process adds its own address, and all of them remove the
+ * addresses of processes that died.
  */
 export class Advertiser {
   private readonly stop = new AbortController();
@@ -34,19 +37,19 @@ export class Advertiser {
 
   constructor(private readonly parts: AdvertiserParts) {
     this.outage = new OutageLog(parts.logger, {
-      failed: 'cannot say in the cluster where the API is served',
-      recovered: 'the cluster is told again where the API is served',
+      failed: 'cannot publish where the API is served',
+      recovered: 'publishes again where the API is served',
     });
   }
 
-  /** Begins, in the background. */
+  /** Starts in the background. */
   start(): void {
     this.running ??= this.run();
   }
 
   /**
-   * Takes the address of this process away and ends. Never throws, and does not wait long for a database that is away: the
-   * lease ends by itself as well.
+   * Removes the address of this process and stops. Never throws, and does not wait long for an unreachable database:
+   * the lease expires anyway.
    */
   async withdraw(): Promise<void> {
     this.stop.abort();
@@ -68,13 +71,13 @@ export class Advertiser {
     }
   }
 
-  /** Does everything once. */
+  /** One round: renews the lease, surveys all leases and publishes the addresses. */
   async round(): Promise<void> {
     const { leases, endpoints, own } = this.parts;
     try {
       if (own !== undefined) await leases.renew(own);
       const { addresses, expired } = await leases.survey();
-      // Where no process has an address for others, the objects are somebody else's.
+      // If no process has an address for others, somebody else owns the objects.
       if (addresses.length + expired > 0) await endpoints.publish(addresses);
       this.outage.worked();
     } catch (error) {

@@ -16,7 +16,7 @@ import type { ServingAddress } from './serving-leases.js';
 
 const namespace = 'default';
 const serviceName = 'kubernetes';
-/** Name of the service's port, and so of the ports that belong to it. */
+/** Name of the service's port, and of the ports that implement it. */
 const portName = 'https';
 const protocol = 'TCP';
 const admitted = async () => {};
@@ -29,7 +29,7 @@ export interface ApiEndpointsParts {
   readonly slices: Store;
 }
 
-/** Addresses of one family with one port: what fits into one slice. */
+/** Addresses of one family with one port: the content of one slice. */
 interface Group {
   readonly family: 'IPv4' | 'IPv6';
   readonly port: number;
@@ -37,19 +37,19 @@ interface Group {
 }
 
 /**
- * The Endpoints and EndpointSlices of the service `kubernetes`: from these, programs in the cluster learn where the API is
- * served. Safe for many processes at once; each writes only what is not right yet.
+ * The Endpoints and EndpointSlices of the service `kubernetes`, which tell programs in the cluster where the API is
+ * served. Many processes may write them at once; each writes only what is wrong.
  */
 export class ApiEndpoints {
   constructor(private readonly parts: ApiEndpointsParts) {}
 
-  /** Makes the objects say that the API is served at these addresses and nowhere else. Throws a StatusError. */
+  /** Makes the objects list exactly these addresses. Throws a StatusError. */
   async publish(addresses: readonly ServingAddress[]): Promise<void> {
     const groups = groupsOf(addresses);
     const main = await this.mainGroup(groups);
     const slices = new Map(groups.map((group) => [sliceName(group, main), group]));
     for (const [name, group] of slices) await this.publishSlice(name, group);
-    // The Endpoints come last: which slices are there is known from them.
+    // Write the Endpoints last: they record which slices exist.
     const before = groupsOf(await this.published());
     if (!deepEqual(before, groups)) {
       const candidates = new Set([serviceName, ...before.map((group) => sliceName(group, undefined))]);
@@ -58,7 +58,9 @@ export class ApiEndpoints {
     await this.publishEndpoints(groups);
   }
 
-  /** What the service leads to. Its port is brought in line when nobody serves on it any more. */
+  /**
+   * The group that the service itself leads to. Corrects the service's port when no process serves on it any longer.
+   */
   private async mainGroup(groups: readonly Group[]): Promise<Omit<Group, 'ips'> | undefined> {
     const service = (await this.read(this.parts.services, serviceName)) as Service | undefined;
     const [first] = groups;
@@ -95,7 +97,7 @@ export class ApiEndpoints {
       addresses: ips.map((ip) => ({ ip })),
       ports: [{ name: portName, port, protocol }],
     }));
-    // They have slices of their own, which nobody is to make from them again.
+    // The Endpoints have slices already; this label stops the mirroring controller from making more.
     const labels = { [`endpointslice.${this.parts.names.labelPrefix}/skip-mirror`]: 'true' };
     await this.write(this.parts.endpoints, serviceName, labels, { subsets }, (live) =>
       deepEqual((live as ApiObject & Endpoints).subsets ?? [], subsets),
@@ -178,7 +180,7 @@ function groupsOf(addresses: readonly ServingAddress[]): Group[] {
   return [...groups.values()];
 }
 
-/** The slice that readers know by its name holds what the service itself leads to. */
+/** The group that the service leads to gets the slice with the well-known name. */
 function sliceName(group: Omit<Group, 'ips'>, main: Omit<Group, 'ips'> | undefined): string {
   const isMain = group.family === main?.family && group.port === main.port;
   return isMain ? serviceName : `${serviceName}-${group.family.toLowerCase()}-${group.port}`;

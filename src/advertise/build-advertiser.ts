@@ -8,13 +8,13 @@ import { Advertiser } from './advertiser.js';
 import { ApiEndpoints } from './api-endpoints.js';
 import { type ServingAddress, ServingLeases } from './serving-leases.js';
 
-/** What addresses are published with. */
+/** The names and stores that publishing needs. */
 export interface AdvertiserContext {
   readonly names: VendorNames;
   readonly stores: ResourceStores;
 }
 
-/** The advertiser of a process that serves with these options. */
+/** The advertiser for a process with these options. */
 export async function buildAdvertiser(
   context: AdvertiserContext,
   serving: Pick<SecureServingOptions, 'bindAddress' | 'advertiseAddress' | 'securePort'>,
@@ -25,7 +25,7 @@ export async function buildAdvertiser(
   return advertiserOf(context, own, logger, systemTimers);
 }
 
-/** The same for an address that is known. */
+/** The same for a known address. */
 export function advertiserOf(
   { names, stores }: AdvertiserContext,
   own: ServingAddress | undefined,

@@ -13,13 +13,13 @@ export interface ServingAddress {
   readonly port: number;
 }
 
-/** What is stored for a serving process. */
+/** The stored lease of one serving process. */
 interface ServerLease {
   readonly kind: 'ServerLease';
   readonly apiVersion: 'internal/v1';
   readonly metadata: { readonly name: string; readonly uid: string; readonly creationTimestamp: string };
   readonly address: ServingAddress;
-  /** Another one with each renewal: it is the change that counts, clocks of several machines are not compared. */
+  /** Different with each renewal. Processes watch for a change, since clocks of several machines can't be compared. */
   readonly renewal: number;
 }
 
@@ -28,12 +28,12 @@ interface Sight {
   readonly since: number;
 }
 
-/** A lease that is not renewed for this long is over. */
+/** A lease that is not renewed for this long has expired. */
 export const leaseMs = 15_000;
 
 /**
- * The leases of all processes that serve the API from one database. A process renews its own and judges the others by
- * what it sees: a lease that stays the same for long enough belongs to nobody any more.
+ * The leases of all processes that serve the API from one database. A process renews its own lease and judges the
+ * others by observation: a lease that does not change for long enough has no owner any longer.
  */
 export class ServingLeases {
   private readonly uid = randomUUID();
@@ -43,11 +43,11 @@ export class ServingLeases {
   constructor(
     private readonly storage: Pick<Storage, 'guaranteedUpdate' | 'list'>,
     private readonly clock: Clock,
-    /** Milliseconds from some fixed point, never set back. */
+    /** Milliseconds from some fixed point; never goes back. */
     private readonly elapsed: () => number,
   ) {}
 
-  /** Makes the lease of this process, or says that it still serves. */
+  /** Creates or renews the lease of this process. */
   async renew(address: ServingAddress): Promise<void> {
     const { uid } = this;
     this.renewals++;
@@ -62,12 +62,12 @@ export class ServingLeases {
     await this.storage.guaranteedUpdate(keyOf(uid), { ignoreNotFound: true }, () => write);
   }
 
-  /** Gives the lease of this process up. */
+  /** Removes the lease of this process. */
   async giveUp(): Promise<void> {
     await this.remove(this.uid, () => true);
   }
 
-  /** Where the API is served, each address once. Leases that are over are removed; `expired` says how many. */
+  /** All serving addresses, each once. Removes expired leases; `expired` is their count. */
   async survey(): Promise<{ readonly addresses: readonly ServingAddress[]; readonly expired: number }> {
     const { items } = await this.storage.list({ resource: leaseResource });
     const now = this.elapsed();
@@ -90,7 +90,7 @@ export class ServingLeases {
     return { addresses: [...addresses.values()].sort(byFamilyPortAndIp), expired };
   }
 
-  /** Forgets for how long leases have stayed the same: while the database was away nobody could renew one. */
+  /** Forgets when each lease last changed: while the database was unreachable, nobody could renew one. */
   startOver(): void {
     this.seen = new Map();
   }

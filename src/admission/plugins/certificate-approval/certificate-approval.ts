@@ -5,7 +5,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isAboutRequests, maySignFor, type SigningRequest } from './signer-permission.js';
 
-/** Whoever approves or denies a request needs the right `approve` on its signer (specification 5.5). */
+/** Requires the right `approve` on the signer from users who approve or deny a request (specification 5.5). */
 export class CertificateApproval implements AdmissionPlugin {
   readonly name = 'CertificateApproval';
 

@@ -5,8 +5,8 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 const resource = 'certificatesigningrequests';
 
 /**
- * Whether a user may `approve` or `sign` for a signer: the verb on the `signers` named `<domain>/<path>` or `<domain>/*`
- * (specification 5.4.6).
+ * Whether a user may `approve` or `sign` for a signer: the verb must be allowed on `signers` named `<domain>/<path>` or
+ * `<domain>/*` (specification 5.4.6).
  */
 export async function maySignFor(
   authorizer: Authorizer,
@@ -34,7 +34,7 @@ export async function maySignFor(
   return false;
 }
 
-/** Whether a request is about certificate signing requests, by this path of theirs. */
+/** Whether a request is for certificate signing requests, under the given subresource. */
 export function isAboutRequests(
   {
     resource: asked,
@@ -46,7 +46,7 @@ export function isAboutRequests(
   return asked.resource === resource && asked.group === groupName('certificates', names) && subresource === path;
 }
 
-/** What the plugins read of a request. */
+/** The fields of a certificate signing request that the plugins read. */
 export interface SigningRequest {
   readonly spec: { readonly request?: string | null; readonly signerName: string };
   readonly status: { readonly certificate?: string | null; readonly conditions?: readonly unknown[] };

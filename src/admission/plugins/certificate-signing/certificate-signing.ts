@@ -6,7 +6,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isAboutRequests, maySignFor, type SigningRequest } from '../certificate-approval/signer-permission.js';
 
-/** Whoever stores a certificate or a condition of a request needs the right `sign` on its signer (specification 5.5). */
+/** Requires the right `sign` on the signer from users who store a certificate or a condition (specification 5.5). */
 export class CertificateSigning implements AdmissionPlugin {
   readonly name = 'CertificateSigning';
 

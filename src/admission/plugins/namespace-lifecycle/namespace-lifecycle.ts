@@ -6,7 +6,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 
 export type NamespaceState = 'active' | 'terminating' | 'missing';
 
-/** Answers whether a namespace takes new objects; must know every namespace written before the request began. */
+/** Tells whether a namespace accepts new objects. It must know every namespace written before the request began. */
 export interface NamespaceLookup {
   state(namespace: string): Promise<NamespaceState> | NamespaceState;
 }
@@ -14,7 +14,7 @@ export interface NamespaceLookup {
 const namespaces = { group: '', resource: 'namespaces' };
 
 /**
- * Refuses new objects in missing and terminating namespaces, and the deletion of the namespaces the system lives in
+ * Refuses new objects in missing and terminating namespaces, and the deletion of the system's own namespaces
  * (specification 5.5).
  */
 export class NamespaceLifecycle implements AdmissionPlugin {
@@ -32,7 +32,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
     return operation === 'CREATE' || operation === 'DELETE';
   }
 
-  // In the mutating phase, so that a missing namespace is reported before anything about the object itself.
+  // Runs in the mutating phase, so a missing namespace is reported before any problem of the object itself.
   async admit(attributes: AdmissionAttributes): Promise<void> {
     const { resource, namespace, name } = attributes;
     const isNamespace = resource.group === '' && resource.resource === 'namespaces';

@@ -10,8 +10,8 @@ const refused: readonly (readonly [ReferenceKind, string])[] = [
 ];
 
 /**
- * What is wrong with a pod that a node makes; undefined when nothing is. Nodes make mirrors of their static pods only,
- * which are bound to them, owned by their Node and refer to no other object.
+ * The problem with a pod that a node creates; undefined when there is none. Nodes may create only mirrors of their
+ * static pods. A mirror must be bound to the node, owned by its Node object and refer to no other object.
  */
 export function mirrorPodProblem(node: string, pod: ReadPod, names: VendorNames): string | undefined {
   const quoted = JSON.stringify(node);

@@ -2,7 +2,7 @@ import type { VendorNames } from '../../../machinery/vendor.js';
 
 type Labels = Readonly<Record<string, string>> | null | undefined;
 
-/** Labels that agents report about their own machine, behind the vendor's prefix. */
+/** Labels that agents report about their own machine, under the vendor's prefix. */
 const ownLabels = [
   'hostname',
   'arch',
@@ -16,14 +16,15 @@ const ownLabels = [
   'topology.|zone',
   'topology.|region',
 ] as const;
-/** What stands before the vendor's prefix in labels that agents may use as they like. */
+/** Subdomains of the vendor's prefix whose labels agents may use freely. */
 const ownDomains = ['nodeagent', 'kubelet', 'node'];
-/** Labels with this before the vendor's prefix are the administrator's, to tell nodes apart that must not mix. */
+/** Labels in this subdomain belong to the administrator, who keeps nodes apart with them. */
 const restrictedDomain = 'node-restriction';
 
 /**
- * Says which labels of its own Node an agent may not set, change or remove (specification 5.5): those that isolate
- * nodes, and all others with the vendor's prefix except those about its machine. Labels without that prefix are free.
+ * Tells which labels of its own Node an agent may not set, change or remove (specification 5.5): the labels that
+ * isolate nodes, and all others with the vendor's prefix except those about its machine. Labels without that prefix are
+ * free.
  */
 export class NodeLabels {
   private readonly domains: readonly string[];
@@ -39,7 +40,7 @@ export class NodeLabels {
     );
   }
 
-  /** Keys of the labels that differ and that an agent may not touch, sorted. */
+  /** The keys, sorted, of changed labels that an agent may not touch. */
   forbiddenChanges(labels: Labels, before: Labels): string[] {
     const [now, then] = [labels ?? {}, before ?? {}];
     const keys = new Set([...Object.keys(now), ...Object.keys(then)]);

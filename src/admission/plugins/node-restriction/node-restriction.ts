@@ -13,14 +13,13 @@ import type { ReadNode, ReadPod, ReadTokenRequest } from './read-objects.js';
 const pods = { group: '', resource: 'pods' };
 const nodes = { group: '', resource: 'nodes' };
 
-/** What is wrong with a write; undefined when nothing is. */
+/** The problem with a write; undefined when there is none. */
 type Problem = string | undefined;
 type Rule = (node: string, attributes: AdmissionAttributes) => Problem | Promise<Problem>;
 
 /**
- * Holds agents of nodes to their own Node and to the pods bound to it (specification 5.5): what the mode `Node` of
- * authorization can't see, because it depends on the objects. Judges what is about to be written, after all changes by
- * other plugins.
+ * Restricts node agents to their own Node and the pods bound to it (specification 5.5). These rules depend on the
+ * objects, which the authorization mode `Node` can't see. Runs on the final object, after all changes by other plugins.
  */
 export class NodeRestriction implements AdmissionPlugin {
   readonly name = 'NodeRestriction';
@@ -116,7 +115,7 @@ export class NodeRestriction implements AdmissionPlugin {
     }
     const labels = this.labels.forbiddenChanges(object?.metadata.labels, oldObject?.metadata.labels);
     if (labels.length > 0) return `is not allowed to modify labels: ${labels.join(', ')}`;
-    // An owner that does not exist would have the node deleted by the collector of garbage.
+    // With an owner that does not exist, the garbage collector would delete the node.
     const owners = [object, oldObject].map((each) => each?.metadata.ownerReferences ?? []);
     if (!isDeepStrictEqual(owners[0], owners[1])) return `node ${quoted} is not allowed to modify ownerReferences`;
     return undefined;
@@ -170,7 +169,7 @@ function claimProblem(node: string, { operation, subresource, object, oldObject 
   return `node ${JSON.stringify(node)} may not update fields other than status.capacity and status.conditions`;
 }
 
-/** A claim without what a node may report about it, and without what every write changes. */
+/** A claim without the fields that a node may report and those that every write changes. */
 function withoutOwnFields(claim: ApiObject | undefined): unknown {
   const { metadata, status, ...rest } = claim ?? { metadata: {} };
   const { managedFields: _owners, resourceVersion: _version, ...names } = metadata;

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../machinery/api-object.js';
 
-/** What the plugin reads of a pod. */
+/** The fields of a pod that the plugin reads. */
 export interface ReadPod extends ApiObject {
   readonly spec: {
     readonly nodeName?: string;
@@ -12,12 +12,12 @@ export interface ReadPod extends ApiObject {
   };
 }
 
-/** What the plugin reads of a node. */
+/** The fields of a node that the plugin reads. */
 export interface ReadNode extends ApiObject {
   readonly spec?: { readonly taints?: readonly unknown[]; readonly configSource?: unknown };
 }
 
-/** What the plugin reads of a request for a token. */
+/** The fields of a token request that the plugin reads. */
 export interface ReadTokenRequest extends ApiObject {
   readonly spec: {
     readonly boundObjectRef?: {
