@@ -26,11 +26,11 @@ import { RegistryModule } from './registry/registry.module.js';
 import { StartModule } from './storage/start.module.js';
 import { StorageModule } from './storage/storage.module.js';
 
-/** What a serving process is made from besides its options. */
+/** The parts of a serving process that are not options. */
 export interface AppParts {
   readonly logger: Logger;
   readonly tls: TlsFiles;
-  /** What the process is among several behind the same port. */
+  /** Set in a worker: which of the processes behind one port this is. */
   readonly worker?: MetricsWorker | undefined;
   /** Runs the control loops in this process as well. */
   readonly controllers?: ControllersSettings | undefined;
@@ -39,9 +39,9 @@ export interface AppParts {
 }
 
 /**
- * A process that serves the API. The way of a request: the hooks of `endpoints/request-info` (registered on Fastify
- * before routing), then the four guards in this order, then for writes the admission interceptor of the controllers,
- * then the handler of the verb; any error ends in the filter.
+ * A process that serves the API. A request passes the hooks of `endpoints/request-info` (registered on Fastify before
+ * routing), the four guards in this order, the admission interceptor of the controllers (writes only), and the handler
+ * of the verb. Every error ends in the filter.
  */
 @Module({
   imports: [StorageModule, RegistryModule, AuthenticationModule, AuthorizationModule, AdmissionModule, EndpointsModule],

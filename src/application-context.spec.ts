@@ -7,7 +7,7 @@ import { Logger } from './observability/logger.js';
 /** A module that notes its hooks, and fails in one of them when told to. */
 function noting(log: string[], name: string, imports: DynamicModule[], fails?: string): DynamicModule {
   const note = (hook: string) => async () => {
-    // Not in the order of calls, unless each is awaited.
+    // Without an await for each call, the hooks would not finish in the order of the calls.
     await new Promise((resolve) => setImmediate(resolve));
     log.push(`${hook} ${name}`);
     if (hook === fails) throw new Error(`${name} fails`);
@@ -36,7 +36,7 @@ const lines: string[] = [];
 const logger = new Logger('info', 'text', (line) => lines.push(line));
 
 describe('an application context', () => {
-  it('starts what is imported first and stops it last, phase by phase', async () => {
+  it('starts imported modules first and stops them last, phase by phase', async () => {
     const log: string[] = [];
     const context = await openApplicationContext(processOf(log), logger);
     const downwards = upwards.toReversed();
@@ -61,7 +61,7 @@ describe('an application context', () => {
     });
   }
 
-  it('tells faults of its end in the log', async () => {
+  it('logs faults during its stop', async () => {
     const context = await openApplicationContext(processOf([], 'shutdown'), logger);
     await context.close();
     assert.match(lines.join(''), /ERROR fault in the application .*access fails/);

@@ -9,13 +9,13 @@ import { ModulesContainer, NestFactory } from '@nestjs/core';
 import type { Logger } from './observability/logger.js';
 import { NestLog } from './observability/nest-log.js';
 
-/** Nest says nothing itself while an application starts, and never ends the process. */
+/** Nest logs nothing while an application starts, and never ends the process. */
 export const quietly = { logger: false, abortOnError: false } as const;
 
 /**
- * Makes and starts an application that listens to nobody, of a module and all it imports. Closing it stops everything.
+ * Makes and starts an application without a listener, from a module and its imports. Closing it stops everything.
  *
- * @throws what keeps it from starting; nothing stays open then.
+ * @throws the error that keeps it from starting; nothing stays open then.
  */
 export async function openApplicationContext(module: DynamicModule, logger: Logger): Promise<INestApplicationContext> {
   let modules: HeldModules | undefined;
@@ -36,7 +36,10 @@ export async function openApplicationContext(module: DynamicModule, logger: Logg
   }
 }
 
-/** Nest keeps an application that fails to start to itself: this one knows its modules, and stops them as Nest would. */
+/**
+ * Nest does not hand out an application that failed to start. This provider knows its modules and stops them as Nest
+ * would.
+ */
 @Injectable()
 class HeldModules {
   constructor(@Inject(ModulesContainer) private readonly modules: ModulesContainer) {}

@@ -12,8 +12,9 @@ import { ResourceStores } from './registry/store/resource-stores.js';
 import { StartPatience } from './storage/start-patience.js';
 
 /**
- * What a serving process sees to in its cluster: the namespaces, the service of the API and the system's priority classes
- * before the first request, the default access policy from then on in the background, the authorities of clients now and whenever they change.
+ * What a serving process keeps in place in its cluster. Before the first request: the namespaces, the service of the
+ * API and the system's priority classes. From then on, in the background: the default access policy, and the client
+ * authorities whenever they change.
  */
 @Injectable()
 export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationShutdown {

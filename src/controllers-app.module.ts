@@ -21,7 +21,7 @@ const groups = {
   authorization: AuthorizationOptions,
 } as const;
 
-/** The control loops as a process of their own, with what they judge rights by. */
+/** The control loops as a process of their own, with the authorization they need for their checks. */
 @Module({})
 export class ControllersAppModule {
   static of(

@@ -57,7 +57,7 @@ describe('the start of a process', () => {
     await opening;
   });
 
-  it('does not wait for what never heals', { timeout: 60_000 }, async () => {
+  it('does not wait for a fault that waiting cannot heal', { timeout: 60_000 }, async () => {
     const never = new AbortController().signal;
     await assert.rejects(open(`${databaseUrl}_missing`, never), /does not exist/);
     await assert.rejects(open(databaseUrl.replace('postgres@', 'nobody@'), never), /does not exist/);
@@ -65,7 +65,7 @@ describe('the start of a process', () => {
     assert.ok(!lines.some((line) => line.includes('waits')));
   });
 
-  it('takes a step that finds itself ahead of the database again', async () => {
+  it('repeats a step that is ahead of the database', async () => {
     let attempts = 0;
     const waits: unknown[] = [];
     const answer = await untilReady(

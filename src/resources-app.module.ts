@@ -13,7 +13,10 @@ import { RegistryModule } from './registry/registry.module.js';
 import { StartModule } from './storage/start.module.js';
 import { StorageModule } from './storage/storage.module.js';
 
-/** Storage and every built-in resource, for work inside the program: nobody sends requests, so nobody is allowed any. */
+/**
+ * Storage and every built-in resource, for work inside the program. There are no requests here, so authorization allows
+ * nothing.
+ */
 @Module({})
 export class ResourcesAppModule {
   static of(options: Pick<ServerOptions, 'storage' | 'cluster'>, logger: Logger, signal?: AbortSignal): DynamicModule {

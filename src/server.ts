@@ -14,22 +14,22 @@ import { StatusFilter } from './endpoints/status.filter.js';
 import type { Logger } from './observability/logger.js';
 import { NestLog } from './observability/nest-log.js';
 
-/** A serving process, running. */
+/** A running server process. */
 export interface RunningServer extends Pick<INestApplicationContext, 'get'> {
   readonly url: string;
   /**
-   * Fails readiness and waits the configured delay, still serving; then accepts no more, ends watches, lets open requests
-   * finish within their time limit, and stops everything, storage last.
+   * Fails readiness and keeps serving for the configured delay. Then accepts no more connections, ends watches, lets
+   * open requests finish within their time limit, and stops everything, storage last.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Starts serving the API. Nest starts the modules in the order of their imports: storage first, then the resources, then
- * what must be in memory before the first request; the listener comes last, and all of it stops the other way round. Waits
- * for a database that is not ready yet, until `signal` is aborted.
+ * Starts serving the API. Nest starts the modules in the order of their imports: storage first, then the resources,
+ * then the caches that the first request needs, and the listener last. A stop goes the other way round. Waits for a
+ * database that is not ready yet, until `signal` is aborted.
  *
- * @throws what keeps any of it from starting; nothing stays open then.
+ * @throws the error that keeps any part from starting; nothing stays open then.
  */
 export async function startServer(options: ServerOptions, parts: Omit<AppParts, 'tls'>): Promise<RunningServer> {
   const { logger } = parts;

@@ -8,7 +8,7 @@ import { SERVICE_RANGES } from './allocation/service-ranges.js';
 import { ResourceRegistry } from './resource-registry.js';
 import { ResourceStores } from './store/resource-stores.js';
 
-/** What resources are served, with an empty registry. */
+/** Providers of an empty registry, which knows what resources are served. */
 export const registryProviders: Provider[] = [
   {
     provide: RuntimeConfig,
@@ -37,7 +37,7 @@ export class RegistryModule implements OnApplicationBootstrap {
     @Inject(Logger) private readonly logger: Logger,
   ) {}
 
-  /** Keys of `--runtime-config` that name nothing are found out once all resources are there: throws OptionsError. */
+  /** Throws OptionsError for keys of `--runtime-config` that name nothing. Only now are all resources registered. */
   onApplicationBootstrap(): void {
     const known = this.registry
       .definitions()

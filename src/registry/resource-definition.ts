@@ -7,7 +7,7 @@ import { allVerbs, type ResourceVerb } from './resource-verb.js';
 import type { Strategy, StrategyOptions } from './strategy.js';
 import type { PartSubresource, SubresourceDefinition } from './subresource-definition.js';
 
-/** One column of the Table form; `cell` gets the decoded object and the time now in milliseconds. */
+/** One column of the Table form. `cell` gets the decoded object and the present time in milliseconds. */
 export interface TableColumn<T extends ApiObject = ApiObject> {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -19,13 +19,13 @@ export interface TableColumn<T extends ApiObject = ApiObject> {
 }
 
 /**
- * A version under which a resource is served. The first one of a definition is the stored one; the others say how to
- * get there and back without losing information.
+ * A version under which a resource is served. The first version of a definition is the stored one; the others say how
+ * to convert there and back without losing information.
  */
 export interface ServedVersion {
   readonly version: string;
   readonly type: KindType;
-  /** In place on a freshly decoded object of this version; absent when only `apiVersion` differs. */
+  /** Converts a freshly decoded object of this version in place; absent when only `apiVersion` differs. */
   readonly toStored?: (object: ApiObject) => ApiObject;
   readonly fromStored?: (object: ApiObject) => ApiObject;
   /** Defaults that differ from the strategy's for this version. */
@@ -33,7 +33,7 @@ export interface ServedVersion {
   readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
 }
 
-/** What every resource has, whatever becomes of its objects. */
+/** The fields that every resource has, whether its objects are stored, answered or computed. */
 interface ResourceIdentity<T extends ApiObject> {
   /** Served group name, with the vendor suffix where it has one. */
   readonly group: string;
@@ -44,7 +44,7 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly namespaced: boolean;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** At least one; the first is the stored one. */
+  /** The first version is the stored one. */
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
   /** Fields selectable besides metadata.name and metadata.namespace. */
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
@@ -53,17 +53,19 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly columns?: readonly TableColumn<T>[];
 }
 
-/** A resource whose objects are kept in the store. Kinds that come at run time are of this type too. */
+/** A resource whose objects are kept in the store. Kinds that are added at run time are of this type too. */
 export interface StoredResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'stored';
   readonly strategy: Strategy<T>;
   readonly strategyOptions?: StrategyOptions<T>;
-  /** Where objects are stored when it is not under this group and resource (events of both groups share a place). */
+  /**
+   * Where objects are stored when that is not under this group and resource: the events of both groups share a place.
+   */
   readonly storedAs?: GroupResource;
   /**
-   * Raised by one whenever `strategy.applyDefaults` starts to fill something that it left open before, or the canonical
-   * form of the stored version changes: objects stored until then are brought up to date when they are read. Definitions
-   * that store in one place share the number. Default: 0.
+   * Raise it by one whenever `strategy.applyDefaults` begins to fill a further field, or the canonical form of the
+   * stored version changes. Objects stored before that are brought up to date when they are read. Definitions that
+   * store in one place share the number. Default: 0.
    */
   readonly defaultsRevision?: number;
   /** Default: all. */
@@ -73,28 +75,31 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
   readonly allocatedNames?: readonly AllocatedNames[];
 }
 
-/** A resource whose created objects are questions: nothing is stored, and nothing else can be done with them. */
+/** A resource whose created objects are questions. They are answered and not stored; create is the only verb. */
 export interface VirtualResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'virtual';
-  /** Fills in what the object asks for, or answers with a Status. The object has stood mutating admission. */
+  /** Fills in the answer to the question, or answers a Status. The object has passed mutating admission. */
   readonly answer: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
-  /** The answer is a Status when it succeeds: documents say so. */
+  /** A successful answer is a Status; the OpenAPI documents say so. */
   readonly answersStatus?: true;
 }
 
-/** A resource whose objects are found out when somebody asks: they can be read and nothing else. */
+/** A resource whose objects are computed for each request. They can only be read. */
 export interface ComputedResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'computed';
-  /** All objects as they are right now. */
+  /** All objects at this moment. */
   readonly compute: (context: RequestContext) => Promise<readonly T[]>;
 }
 
-/** Everything the server knows about one resource. Made by its group's module, registered once, never changed. */
+/**
+ * Everything the server knows about one resource. The module of its group makes it and registers it once; it never
+ * changes.
+ */
 export type ResourceDefinition = StoredResource | VirtualResource | ComputedResource;
 
-/** What the client asked for besides the answer. */
+/** Options of the client that change how a question is answered. */
 export interface AnswerOptions {
-  /** What the answer would do must not be done. */
+  /** The effects of the answer must not happen. */
   readonly dryRun: boolean;
 }
 
@@ -126,14 +131,14 @@ export function subresourcesOf(definition: ResourceDefinition): readonly Subreso
   }
 }
 
-/** The path of a part of the objects (`status`); throws when the resource has none of that name. */
+/** The subresource of one part of the objects (`status`); throws when the resource has none of that name. */
 export function partOf(definition: StoredResource, name: string): PartSubresource {
   const found = definition.subresources?.find((subresource) => subresource.name === name);
   if (found?.type !== 'part') throw new Error(`${definition.resource} have no part ${name}`);
   return found;
 }
 
-/** Whether a delete that removes an object answers with it, instead of a Status. */
+/** Whether a delete that removes an object answers the object instead of a Status. */
 export function showsDeletedObject(definition: ResourceDefinition): boolean {
   if (!isStoredKind(definition)) return false;
   const { strategy, strategyOptions } = definition;
@@ -145,33 +150,33 @@ export function isStoredKind(definition: ResourceDefinition): definition is Stor
   return definition.type === 'stored';
 }
 
-/** Where objects of the resource are stored, or would be. */
+/** Where objects of the resource are stored, or would be if they were. */
 export function storageOf(definition: ResourceDefinition): GroupResource {
   const { group, resource } = definition;
   return (isStoredKind(definition) ? definition.storedAs : undefined) ?? { group, resource };
 }
 
-/** The kind as messages about its objects name it: that of the group the objects are stored under. */
+/** The kind in messages about its objects: that of the group the objects are stored under. */
 export function storedGroupKind({ storedAs, group, kind }: StoredResource): GroupKind {
   return { group: storedAs?.group ?? group, kind };
 }
 
 /**
- * Defines a resource whose objects are stored. Helps inference: checks the definition against the kind's type and forgets
- * the type for the registry.
+ * Defines a resource whose objects are stored. Checks the definition against the type of the kind and hides that type
+ * from the registry.
  */
 export function defineResource<T extends ApiObject>(definition: Omit<StoredResource<T>, 'type'>): StoredResource {
   return { ...definition, type: 'stored' } as unknown as StoredResource;
 }
 
-/** Defines a resource whose objects are questions, answered and forgotten. */
+/** Defines a resource whose objects are questions, which are answered and forgotten. */
 export function defineVirtualResource<T extends ApiObject>(
   definition: Omit<VirtualResource<T>, 'type'>,
 ): VirtualResource {
   return { ...definition, type: 'virtual' } as unknown as VirtualResource;
 }
 
-/** Defines a resource whose objects are found out when they are read. */
+/** Defines a resource whose objects are computed when they are read. */
 export function defineComputedResource<T extends ApiObject>(
   definition: Omit<ComputedResource<T>, 'type'>,
 ): ComputedResource {

@@ -7,11 +7,11 @@ import {
   storageOf,
 } from './resource-definition.js';
 
-/** A definition seen through one of its served versions: what a request is about. */
+/** A definition under one of its served versions: the resource that a request names. */
 export interface ServedResource<D extends ResourceDefinition = ResourceDefinition> {
   readonly definition: D;
   readonly served: ServedVersion;
-  /** Whether the served version is the stored one, so stored bytes can be answered as they are. */
+  /** Whether the served version is the stored one, so stored bytes can be answered unchanged. */
   readonly isStored: boolean;
   /** `<group>/<version>` or `v1`. */
   readonly apiVersion: string;
@@ -36,8 +36,8 @@ export interface ServedGroup {
 
 /**
  * All resources this server knows. Group modules register at start; later additions (custom resources) may register and
- * unregister at run time, so look-ups always go through here. Versions that are switched off stay known, because their
- * objects stay stored: only what answers clients asks for the served ones.
+ * unregister at run time, so every look-up goes through here. Versions that are switched off stay known, because their
+ * objects stay stored. Only look-ups for clients are limited to served versions.
  */
 export class ResourceRegistry {
   private readonly byPath = new Map<string, ServedResource>();
@@ -64,7 +64,7 @@ export class ResourceRegistry {
         storageResource: formatGroupResource(storage),
       };
       this.byPath.set(path, entry);
-      // A definition of its own comes before one that only stores in the same place.
+      // A definition that stores its own objects comes before one that shares the place.
       const isFirst = served === stored && !this.byStorage.has(entry.storageResource);
       if (isStoredResource(entry) && (isFirst || entry.isStored)) this.byStorage.set(entry.storageResource, entry);
       const { group, resource } = definition;
@@ -82,7 +82,7 @@ export class ResourceRegistry {
     return this.byPath.get(pathOf(group, version, resource));
   }
 
-  /** The same for a resource whose objects are stored; undefined for one whose objects are not. */
+  /** Like {@link find}, but only for a resource whose objects are stored. */
   findStoredResource(group: string, version: string, resource: string): StoredServedResource | undefined {
     const found = this.find(group, version, resource);
     return found !== undefined && isStoredResource(found) ? found : undefined;
@@ -98,7 +98,10 @@ export class ResourceRegistry {
     return this.servedByPath.get(pathOf(group, version, resource));
   }
 
-  /** The same objects under another `apiVersion`, of the same group or another one; undefined when there is none. */
+  /**
+   * The same objects under another `apiVersion`, of the same group or another one; undefined when they have no such
+   * version.
+   */
   findView(resource: ServedResource, apiVersion: string): ServedResource | undefined {
     const parsed = parseApiVersion(apiVersion);
     const found = parsed && this.find(parsed.group, parsed.version, resource.definition.resource);

@@ -11,47 +11,50 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
 }
 
-/** How a write of allocated things (addresses, ports) is undone or made final after the object's own write. */
+/**
+ * Ends a write that allocated things (addresses, ports), after the object's own write: makes them final or gives them
+ * back.
+ */
 export interface Reservation {
   /** The object was written. */
   commit(): Promise<void>;
   /**
-   * The object was certainly not written (or this is a dry run): give back what was taken. Neither is called when nobody
-   * knows whether it was: then everything stays taken until a repair finds out.
+   * The object was certainly not written, or this is a dry run: gives back what was taken. Neither function is called
+   * while the outcome is unknown: then everything stays taken until a repair finds out.
    */
   rollback(): Promise<void>;
 }
 
 /**
- * What is special about a kind. The store calls the functions in the order of this interface; every one is optional and
- * pure unless it says otherwise. Objects handed in may be changed only where "may change" is said.
+ * The special rules of a kind. The store calls the functions in the order of this interface. Every one is optional, and
+ * pure unless it says otherwise. A function may change its arguments only where it says "may change".
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Broken rules of a name; default: RFC 1123 subdomain. `prefix` is set for `generateName`. */
   validateName?(name: string, prefix: boolean): string[];
 
   /**
-   * Fills defaults; may change `object`. Called on every decoded body and every patch result, and on objects that were
-   * stored before `defaultsRevision` was raised.
+   * Fills in defaults; may change `object`. Called on every decoded body and every patch result, and on objects that
+   * were stored before `defaultsRevision` was raised.
    */
   applyDefaults?(object: T): void;
 
   /**
-   * Whether the user may write just this, beyond what the request as a whole was allowed: throws a StatusError to refuse.
-   * Comes before the object is checked, with its defaults. `old` is the live object, undefined for a new one.
+   * Checks whether the user may write this object, beyond the authorization of the request: throws a StatusError to
+   * refuse. Runs after the defaults and before validation. `old` is the live object, undefined for a new one.
    */
   authorizeWrite?(context: RequestContext, object: T, old: T | undefined): Promise<void>;
 
-  /** Clears what a client may not set and sets first values (status, generation); may change `object`. */
+  /** Clears fields that a client may not set, and sets first values (status, generation); may change `object`. */
   prepareForCreate?(context: RequestContext, object: T): void;
 
   /** Broken rules of a new object, metadata aside. */
   validate?(context: RequestContext, object: T): FieldError[];
 
-  /** Takes what the object needs from shared ranges, once it is valid and admitted; may change `object`. */
+  /** Allocates from shared ranges once the object is valid and admitted; may change `object`. */
   reserveForCreate?(context: RequestContext, object: T, dryRun: boolean): Promise<Reservation | undefined>;
 
-  /** Carries over what a client may not change; may change `object`. `old` is the live object. */
+  /** Carries over fields that a client may not change; may change `object`. `old` is the live object. */
   prepareForUpdate?(context: RequestContext, object: T, old: T): void;
 
   /** Broken rules of a changed object, metadata aside. */
@@ -59,7 +62,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
 
   reserveForUpdate?(context: RequestContext, object: T, old: T, dryRun: boolean): Promise<Reservation | undefined>;
 
-  /** Called after the object is gone from storage; gives back what it held. */
+  /** Called when the object is gone from storage; frees its allocations. */
   afterDelete?(object: T): Promise<void>;
 
   /** Texts for `Warning` headers about a written object. */
@@ -74,7 +77,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Refuses the deletion of certain objects: throws a StatusError. */
   checkDelete?(object: T): void;
 
-  /** May change `object` that got its deletionTimestamp (namespaces turn Terminating). */
+  /** May change `object` after it got its deletionTimestamp (namespaces turn Terminating). */
   prepareForDelete?(context: RequestContext, object: T): void;
 
   /** True while the object must stay although no finalizer holds it (namespaces and their spec.finalizers). */
@@ -83,16 +86,16 @@ export interface Strategy<T extends ApiObject = ApiObject> {
 
 /** The parts of a strategy that are settings, not functions. */
 export interface StrategyOptions<T extends ApiObject = ApiObject> {
-  /** A PUT to a name that is free creates the object. Default false. */
+  /** A PUT to a free name creates the object. Default false. */
   readonly allowCreateOnUpdate?: boolean;
-  /** A PUT without resourceVersion overwrites whatever is there. Default true. */
+  /** A PUT without resourceVersion overwrites any state. Default true. */
   readonly allowUnconditionalUpdate?: boolean;
   /** Status can be written only through the status subresource. Default: whether the kind serves one. */
   readonly statusIsolated?: boolean;
   /**
-   * What a change of bumps `metadata.generation`; undefined: the kind has no generation. `spec` compares `object.spec`.
+   * A change of this bumps `metadata.generation`. `spec` compares `object.spec`; undefined: the kind has no generation.
    */
   readonly generation?: 'spec' | ((object: T) => unknown);
-  /** A delete that removes the object answers with the object instead of a Status. */
+  /** A delete that removes the object answers the object instead of a Status. */
   readonly returnsDeletedObject?: boolean;
 }

@@ -5,7 +5,7 @@ import type { RequestContext } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
 import type { ResourceVerb } from './resource-verb.js';
 
-/** A kind of bodies under the name it is served by. */
+/** A kind of bodies under its served name. */
 export interface BodyKind {
   readonly kind: GroupVersionKind;
   readonly type: KindType;
@@ -14,7 +14,7 @@ export interface BodyKind {
 /** The verbs of a path that shows or changes the parent. */
 export type PartVerb = 'get' | 'patch' | 'update';
 
-/** The rules of a write through a subresource, in place of the parent's own ones. */
+/** The rules of a write through a subresource, in place of those of the parent. */
 export interface UpdateRules {
   /** Carries over everything that this path may not change. May change `object`. */
   readonly prepareForUpdate?: (context: RequestContext, object: ApiObject, old: ApiObject) => void;
@@ -30,10 +30,10 @@ export interface PartSubresource extends UpdateRules {
   readonly prepareForUpdate: NonNullable<UpdateRules['prepareForUpdate']>;
 }
 
-/** Brings a written body into a copy of the parent; throws a StatusError for one that can't be. */
+/** Puts a written body into a copy of the parent; throws a StatusError for a body that does not fit. */
 export type WriteIntoParent = (context: RequestContext, parent: ApiObject, body: ApiObject) => ApiObject;
 
-/** A view of the parent with a kind of its own (`scale`). What is written goes through the parent's own update. */
+/** A view of the parent with a kind of its own (`scale`). Writes go through the parent's own update. */
 export interface ViewSubresource {
   readonly type: 'view';
   readonly name: string;
@@ -43,29 +43,29 @@ export interface ViewSubresource {
   readonly write: WriteIntoParent;
 }
 
-/** Something that is created below the parent and written into it, with a kind of its own (`binding`). */
+/** An object that is created below the parent and written into it, with a kind of its own (`binding`). */
 export interface CreatedSubresource extends UpdateRules {
   readonly type: 'created';
   readonly name: string;
   readonly body: BodyKind;
   readonly write: WriteIntoParent;
-  /** What is answered instead of the body (a Status). */
+  /** The answer in place of the body (a Status). */
   readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;
 }
 
-/** Something that is asked of the parent by a create, which is not written as a whole (`token`, `eviction`). */
+/** A request to the parent, made by a create and not stored as an object (`token`, `eviction`). */
 export interface VirtualSubresource {
   readonly type: 'virtual';
   readonly name: string;
   readonly body: BodyKind;
-  /** Further versions of that kind with the same fields, which bodies may have as well. */
+  /** Further versions of that kind with the same fields, which bodies may also have. */
   readonly otherBodies?: readonly BodyKind[];
   /**
-   * Does what the body asks for and answers the object to send, which may be a Status. Runs after mutating admission and
-   * calls `action.validate` before anything happens; throws a StatusError to refuse.
+   * Does what the body asks for and returns the object to send, which may be a Status. Runs after mutating admission
+   * and calls `action.validate` before any effect; throws a StatusError to refuse.
    */
   readonly perform: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
-  /** The answer is a Status when it succeeds: documents say so. */
+  /** A successful answer is a Status; the OpenAPI documents say so. */
   readonly answersStatus?: true;
 }
 
@@ -75,9 +75,9 @@ export type SubresourceDefinition = PartSubresource | ViewSubresource | CreatedS
 /** One create on a virtual subresource. */
 export interface SubresourceAction {
   readonly namespace: string;
-  /** Of the parent. */
+  /** Name of the parent. */
   readonly name: string;
-  /** Decoded, with the defaults of its kind; a copy that may be changed. */
+  /** Decoded, with the defaults of its kind. A copy that may be changed. */
   readonly body: ApiObject;
   readonly dryRun: boolean;
   /** Validating admission of the body. */
@@ -111,7 +111,7 @@ export function bodyKindOf(subresource: SubresourceDefinition | undefined): Body
   }
 }
 
-/** Whether a create on a subresource answers a Status when it succeeds, not an object. */
+/** Whether a successful create on a subresource answers a Status instead of an object. */
 export function answersStatus(subresource: SubresourceDefinition): boolean {
   switch (subresource.type) {
     case 'part':
@@ -124,7 +124,7 @@ export function answersStatus(subresource: SubresourceDefinition): boolean {
   }
 }
 
-/** The rules that a write through a subresource has to stand; undefined for those of the parent's own update. */
+/** The rules for a write through a subresource; undefined when the rules of the parent's own update apply. */
 export function updateRulesOf(subresource: SubresourceDefinition | undefined): UpdateRules | undefined {
   switch (subresource?.type) {
     case 'part':

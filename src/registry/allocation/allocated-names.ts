@@ -1,11 +1,11 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Allocations } from './allocations.js';
 
-/** One sort of names that objects of a resource hold, each of them for one object only. */
+/** Names of one sort that the objects of a resource hold. Each name belongs to one object only. */
 export interface AllocatedNames {
   /** What a name is, for messages: `cluster IP`. */
   readonly what: string;
-  /** How reasons of events begin: `ClusterIP`. */
+  /** First word of the reasons of events: `ClusterIP`. */
   readonly reasonPrefix: string;
   readonly allocations: Allocations;
   /** The names that an object holds. */

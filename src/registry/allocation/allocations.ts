@@ -12,13 +12,16 @@ export interface AllocationOwner {
   readonly uid: string;
 }
 
-/** What is allocated, and how an allocation on it is written down. */
+/** The kind of objects that allocations are stored as. */
 export interface AllocationKind {
-  /** Resource that allocations are stored under; an allocation's name is the thing allocated. */
+  /** Resource that allocations are stored under. The name of an allocation is the name that is allocated. */
   readonly resource: string;
-  /** Adds what makes an allocation of the bare metadata (kind, apiVersion, owner). */
+  /** Makes an allocation of the bare metadata: adds kind, apiVersion and owner. */
   describe(metadata: ApiObject['metadata'], owner: AllocationOwner): ApiObject;
-  /** Where the owner lives, from what `describe` wrote; undefined for an object that is no allocation of ours. */
+  /**
+   * Where the owner lives, read from the fields that `describe` wrote; undefined for an object that is no allocation of
+   * ours.
+   */
   ownerOf(allocation: ApiObject): StorageKey | undefined;
   /** Whether a live owner has the name. */
   holds(owner: ApiObject, name: string): boolean;
@@ -33,9 +36,9 @@ export interface Allocation {
 /** An allocation as a repair sees it. */
 export interface FoundAllocation {
   readonly name: string;
-  /** Changes whenever somebody begins to rely on the allocation. */
+  /** Changes whenever another writer begins to rely on the allocation. */
   readonly resourceVersion: bigint;
-  /** Where the object lives that the allocation is for; undefined when it is no allocation of ours. */
+  /** Where the owner lives; undefined for an object that is no allocation of ours. */
   readonly owner: StorageKey | undefined;
 }
 
@@ -47,24 +50,24 @@ interface Mark {
 }
 
 /**
- * Longer than any write between its allocation and its owner can take, clocks of different machines included. Only then
- * is an allocation without its owner left over for good.
+ * Longer than any write can take between its allocation and its owner, including differences between the clocks of
+ * machines. Only after this time is an allocation without its owner surely left over.
  */
 const settledAfterMs = 5 * 60_000;
 
 const surveyPage = 500;
 
-/** Every try but the first means that someone else changed the allocation in the meantime. */
+/** Each retry means that someone else changed the allocation in the meantime. */
 const mostTries = 5;
 
 /**
  * Exclusive use of names (addresses, ports) by objects, across all processes: an allocation is an object that only one
  * can create. An allocation is made before its owner is written and taken back if that fails. When a process dies in
- * between, the allocation stays without an owner that has the name; anyone who wants the same name finds that out and
- * takes it over, and a repair that sees it for long enough frees it.
+ * between, the allocation is left without an owner that has the name. The next writer that wants the name notices this
+ * and takes the allocation over; a repair that has seen it for long enough frees it.
  *
- * Two writes under one key may allocate one name at once. Neither takes it back then: the allocation is left to be
- * found free later. Taking back and freeing never throw for a fault of storage, for the same reason.
+ * Two writes under one key may allocate one name at once. Neither takes it back then: a later look finds it free. For
+ * the same reason, a fault of storage never makes taking back or freeing throw.
  */
 export class Allocations {
   constructor(
@@ -120,7 +123,8 @@ export class Allocations {
   }
 
   /**
-   * Names that are allocated, and which of them nobody seems to use. Reads every allocation: for the rare full range.
+   * Lists the names that are allocated, and those that nobody seems to use. Reads every allocation, so it is only for
+   * the rare full range.
    */
   async survey(): Promise<{ readonly taken: ReadonlySet<string>; readonly settled: readonly string[] }> {
     const taken = new Set<string>();
@@ -146,18 +150,18 @@ export class Allocations {
     }
   }
 
-  /** The allocation on a name as it is now. */
+  /** The present allocation on a name. */
   async find(name: string): Promise<FoundAllocation | undefined> {
     const found = await this.storage.get(this.keyOf(name));
     return found === undefined ? undefined : this.foundAllocation(found);
   }
 
-  /** Allocates a name for an object that has it already; false when there is an allocation on it by now. */
+  /** Allocates a name for an object that holds it already. False when the name has an allocation by now. */
   async restore(name: string, owner: AllocationOwner): Promise<boolean> {
     return (await this.create(name, owner)) !== undefined;
   }
 
-  /** Frees a name whose allocation is still the same and has no owner that holds it. Whether it did. */
+  /** Frees a name whose allocation has not changed and whose owner does not hold it. Answers whether it did. */
   async free({ name, resourceVersion, owner: key }: FoundAllocation): Promise<boolean> {
     if (key === undefined || (await this.isHeld(key, name))) return false;
     let isFreed = false;
@@ -205,8 +209,8 @@ export class Allocations {
   }
 
   /**
-   * Whether an allocation is for the owner itself, or for another object that wants to be written under the owner's
-   * key: only one of them will be.
+   * Whether an allocation is for the owner itself, or for another object to be written under the owner's key. Only one
+   * of the two will be written.
    */
   private async isOwn(found: StoredObject, owner: AllocationOwner): Promise<boolean> {
     const key = this.kind.ownerOf(this.parse(found));
@@ -216,7 +220,8 @@ export class Allocations {
   }
 
   /**
-   * Two writes want the name for one key: neither may take it back for itself. False when the allocation has changed.
+   * Marks an allocation that two writes want for one key, so that neither takes it back. False when the allocation has
+   * changed.
    */
   private async share(found: StoredObject, owner: AllocationOwner): Promise<boolean> {
     let isShared = false;
@@ -234,7 +239,7 @@ export class Allocations {
     return isShared;
   }
 
-  /** Whether an allocation is old enough to be settled and its owner is gone or does not have the name. */
+  /** Whether an allocation has settled and its owner is gone or does not hold the name. */
   private async isLeftOver(found: StoredObject): Promise<boolean> {
     const key = this.kind.ownerOf(this.parse(found));
     const mark = this.markOf(found);

@@ -4,8 +4,8 @@ import { StorageError } from '../../storage/storage.errors.js';
 import type { Storage, StorageKey } from '../../storage/storage.interface.js';
 
 /**
- * Writes an object of the server's own making, with a new uid, unless one lives under the key already. No rule of the
- * kind is asked. Throws a StorageError when storage fails.
+ * Writes an object that the server itself made, with a new uid, unless the key is taken. Applies no rules of the kind.
+ * Throws a StorageError when storage fails.
  */
 export async function createIfFree(storage: Storage, key: StorageKey, object: ApiObject): Promise<void> {
   const uid = randomUUID();

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { Allocation, AllocationOwner, Allocations } from './allocations.js';
 
-/** A numbered set of names that allocations are made on. */
+/** A numbered set of names to allocate from. */
 export interface NameRange {
   readonly size: number;
   at(offset: number): string;
   /**
-   * How many names at the start are kept for those who ask for a certain one, as long as others are left: asking for a
-   * low one seldom fails.
+   * How many names at the start are kept for clients that ask for a certain one, as long as others are left. So a
+   * request for a low name seldom fails.
    */
   readonly keptForAsking: number;
 }
@@ -15,21 +15,19 @@ export interface NameRange {
 const blindTries = 16;
 const surveyTries = 32;
 
-/**
- * Takes free names out of a range: a random one by trying, and by looking at all allocations once the range fills up.
- */
+/** Takes free names from a range: tries random ones first, and looks at all allocations once the range fills up. */
 export class NamePool {
   constructor(
     private readonly allocations: Allocations,
     private readonly range: NameRange,
   ) {}
 
-  /** A free name, allocated; undefined when there is none. */
+  /** Allocates a free name; undefined when none is left. */
   async takeAny(owner: AllocationOwner): Promise<Allocation | undefined> {
     const { size, keptForAsking } = this.range;
     for (let i = 0; i < blindTries; i++) {
       const allocation = await this.allocations.take(this.range.at(randomInt(keptForAsking, size)), owner);
-      // A name that two writes of one owner want is left alone.
+      // A name that two writes of one owner share is left alone.
       if (allocation !== undefined && allocation.token !== '') return allocation;
     }
     return this.takeFromSurvey(owner);
@@ -40,7 +38,7 @@ export class NamePool {
     const { size, keptForAsking } = this.range;
     const start = randomInt(keptForAsking, size);
     const candidates: string[] = [];
-    // From a random place to the end, round to it, and the kept part last.
+    // From a random place to the end, then from the start, the kept part last.
     for (let i = 0; i < size && candidates.length < surveyTries; i++) {
       const turn = size - keptForAsking;
       const offset = i < turn ? keptForAsking + ((start - keptForAsking + i) % turn) : i - turn;

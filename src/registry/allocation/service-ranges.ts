@@ -1,6 +1,6 @@
-/** What Services get their addresses and ports from. */
+/** The ranges that Services get their addresses and ports from. */
 export interface ServiceRanges {
-  /** CIDR that addresses of Services are taken from. */
+  /** CIDR of the addresses of Services. */
   readonly serviceClusterIpRange: string;
   /** `from-to`, both included. */
   readonly serviceNodePortRange: string;

@@ -4,16 +4,16 @@ import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, invalidError, modifiedMessage } from '../../machinery/status-error.js';
 import type { PartSubresource, ViewSubresource } from '../subresource-definition.js';
 
-/** What the status subresource of a kind does besides keeping the spec. */
+/** Rules of a status subresource beyond keeping the spec. */
 export interface StatusRules<T extends ApiObject> {
-  /** Carries over what else this path may not change; may change `object`. */
+  /** Carries over further fields that this path may not change; may change `object`. */
   readonly keep?: (object: T, old: T) => void;
   readonly validate?: (object: T, old: T) => FieldError[];
 }
 
 /**
- * The `status` subresource of a kind: the spec stays as it is; status and most of the metadata may change (node agents
- * keep labels and annotations of their node through it).
+ * The `status` subresource of a kind. The spec is kept. Status and most of the metadata may change, because node agents
+ * set labels and annotations of their node through this path.
  */
 export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {}): PartSubresource {
   return {
@@ -28,13 +28,13 @@ export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {
   };
 }
 
-/** Puts the value of the live object back, absence included. */
+/** Puts back the value of the live object, or removes the field if the live object has none. */
 export function keepField(object: ApiObject, old: ApiObject, field: string): void {
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];
 }
 
-/** Where a kind keeps what its `scale` subresource shows. */
+/** Where a kind keeps the fields that its `scale` subresource shows. */
 export interface ScaleRules<T extends ApiObject> {
   /** Declaration of the Scale kind. */
   readonly type: KindType;

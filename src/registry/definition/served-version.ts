@@ -3,7 +3,7 @@ import { formatApiVersion } from '../../machinery/group-version.js';
 import { decode, type KindType } from '../../machinery/schema/index.js';
 import type { ServedVersion } from '../resource-definition.js';
 
-/** An object in the canonical form of another version: its fields in the order of that declaration, copied. */
+/** An object in the canonical form of another version: a copy with its fields in the order of that declaration. */
 export function asVersion(type: KindType, object: object): ApiObject {
   return decode(type, { ...object, kind: type.kind.kind, apiVersion: formatApiVersion(type.kind) }).value as ApiObject;
 }
@@ -16,11 +16,11 @@ export interface Deprecation {
   /** Releases such as `1.21`. */
   readonly since: string;
   readonly removed: string;
-  /** Version of the same group and kind to use instead; undefined: there is none. */
+  /** Version of the same group and kind to use instead, if there is one. */
   readonly replacement?: string;
 }
 
-/** What clients of a deprecated version are told, in the words that tools look for. */
+/** The warning for clients of a deprecated version, in the words that tools look for. */
 export function deprecation(version: Deprecation): NonNullable<ServedVersion['deprecated']> {
   const { group, kind, since, removed, replacement } = version;
   const advice = replacement === undefined ? '' : `; use ${group}/${replacement} ${kind}`;

@@ -4,7 +4,7 @@ import { untilReady } from '../../storage/until-ready.js';
 
 const retryMs = 500;
 
-/** What a informer of changes is told. */
+/** Gets the news of an informer of changes. */
 export interface ChangeHandler {
   /** An object was written or removed. Called in the order of the log, soon after the commit. */
   changed(key: StorageKey): void;
@@ -13,8 +13,8 @@ export interface ChangeHandler {
 }
 
 /**
- * Tells a handler which objects of a resource change, without reading them. It keeps no objects: it costs a call per
- * change and nothing at the start. Read the store to learn what an object is now.
+ * Tells a handler which objects of a resource change, without reading them. It keeps no objects: it costs one call per
+ * change and nothing at the start. Read the store for the present state of an object.
  */
 export class ChangeInformer {
   private subscription: ChangeSubscription | undefined;
@@ -27,7 +27,7 @@ export class ChangeInformer {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** Resolves when changes committed from now on will be told; goes on by itself until `signal` is aborted. */
+  /** Resolves when every later change will be told. Goes on until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.subscription?.close(), { once: true });
     this.subscription = await untilReady(() => this.subscribe(signal), { signal, onWait: this.onFault });

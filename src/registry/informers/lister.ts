@@ -4,8 +4,9 @@ import type { StoredResources } from '../store/object-codec.js';
 import { Reflector } from './reflector.js';
 
 /**
- * All objects of one resource in memory, reduced to what its user needs and kept up to date by a reflector. It trails
- * the store by the time a change needs to arrive: read the store where a fresh write must not be missed.
+ * All objects of one resource in memory, reduced to the fields that its user needs and kept up to date by a reflector.
+ * It lags behind the store for as long as a change takes to arrive. Read the store where a fresh write must not be
+ * missed.
  */
 export class Lister<V> {
   private values = new Map<string, V>();
@@ -32,7 +33,7 @@ export class Lister<V> {
     this.reflector = new Reflector(storage, registry, resource, sink, onFault);
   }
 
-  /** Resolves when it has been filled once; goes on by itself until `signal` is aborted. */
+  /** Resolves when it has been filled once. Goes on until `signal` is aborted. */
   start(signal: AbortSignal): Promise<void> {
     return this.reflector.start(signal);
   }
@@ -51,7 +52,7 @@ export class Lister<V> {
     return this.values.get(keyText(namespace, name));
   }
 
-  /** Every value, in no order. */
+  /** All values, in no order. */
   all(): IterableIterator<V> {
     return this.values.values();
   }

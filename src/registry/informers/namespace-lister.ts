@@ -7,12 +7,12 @@ type NamespaceState = 'active' | 'terminating' | 'missing';
 
 const resource = 'namespaces';
 
-/** How long memory is believed while the change log can't be followed; as long as the access policy is. */
+/** How long memory is trusted while the change log can't be followed; the same as for the access policy. */
 const maxLostMs = 30_000;
 
 /**
- * Whether namespaces take new objects: from memory when it is known, else from the store. Memory may
- * lag: the write itself has the last word (`inLiveNamespace`).
+ * Whether namespaces take new objects: from memory for a known namespace, otherwise from the store. Memory may lag, so
+ * the write itself has the last word (`inLiveNamespace`).
  */
 export class NamespaceLister {
   private readonly namespaces: Lister<NamespaceState>;
@@ -33,7 +33,7 @@ export class NamespaceLister {
     return this.namespaces.stopped();
   }
 
-  /** A namespace that is not in memory may have been made a moment ago by another process: the store decides. */
+  /** Another process may have made a namespace a moment ago. The store decides about one that memory does not have. */
   state(namespace: string): NamespaceState | Promise<NamespaceState> {
     if (this.namespaces.lostForMs > maxLostMs) return this.read(namespace);
     return this.namespaces.get('', namespace) ?? this.read(namespace);

@@ -8,16 +8,16 @@ const retryMs = 500;
 const pageSize = 500;
 
 /**
- * Gets all objects of a resource and then every change, in order. Called by one reflector, never concurrently: what
- * takes long may be done in turns with everything else.
+ * Gets all objects of a resource and then every change, in order. One reflector makes the calls, never two at a time:
+ * long work may take turns with everything else.
  */
 export interface ObjectSink {
   /**
-   * What `replace` and `set` get instead of the object; default: the object. Called as soon as an object is read, so
-   * that a sink that needs little of each never costs the memory of them all.
+   * Makes the value that `replace` and `set` get in place of the object; default: the object. Called as soon as an
+   * object is read, so a sink that needs little of each never holds all of them in memory.
    */
   reduce?(object: ApiObject): ApiObject;
-  /** Everything there is, at the start and whenever changes may have been missed. */
+  /** Gets all objects, at the start and whenever changes may have been missed. */
   replace(objects: readonly ApiObject[]): void | Promise<void>;
   set(object: ApiObject): void | Promise<void>;
   delete(namespace: string, name: string): void | Promise<void>;
@@ -25,7 +25,7 @@ export interface ObjectSink {
 
 /**
  * Lists and watches one resource into a sink. When it loses its place in the change log, it reports that and starts
- * from a fresh list; the sink keeps what it had until then.
+ * from a fresh list. The sink keeps its objects until then.
  */
 export class Reflector {
   private subscription: ChangeSubscription | undefined;
@@ -45,7 +45,7 @@ export class Reflector {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Resolves when the sink has been filled once; goes on by itself until `signal` is aborted. */
+  /** Resolves when the sink has been filled once. Goes on until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     const stop = () => {
       this.isStopped = true;
@@ -62,7 +62,7 @@ export class Reflector {
     await this.loop;
   }
 
-  /** Milliseconds for which changes may have been missed; 0 while the place in the log is held. */
+  /** Milliseconds for which changes may have been missed; 0 while the reflector has its place in the log. */
   get lostForMs(): number {
     return this.lostAt === undefined ? 0 : this.now() - this.lostAt;
   }
@@ -110,7 +110,7 @@ export class Reflector {
     return read instanceof Promise ? read.then((object) => this.sink.set(object)) : this.sink.set(read);
   }
 
-  /** A large object is read in turns with everything else. */
+  /** Reads a large object in turns with everything else. */
   private read(stored: Pick<StoredObject, 'key' | 'json'>): ApiObject | Promise<ApiObject> {
     const reduce = (object: ApiObject) => (this.sink.reduce === undefined ? object : this.sink.reduce(object));
     const object = readStored(this.registry, stored);
@@ -127,7 +127,7 @@ export class Reflector {
         this.lostAt ??= this.now();
         this.onFault(error);
         this.subscription?.close();
-        // The first new try is at once: most losses are over when they are noticed.
+        // The first retry comes at once: most losses are over by the time they are noticed.
         if (this.subscription === undefined) await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
       // A stream that ended may have missed changes: start from a fresh list.

@@ -10,12 +10,12 @@ import { refuseBrokenRules } from './broken-rules.js';
 import { generateName, type RandomBytes } from './generate-name.js';
 import { validateMetadata } from './validate-metadata.js';
 
-/** The default rule for names. For `generateName` the base may end in a dash: the suffix follows. */
+/** The default rule for names. The base of `generateName` may end in a dash, because the suffix follows. */
 function subdomainName(name: string, prefix: boolean): string[] {
   return isDns1123Subdomain(prefix ? maskTrailingDash(name) : name);
 }
 
-/** A base for generated names may end in one dash, which a full name may not. */
+/** Lets the base of a generated name end in one dash, which a full name may not. */
 export function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
 }
@@ -31,8 +31,8 @@ export function ensureNamespace(definition: ResourceDefinition, object: ApiObjec
 }
 
 /**
- * Makes a decoded body a new object: generated name, uid, timestamps, first values of the kind. Throws a 422 with all
- * broken rules. Changes `object`.
+ * Makes a decoded body a new object: generated name, uid, timestamps, first values of the kind. Throws a 422 that lists
+ * all broken rules. Changes `object`.
  */
 export function beforeCreate(
   context: RequestContext,
@@ -62,7 +62,7 @@ export function beforeCreate(
   ]);
 }
 
-/** Whether status is written only through its own path. */
+/** Whether status can be written only through its own path. */
 export function isolatesStatus(definition: ResourceDefinition): boolean {
   if (!isStoredKind(definition)) return false;
   const { strategyOptions, subresources } = definition;
@@ -70,6 +70,6 @@ export function isolatesStatus(definition: ResourceDefinition): boolean {
 }
 
 function resetStatus(object: ApiObject): void {
-  // A kind with status always shows it, empty ones as `{}`: the canonical form keeps the key.
+  // A kind with status always shows it, an empty one as `{}`: the canonical form keeps the key.
   if ('status' in object) object.status = {};
 }

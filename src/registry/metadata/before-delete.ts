@@ -11,8 +11,8 @@ const foregroundWarning =
   'propagationPolicy: dependents are not deleted by this server yet, so the object does not wait for their end';
 
 /**
- * What a delete request means for the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but
- * watchers see it marked first, because its kind is given time to end and somebody may wait for the mark.
+ * What a delete request does to the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but
+ * watchers see it marked first, because its kind gets time to end and a client may wait for the mark.
  */
 export interface DeleteDecision {
   readonly kind: 'remove' | 'mark' | 'mark-and-remove' | 'nothing';
@@ -35,8 +35,8 @@ export function checkPreconditions(definition: StoredResource, live: ApiObject, 
 }
 
 /**
- * Decides between removing, marking as deleting, and leaving alone (specification 3, first two rows). The
- * deletionTimestamp comes first; the object goes with its last finalizer, or at once when nothing holds it.
+ * Decides whether an object is removed, marked as deleting or left alone (specification 3, first two rows). The object
+ * is marked with a deletionTimestamp first. It goes with its last finalizer, or at once when nothing holds it.
  */
 export function decideDelete(
   context: RequestContext,
@@ -68,7 +68,8 @@ export function decideDelete(
   }
 
   const granted = meta.deletionGracePeriodSeconds;
-  // Whatever marked it did not get any further: what nothing holds goes now, whatever period is asked for.
+  // The earlier delete got only as far as the mark. An object that nothing holds goes now, whatever period is asked
+  // for.
   if (wasDeleting && granted === 0 && !blocked) return { kind: 'remove', object };
   if (!wasDeleting) markDeleting(meta, clock.now(), grace);
   else if (granted === undefined || grace < granted) {
@@ -84,7 +85,7 @@ export function decideDelete(
   return { kind: isOver ? 'mark-and-remove' : 'mark', object };
 }
 
-/** Whether an update that took the last finalizer away ends the object. */
+/** Whether an update that removed the last finalizer ends the object. */
 export function endsWithUpdate(definition: StoredResource, object: ApiObject): boolean {
   const meta = object.metadata;
   return (
@@ -102,8 +103,8 @@ function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | unde
 }
 
 /**
- * The finalizers after the request's propagation policy. Nobody collects garbage yet: a finalizer for whoever does would
- * hold the object for ever, so none is added. One that a client put there stays until a delete names another policy.
+ * The finalizers after the request's propagation policy. There is no garbage collector yet: a finalizer for it would
+ * hold the object for ever, so none is added. A finalizer that a client set stays until a delete names another policy.
  */
 function finalizersAfter(meta: ObjectMeta, { propagationPolicy, orphanDependents }: DeleteOptions): string[] {
   const current = meta.finalizers ?? [];

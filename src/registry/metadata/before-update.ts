@@ -9,8 +9,8 @@ import { refuseBrokenRules } from './broken-rules.js';
 import { validateMetadataUpdate } from './validate-metadata.js';
 
 /**
- * Name and namespace of a body must be those of the URL: a body without a name is more likely a mistake than an object to
- * put in the place of another one. A missing namespace is filled in. Changes `object`.
+ * Checks that name and namespace of a body are those of the URL. A body without a name is refused: it is more likely a
+ * mistake than an object that should replace another one. A missing namespace is filled in. Changes `object`.
  */
 export function ensureIdentity(
   definition: ResourceDefinition,
@@ -34,8 +34,8 @@ export function ensureIdentity(
 }
 
 /**
- * Carries over what a client may not change, counts the generation and checks the result against the live object.
- * Throws a 422 with all broken rules. Changes `object`.
+ * Carries over fields that a client may not change, counts the generation and checks the result against the live
+ * object. Throws a 422 that lists all broken rules. Changes `object`.
  */
 export function beforeUpdate(
   context: RequestContext,
@@ -73,7 +73,7 @@ function carryField(object: ApiObject, old: ApiObject, field: string): void {
   else object[field] = old[field];
 }
 
-/** The end of an object stands once it is set. To set it by an update is reported as a change of an immutable field. */
+/** The time of deletion stays once it is set. Setting it by an update is reported as a change of an immutable field. */
 function carryDeletion(meta: ApiObject['metadata'], old: ApiObject['metadata']): void {
   if (old.deletionTimestamp !== undefined) meta.deletionTimestamp = old.deletionTimestamp;
   if (old.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;

@@ -2,15 +2,15 @@ import { collectErrors, type FieldError, forbidden, rootPath } from '../../machi
 import { invalidError } from '../../machinery/status-error.js';
 import { type StoredResource, storedGroupKind } from '../resource-definition.js';
 
-/** What V8 says when nesting, or the number of arguments of a call, is beyond its stack. */
+/** The message of V8 when nesting, or the number of arguments of a call, exceeds its stack. */
 const stackMessage = 'Maximum call stack size exceeded';
 
-/** An answer must stay readable, and much smaller than the object that it is about may be. */
+/** Keeps an answer readable, and much smaller than the object may be. */
 const maxErrors = 1000;
 
 /**
- * Throws a 422 when `check` finds broken rules. An object of the largest size can break hundreds of thousands of them: the
- * check ends at a thousand.
+ * Throws a 422 when `check` finds broken rules. An object of the largest size can break hundreds of thousands of rules,
+ * so the check ends at a thousand.
  */
 export function refuseBrokenRules(definition: StoredResource, name: string, check: () => FieldError[]): void {
   let found: ReturnType<typeof collectErrors>;

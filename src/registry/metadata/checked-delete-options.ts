@@ -17,12 +17,12 @@ export interface WrittenDeleteOptions {
   readonly dryRun?: readonly string[] | undefined;
 }
 
-/** Broken rules of `dryRun` that is not empty: only `All`, any number of times. */
+/** Broken rules of `dryRun` when it is not empty: only `All` is allowed, any number of times. */
 export function validateDryRun(values: readonly string[]): FieldError[] {
   return values.every((v) => v === 'All') ? [] : [notSupported(dryRunPath, values, ['All'])];
 }
 
-/** The options that a delete is done with; 422 for values that are not allowed. */
+/** The checked options of a delete; 422 for values that are not allowed. */
 export function checkedDeleteOptions(written: WrittenDeleteOptions, names: VendorNames): DeleteOptions {
   const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds } = written;
   const dryRun = (written.dryRun ?? []).filter((value) => value !== '');
@@ -38,7 +38,7 @@ export function checkedDeleteOptions(written: WrittenDeleteOptions, names: Vendo
   if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'DeleteOptions' }, '', errors);
   const grace = gracePeriodSeconds === undefined ? undefined : Number(gracePeriodSeconds);
   return {
-    // A negative period means the default of one second, as for old clients.
+    // A negative period means one second, as old clients expect.
     gracePeriodSeconds: grace !== undefined && grace < 0 ? 1 : grace,
     ...(preconditions === undefined ? {} : { preconditions }),
     propagationPolicy: propagationPolicy as Policy | undefined,

@@ -45,7 +45,7 @@ export function validateMetadata(
   return errors;
 }
 
-/** Broken rules of changed metadata. `meta` has the server-set fields carried over already. */
+/** Broken rules of changed metadata. `meta` already has the fields that only the server sets. */
 export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
@@ -83,8 +83,8 @@ function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
 }
 
 /**
- * Broken limits of sizes in metadata as a client sent it, of whatever form that is: found out before any other work goes
- * into an object that is refused for them anyway.
+ * Broken size limits of metadata as a client sent it, in whatever form. Checked first, so that no other work goes into
+ * an object that is refused for its size.
  */
 export function oversizedMetadata(metadata: unknown): FieldError[] {
   if (typeof metadata !== 'object' || metadata === null) return [];
@@ -120,7 +120,7 @@ function isTooLongMap(map: unknown, limit: number): boolean {
 
 const maxMapBytes = 256 * 1024;
 const maxControllerErrors = 10;
-/** Owners of one object; far above what controllers need. */
+/** Most owners of one object; far above the needs of controllers. */
 const maxOwnerReferences = 2_000;
 
 function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldError[]): void {
@@ -142,7 +142,7 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
       errors.push(invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'));
     }
     if (reference.controller !== true) continue;
-    // The message shows all references: not once for each of very many.
+    // The message shows all references, so it is not repeated for each of very many.
     if (controller !== undefined && errors.length < maxControllerErrors) {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${reference.kind}/${reference.name}`;
       errors.push(invalid(path, references, detail));
@@ -151,7 +151,7 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
   }
 }
 
-/** Names of finalizers together; far above what controllers need. */
+/** Most bytes of all finalizer names together; far above the needs of controllers. */
 const maxFinalizerBytes = 256 * 1024;
 
 function isTooLong(texts: readonly unknown[], limit: number): boolean {
@@ -182,7 +182,7 @@ function validateFinalizers(finalizers: readonly string[], errors: FieldError[])
   }
 }
 
-/** Entries of one object: updaters are merged beyond ten, appliers are not. */
+/** Most entries of one object. Updaters are merged beyond ten, appliers are not. */
 const maxManagers = 1_000;
 
 function validateManagedFields(meta: ObjectMeta, errors: FieldError[]): void {

@@ -8,7 +8,8 @@ import type { ResourceStores } from './resource-stores.js';
 import type { Store } from './store.js';
 
 /**
- * Creates an object that every cluster has, unless it is there, by the rules of its kind. Safe for many processes at once.
+ * Creates an object that every cluster has, by the rules of its kind, unless it exists. Safe for many processes at
+ * once.
  *
  * @throws StatusError when it can't be written.
  */

@@ -14,27 +14,27 @@ import {
   type StoredServedResource,
 } from '../resource-registry.js';
 
-/** An object as text with the version it has in the store; dry runs of creates have none. */
+/** The text of an object with its version in the store. Dry runs of creates have no version. */
 export interface VersionedText {
   readonly json: string;
   readonly resourceVersion: bigint | undefined;
 }
 
-/** Knows the resources by where their objects are stored. */
+/** Finds the resource by the place where its objects are stored. */
 export type StoredResources = Pick<ResourceRegistry, 'findStored'>;
 
 type StoredText = Pick<StoredObject, 'json' | 'resourceVersion'>;
 
 const metadataStart = '"metadata":{';
 
-/** How texts of a resource begin, so that bytes can be spliced without parsing. */
+/** The first bytes of the texts of a resource, so that bytes can be spliced without parsing. */
 export interface StoredForm {
   /**
-   * What present texts begin with in the store. White space after the brace counts the revision of the defaults: other
-   * readers of the text don't see it, and an older text is known without a look into it.
+   * The beginning of up-to-date texts in the store. White space after the brace counts the revision of the defaults:
+   * other readers of the text ignore it, and an outdated text is recognized without parsing.
    */
   readonly prefix: string;
-  /** What stands there for clients. */
+  /** The beginning that clients get instead. */
   readonly shown: string;
   readonly resource: ServedResource;
 }
@@ -61,7 +61,7 @@ function defaultsRevision({ definition }: ServedResource): number {
   return isStoredKind(definition) ? (definition.defaultsRevision ?? 0) : 0;
 }
 
-/** Whether a stored text has the present form: it was written in the stored version, by the rules of today. */
+/** Whether a stored text is up to date: written in the stored version, with the present defaults. */
 export function isPresentForm(resource: ServedResource, json: string): boolean {
   return json.startsWith(storedForm(resource).prefix);
 }
@@ -88,14 +88,13 @@ function storedApiVersion({ definition }: ServedResource): string {
 }
 
 /**
- * Ends stored text whose numbers need care when it is parsed, so that nobody has to look for them. A space behind an
- * object means nothing in JSON, and the store keeps text as it is.
+ * Ends stored text with numbers that need care in parsing, so that no reader has to look for them. A space behind an
+ * object means nothing in JSON, and the store keeps text unchanged.
  */
 const exactNumbersMark = ' ';
 
 /**
- * Parses stored text. One written before the stored version or the defaults of the kind changed comes out as it would be
- * written today.
+ * Parses stored text. A text from before a change of the stored version or of the defaults comes out in today's form.
  */
 export function parseText(resource: ServedResource, json: string): ApiObject {
   const object = (json.endsWith(exactNumbersMark) ? parseExactJson(json) : JSON.parse(json)) as ApiObject;
@@ -127,8 +126,8 @@ function broughtUpToDate(resource: StoredServedResource, object: ApiObject): Api
 }
 
 /**
- * {@link parseText} for whoever knows only where an object is stored. What no resource is registered for, as the program's
- * own records, comes out as it was written.
+ * {@link parseText} for callers that know only where an object is stored. A text without a registered resource, such as
+ * the program's own records, comes out unchanged.
  */
 export function decodeStored(registry: StoredResources, { key, json }: Pick<StoredObject, 'key' | 'json'>): ApiObject {
   const resource = registry.findStored(key.resource);
@@ -144,7 +143,7 @@ async function decodeStoredInTurns(
   return resource === undefined ? object : asOfToday(resource, json, object);
 }
 
-/** {@link decodeStored} for whoever may wait: a large object is read in turns with everything else. */
+/** {@link decodeStored} for callers that may wait: a large object is read in turns with everything else. */
 export function readStored(
   registry: StoredResources,
   stored: Pick<StoredObject, 'key' | 'json'>,
@@ -152,7 +151,7 @@ export function readStored(
   return stored.json.length > largeBytes ? decodeStoredInTurns(registry, stored) : decodeStored(registry, stored);
 }
 
-/** What can't be read by the declaration of today stays as it is, for its owner to see. */
+/** An object that can't be read by today's declaration is left unchanged, for its owner to see. */
 function canonical(type: KindType, object: ApiObject): ApiObject {
   try {
     return decode(type, object).value as ApiObject;
@@ -162,14 +161,14 @@ function canonical(type: KindType, object: ApiObject): ApiObject {
   }
 }
 
-/** {@link parseText}, with the store's version put into the metadata. */
+/** {@link parseText} with the store's version put into the metadata. */
 export function parseStored(resource: ServedResource, stored: StoredText): ApiObject {
   const object = parseText(resource, stored.json);
   object.metadata.resourceVersion = String(stored.resourceVersion);
   return object;
 }
 
-/** Stored text with its version spliced in: what a client reads. */
+/** Stored text with its version spliced in, ready for a client. */
 export function spliceVersion(text: VersionedText, form: StoredForm): string {
   const { json, resourceVersion } = text;
   if (!json.startsWith(form.prefix)) return respliceParsed(text, form);
@@ -177,7 +176,7 @@ export function spliceVersion(text: VersionedText, form: StoredForm): string {
   return resourceVersion === undefined ? form.shown + rest : `${form.shown}${withVersion(resourceVersion, rest)}`;
 }
 
-/** The same as an item of a list, whose items carry no kind and apiVersion. */
+/** Stored text for a list, whose items have no kind and apiVersion. */
 export function spliceListItem(text: VersionedText, form: StoredForm): string {
   if (!text.json.startsWith(form.prefix)) {
     const object = parseText(form.resource, text.json);
@@ -199,7 +198,7 @@ function respliceParsed({ json, resourceVersion }: VersionedText, { resource }: 
   return JSON.stringify(object);
 }
 
-/** A stored or internal version of an object as the served version shows it; the input may be changed. */
+/** Converts a stored or internal version of an object to the served version; the input may be changed. */
 export function toServed(resource: ServedResource, object: ApiObject): ApiObject {
   const converted = resource.served.fromStored === undefined ? object : resource.served.fromStored(object);
   converted.kind = resource.definition.kind;
@@ -207,7 +206,7 @@ export function toServed(resource: ServedResource, object: ApiObject): ApiObject
   return converted;
 }
 
-/** A decoded object of the served version in the stored version; the input may be changed. */
+/** Converts a decoded object of the served version to the stored version; the input may be changed. */
 export function toStored(resource: ServedResource, object: ApiObject): ApiObject {
   const converted = resource.served.toStored === undefined ? object : resource.served.toStored(object);
   converted.kind = resource.definition.kind;
@@ -215,18 +214,18 @@ export function toStored(resource: ServedResource, object: ApiObject): ApiObject
   return converted;
 }
 
-/** Whether a client's resourceVersion names a state of the object: none, empty and zero mean any state. */
+/** Whether a client's resourceVersion names a certain state of the object. None, empty and zero mean any state. */
 export function namesVersion(text: string | undefined): text is string {
   return text !== undefined && !/^0*$/.test(text);
 }
 
-/** Whether a client means another state of the object than the live one. 400 for text that is no version. */
+/** Whether a client means another state than the live one. 400 for text that is no version. */
 export function isOtherVersion(asked: string | undefined, live: string | undefined): boolean {
   if (!namesVersion(asked) || asked === live) return false;
   return parseResourceVersion(asked) !== parseResourceVersion(live);
 }
 
-/** Parses a resourceVersion of a client; 400 for text that is no version. Empty and `0` give undefined. */
+/** Parses a client's resourceVersion; 400 for text that is no version. Empty and `0` give undefined. */
 export function parseResourceVersion(text: string | undefined): bigint | undefined {
   if (text === undefined || text === '' || text === '0') return undefined;
   if (!/^\d{1,19}$/.test(text)) {

@@ -5,13 +5,13 @@ import type { Storage } from '../../storage/storage.interface.js';
 import { readStored, type StoredResources } from './object-codec.js';
 import { toStatusError } from './to-status-error.js';
 
-/** Reads single objects as they are in the store now; for rules about one object that depend on another. */
+/** Reads the present state of single objects from the store, for rules about one object that depend on another. */
 export interface ObjectReader {
-  /** The object in its stored version; undefined when there is none. Throws a StatusError when it can't be read. */
+  /** The object in its stored version; undefined when it does not exist. Throws a StatusError when it can't be read. */
   read(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined>;
 }
 
-/** A reader of everything in a store. */
+/** A reader of all resources in a store. */
 export class StorageReader implements ObjectReader {
   constructor(
     private readonly storage: Pick<Storage, 'get'>,

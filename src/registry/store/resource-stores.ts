@@ -4,7 +4,9 @@ import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { ResourceRegistry, type StoredServedResource } from '../resource-registry.js';
 import { Store } from './store.js';
 
-/** The store of every resource, made on first use: for whatever reads and writes objects by their rules. */
+/**
+ * The store of every resource, made on first use. For code that reads and writes objects by the rules of their kinds.
+ */
 @Injectable()
 export class ResourceStores {
   private readonly stores = new WeakMap<StoredServedResource, Store>();
@@ -25,7 +27,7 @@ export class ResourceStores {
     return store;
   }
 
-  /** The store of a resource in its version `v1`, by its name; throws when there is none. */
+  /** The store of a resource in its version `v1`, by its name; throws when no such resource is stored. */
   named(group: string, resource: string): Store {
     const found = this.registry.findStoredResource(group, 'v1', resource);
     if (found === undefined) throw new Error(`there is no stored resource ${resource}`);

@@ -11,17 +11,17 @@ import { isPresentForm, parseText } from './object-codec.js';
 
 const metadataFields: readonly string[] = ['metadata.name', 'metadata.namespace'];
 
-/** Which objects of a resource a list, watch or deletecollection is about. */
+/** The objects of a resource that a list, watch or deletecollection selects. */
 export interface Selection extends SelectionPredicate {
-  /** True when every object is selected, so that nothing needs to be parsed. */
+  /** True when every object is selected, so nothing needs to be parsed. */
   readonly selectsAll: boolean;
   /** The one name that can match, when a field selector fixes it. */
   readonly name: string | undefined;
 }
 
 /**
- * Parses the selectors of a query. 400 for text that is no selector and for fields the kind can't be selected by: a
- * selector is never ignored.
+ * Parses the selectors of a query. 400 for text that is no selector and for fields that the kind can't be selected by.
+ * A selector is never ignored.
  */
 export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
   const { definition } = resource;
@@ -52,12 +52,12 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
   };
 }
 
-/** Large objects that were looked into last: an index asks for the same as all watches do. */
+/** How many large objects are remembered: an index asks for the same object as all watches do. */
 const mostRecent = 2;
 
 const sources = new WeakMap<ResourceDefinition, AttributeSource>();
 
-/** Looks into stored text of the resource; one for all its versions. */
+/** Reads the selectable values of stored text of the resource; one reader for all versions. */
 function attributeSource(resource: ServedResource): AttributeSource {
   const { definition } = resource;
   let source = sources.get(definition);
@@ -84,7 +84,7 @@ function attributeSource(resource: ServedResource): AttributeSource {
   return source;
 }
 
-/** The object, or of a large one at least everything that can be selected by: parsing it whole would hold up the others. */
+/** The object, or of a large one only the part that selectors can use: parsing all of it would hold up the others. */
 function selectablePart(resource: ServedResource, json: string): ApiObject {
   if (json.length <= largeBytes || !isPresentForm(resource, json)) return parseText(resource, json);
   return skimObject(json, ['metadata.labels']) as unknown as ApiObject;

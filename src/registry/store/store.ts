@@ -46,14 +46,14 @@ import {
 import { isOutcomeUnknown, terminatingNamespaceError, toStatusError } from './to-status-error.js';
 
 /**
- * Longest text of an object, in characters: as much as a request may bring. Defaults and the owners of fields can make far
- * more of what was sent.
+ * Longest text of an object in characters, as much as a request may bring. Defaults and the owners of fields can
+ * multiply the size of a request.
  */
 const maxStoredLength = 3 * 1024 * 1024;
-/** How many names are drawn for one object before its client has to ask again. */
+/** How many names are drawn for one object before its client has to retry. */
 const maxGeneratedNames = 8;
 
-/** Validating admission (of a delete both phases), handed in by the handler: throws to refuse the write. */
+/** Validating admission, given by the handler: throws to refuse the write. For a delete it runs both phases. */
 export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
 
 export interface CreateOptions {
@@ -66,11 +66,11 @@ export interface UpdateOptions {
   readonly validate: ValidateAdmission;
   /** Set for writes through a subresource with rules of its own. */
   readonly subresource?: UpdateRules | undefined;
-  /** Apply creates missing objects whatever the kind says. */
+  /** Apply creates missing objects, whatever the kind allows. */
   readonly forceAllowCreate?: boolean;
   /**
-   * Makes the wanted object, in the stored version, from the live one (undefined: there is none). Called again when
-   * another writer came between, so it must not keep state. The live object must not be changed.
+   * Makes the wanted object, in the stored version, from the live one (undefined if it does not exist). Called again
+   * when another writer came first, so it must not keep state. It must not change the live object.
    */
   readonly transform: (live: ApiObject | undefined) => Promise<ApiObject> | ApiObject;
 }
@@ -80,7 +80,7 @@ export interface UpdateOutcome extends VersionedText {
 }
 
 export interface DeleteOutcome {
-  /** Whether the object is gone (or would be, for a dry run); else it is held by finalizers or a grace period. */
+  /** Whether the object is gone, or would be after a dry run. Otherwise finalizers or a grace period hold it. */
   readonly removed: boolean;
   readonly object: ApiObject;
   readonly text: VersionedText;
@@ -88,16 +88,16 @@ export interface DeleteOutcome {
 
 export interface StoreOptions {
   /**
-   * Makes objects only in namespaces that are there and not being deleted, whatever the caller believes to know: no object
-   * survives its namespace. Left out for what is written when there are no namespaces yet.
+   * Makes objects only in namespaces that exist and are not being deleted, whatever the caller has in memory: no object
+   * survives its namespace. Left out for objects that are written before any namespace exists.
    */
   readonly inLiveNamespaces?: boolean;
 }
 
 /**
- * The one store for all resources: rules of the kind (its strategy) around compare-and-swap writes. Throws StatusError
- * only. A write that throws left nothing behind, unless its outcome is unknown (504): then the object may have been
- * written, and what was allocated for it stays allocated.
+ * The one store for all resources: the rules of the kind (its strategy) around compare-and-swap writes. Throws only
+ * StatusError. A write that throws left nothing behind, unless its outcome is unknown (504). Then the object may have
+ * been written, so its allocations are kept.
  */
 export class Store {
   readonly groupResource: GroupResource;
@@ -116,11 +116,11 @@ export class Store {
     this.groupResource = { group: this.definition.group, resource: this.definition.resource };
   }
 
-  /** Writes a new object, decoded, defaulted and admitted before. `object` is changed to what was written. */
+  /** Writes a new object that is decoded, defaulted and admitted. Changes `object` to the written state. */
   async create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
     const { name, generateName } = object.metadata;
     if (name || !generateName) return this.createNamed(context, object, options);
-    // What an attempt fills in from its name and uid stands in the object: another name starts without it.
+    // An attempt adds fields that follow from its name and uid. The next name starts without them.
     const asAdmitted = cloneJson(object);
     for (let attempt = 1; ; attempt++) {
       try {
@@ -180,7 +180,7 @@ export class Store {
     }
   }
 
-  /** What could not be sent back by its reader is not stored; what is that long already may at least not grow. */
+  /** Refuses a text longer than its reader could send back. An object that is already that long may only not grow. */
   private encode(object: ApiObject, before: number): string {
     const json = encodeForStorage(this.resource, object);
     if (json.length > maxStoredLength && json.length > before) throw requestTooLargeError(maxStoredLength);
@@ -196,7 +196,10 @@ export class Store {
     return alreadyExistsError(this.groupResource, name);
   }
 
-  /** The newest committed state, or (`notOlderThan`) any from that version on; 404 when there is none. */
+  /**
+   * The newest committed state, or with `notOlderThan` any state from that version on; 404 when the object does not
+   * exist.
+   */
   async get(namespace: string, name: string, notOlderThan?: bigint): Promise<StoredObject> {
     const found = await this.read(this.keyOf(namespace, name), name, notOlderThan);
     if (found === undefined) throw notFoundError(this.groupResource, name);
@@ -221,7 +224,7 @@ export class Store {
     }
   }
 
-  /** Newest committed version over everything. */
+  /** The newest committed version over all resources. */
   async head(): Promise<bigint> {
     try {
       return await this.storage.head();
@@ -230,7 +233,7 @@ export class Store {
     }
   }
 
-  /** Writes what `options.transform` makes of the live object; creates it where that is allowed. */
+  /** Writes the object that `options.transform` makes of the live one; creates it where that is allowed. */
   async update(
     context: RequestContext,
     namespace: string,
@@ -272,7 +275,7 @@ export class Store {
         reservation = await this.definition.strategy.reserveForUpdate?.(context, object, live, options.dryRun);
       }
       const json = this.encode(object, current.json.length);
-      // An older text is written anew even if nothing else changes: so a plain update brings storage up to date.
+      // An outdated text is written again even if nothing else changes, so a plain update brings storage up to date.
       const keepsText = isPresentForm(this.resource, current.json) && isUnchanged(object, live);
       if (json === current.json || keepsText) return { kind: 'unchanged' };
       return { kind: 'write', json, uid: current.uid };
@@ -310,7 +313,7 @@ export class Store {
     if (!mayCreate || options.subresource !== undefined) throw notFoundError(this.groupResource, name);
     const object = await options.transform(undefined);
     if (object.metadata.uid) {
-      // The caller means one certain object, and that one is gone.
+      // The caller means one certain object, which is gone.
       const { uid } = object.metadata;
       const detail =
         options.forceAllowCreate === true
@@ -318,7 +321,7 @@ export class Store {
           : `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
       throw conflictError(this.groupResource, name, detail);
     }
-    // A version of an object that is gone says nothing about the one made now.
+    // The version of a removed object says nothing about the new one.
     delete object.metadata.resourceVersion;
     await this.definition.strategy.authorizeWrite?.(context, object, undefined);
     beforeCreate(context, this.definition, object, this.clock, this.random);
@@ -391,8 +394,8 @@ export class Store {
   }
 
   /**
-   * Removes an object that was marked a moment ago. When this fails or the process ends before it, the mark stays, and
-   * the next delete or update of the object ends it. False when somebody else was faster.
+   * Removes an object that was marked a moment ago. If this fails or the process dies before it, the mark stays, and
+   * the next delete or update ends the object. False when another process was faster.
    */
   private async removeMarked(marked: StoredObject): Promise<boolean> {
     const options = { hint: marked };
@@ -407,7 +410,7 @@ export class Store {
     }
   }
 
-  /** What to answer to a create whose namespace was not there or was being deleted. */
+  /** The answer to a create whose namespace was missing or being deleted. */
   private async withoutNamespace({ namespace }: StorageKey, name: string): Promise<Error> {
     const found = await this.read({ resource: 'namespaces', namespace: '', name: namespace }, namespace);
     if (found === undefined) return notFoundError({ group: '', resource: 'namespaces' }, namespace);
@@ -447,12 +450,12 @@ function replaceContent(object: ApiObject, content: ApiObject): void {
   Object.assign(object, content);
 }
 
-/** Defaults filled in late stand at another place in the text: what counts is the value. */
+/** Defaults that are filled in late come at another place in the text, so values are compared. */
 function isUnchanged(object: ApiObject, live: ApiObject): boolean {
   const { resourceVersion: _written, ...metadata } = object.metadata;
   const { resourceVersion: _read, ...liveMetadata } = live.metadata;
   return deepEqual({ ...object, metadata }, { ...live, metadata: liveMetadata });
 }
 
-/** Leaves an update without writing, once the result of a dry run is known. */
+/** Leaves an update without a write once the result of a dry run is known. */
 class DryRunDone extends Error {}

@@ -16,14 +16,14 @@ import { StorageError } from '../../storage/storage.errors.js';
 
 const namespaces: GroupResource = { group: '', resource: 'namespaces' };
 
-/** What a write gets that would make an object in a namespace that ends. */
+/** The answer to a write that would make an object in a terminating namespace. */
 export function terminatingNamespaceError(gr: GroupResource, name: string, namespace: string): StatusError {
   const detail = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const message = `namespace ${namespace} is being terminated`;
   return forbiddenError(gr, name, detail, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);
 }
 
-/** Text of a 410 for a version that fell out of the history; clients relist when they see it. */
+/** Text of a 410 for a version that has left the history. Clients list again when they see it. */
 function expiredMessage(
   what: 'list' | 'watch',
   asked: bigint | undefined,
@@ -37,16 +37,18 @@ function unavailableMessage(reason: string | undefined): string {
   return reason === undefined ? message : `${message}: ${reason}`;
 }
 
-/** Whether a failed write may have been made all the same, or may still be made: what it relies on has to stay. */
+/**
+ * Whether a failed write may have been made all the same, or may still be made. Everything it relies on has to stay.
+ */
 export function isOutcomeUnknown(error: unknown): boolean {
   const origin = error instanceof StatusError ? error.cause : error;
   return origin instanceof StorageError && origin.code === 'UnknownOutcome';
 }
 
 /**
- * Turns what storage throws into what the API answers; other errors pass unchanged.
+ * Turns errors of storage into answers of the API; other errors pass unchanged.
  *
- * @param what was asked for the version
+ * @param what the request that named the version
  */
 export function toStatusError(
   error: unknown,
