@@ -26,6 +26,8 @@ import { acceptWebSockets } from './web-sockets.js';
 
 /** Answers that one connection may leave unread, besides those it asks for at the same moment. */
 const maxUnreadBytes = 16 * 1024 * 1024;
+/** Answers that all connections together may leave unread; above, those that leave most are cut. */
+const maxUnreadBytesInAll = 512 * 1024 * 1024;
 /** Idle connections get this long for a request that is on its way when the server stops. */
 const lingerMs = 500;
 /** Clients get this long to read the end of their watches. */
@@ -65,7 +67,11 @@ export class HttpListener
     this.requests = registerRequestHooks(
       fastify,
       {
-        unread: new UnreadAnswers({ patienceMs: api.unreadAnswerTimeoutMs, connectionBytes: maxUnreadBytes }),
+        unread: new UnreadAnswers({
+          patienceMs: api.unreadAnswerTimeoutMs,
+          connectionBytes: maxUnreadBytes,
+          totalBytes: maxUnreadBytesInAll,
+        }),
         clients: this.clients,
         requestTimeoutMs: api.requestTimeoutMs,
         goawayChance: this.serving.goawayChance,
@@ -79,7 +85,7 @@ export class HttpListener
   onApplicationBootstrap(): void {
     const { fastify, server } = this;
     keepAllFields(server);
-    acceptWebSockets(server, (request, response) => fastify.routing(request as never, response as never));
+    acceptWebSockets(server, (request, response) => fastify.routing(request as never, response as never), this.logger);
     this.clients.watch(server);
     this.connections.watch(server);
     this.tls.start(server, this.state.ended);

@@ -18,7 +18,7 @@ const response = (socket: object = {}) => new FakeResponse(socket) as unknown as
 
 it('answers are cut when their time is over, longer ones later', async () => {
   let now = 0;
-  const unread = new UnreadAnswers({ patienceMs: 10, connectionBytes: 1000 }, () => now);
+  const unread = new UnreadAnswers({ patienceMs: 10, connectionBytes: 1000, totalBytes: 10_000_000 }, () => now);
   const [short, long, taken] = [response(), response(), response()];
   for (const one of [long, taken]) one.once('cut', () => assert.fail('cut too early'));
   unread.add(short, 0);
@@ -35,7 +35,7 @@ it('answers are cut when their time is over, longer ones later', async () => {
 });
 
 it('a connection is full while it leaves too much unread', () => {
-  const unread = new UnreadAnswers({ patienceMs: 60_000, connectionBytes: 1000 });
+  const unread = new UnreadAnswers({ patienceMs: 60_000, connectionBytes: 1000, totalBytes: 10_000_000 });
   const connection = {};
   const [first, second, other] = [response(connection), response(connection), response()];
   unread.add(first, 800);
@@ -49,5 +49,26 @@ it('a connection is full while it leaves too much unread', () => {
   unread.remove(first);
   assert.equal(unread.isFull(second), false);
   unread.remove(second);
+  unread.stop();
+});
+
+it('the connection that leaves most unread loses its answers when there is too much in all', () => {
+  const unread = new UnreadAnswers({ patienceMs: 60_000, connectionBytes: 1000, totalBytes: 1000 });
+  const [reader, attacker] = [{}, {}];
+  const honest = response(reader);
+  honest.once('cut', () => assert.fail('cut, though others leave more'));
+  unread.add(honest, 300);
+  const cuts: number[] = [];
+  const flood = Array.from({ length: 4 }, () => response(attacker));
+  for (const [i, one] of flood.entries()) {
+    one.once('cut', () => cuts.push(i));
+    unread.add(one, 200);
+  }
+  assert.deepEqual(cuts, [0, 1, 2, 3]);
+  for (const one of flood) unread.remove(one);
+  // What was cut counts no longer.
+  unread.add(response(attacker), 700);
+  unread.remove(honest);
+  assert.deepEqual(cuts, [0, 1, 2, 3]);
   unread.stop();
 });

@@ -8,6 +8,8 @@ export interface UnreadLimits {
   readonly patienceMs: number;
   /** Bytes of answers that one connection may leave unread before more of its requests are refused. */
   readonly connectionBytes: number;
+  /** Bytes of answers that all connections together may leave unread before the one that leaves most is cut. */
+  readonly totalBytes: number;
 }
 
 /** A client that reads more slowly than this, in bytes per second, counts as one that does not read. */
@@ -28,11 +30,14 @@ interface UnreadAnswer {
 /**
  * Answers that were handed over for sending and that their clients have not taken yet. One that is not taken in its time
  * is cut: its connection in HTTP/1.1, its stream in HTTP/2. Else whoever opens streams and never lets them send would
- * fill the memory with answers.
+ * fill the memory with answers. For the same reason there is a limit for all connections together: above it, that
+ * connection loses its answers which leaves most unread, so that clients with one answer under way lose theirs last.
  */
 export class UnreadAnswers {
   private readonly answers = new Map<Response, UnreadAnswer>();
-  private readonly bytesOf = new WeakMap<object, number>();
+  /** Of connections that leave something unread, the longest first. */
+  private readonly bytesOf = new Map<object, number>();
+  private total = 0;
   private sweeper: NodeJS.Timeout | undefined;
 
   constructor(
@@ -52,6 +57,8 @@ export class UnreadAnswers {
     const deadline = this.elapsed() + readingTime(this.limits.patienceMs, bytes);
     this.answers.set(response, { deadline, bytes, connection });
     this.bytesOf.set(connection, (this.bytesOf.get(connection) ?? 0) + bytes);
+    this.total += bytes;
+    if (this.total > this.limits.totalBytes) this.cutLargest();
     this.sweeper ??= setInterval(() => this.sweep(), Math.min(sweepMs, this.limits.patienceMs)).unref();
   }
 
@@ -60,12 +67,30 @@ export class UnreadAnswers {
     const answer = this.answers.get(response);
     if (answer === undefined) return;
     this.answers.delete(response);
-    this.bytesOf.set(answer.connection, (this.bytesOf.get(answer.connection) ?? 0) - answer.bytes);
+    this.total -= answer.bytes;
+    const left = (this.bytesOf.get(answer.connection) ?? 0) - answer.bytes;
+    if (left > 0) this.bytesOf.set(answer.connection, left);
+    else this.bytesOf.delete(answer.connection);
   }
 
   stop(): void {
     clearInterval(this.sweeper);
     this.sweeper = undefined;
+  }
+
+  private cutLargest(): void {
+    let largest: object | undefined;
+    let most = 0;
+    for (const [connection, bytes] of this.bytesOf) {
+      if (bytes <= most) continue;
+      largest = connection;
+      most = bytes;
+    }
+    for (const [response, { connection }] of this.answers) {
+      if (connection !== largest) continue;
+      this.remove(response);
+      cut(response);
+    }
   }
 
   private sweep(): void {

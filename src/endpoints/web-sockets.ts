@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { badRequestError, StatusError } from '../machinery/status-error.js';
+import type { Logger } from '../observability/logger.js';
 
 /** A connection whose client asked to speak WebSocket on it. */
 interface Upgrade {
@@ -38,19 +39,22 @@ const acceptor = new WebSocketServer({
 /**
  * Lets watches be asked for over WebSocket (RFC 6455). Such a request takes the way of every other one, so that it is
  * refused by an ordinary answer; only the handler that answers it upgrades the connection. All other wishes to upgrade
- * are not heard, as HTTP allows: the request is answered as if they were not there.
+ * are not heard, as HTTP allows: the request is answered as if they were not there. So are those of requests with
+ * a body, which would have to be read before the first frame.
  */
 export function acceptWebSockets(
   server: Http2SecureServer,
   route: (request: IncomingMessage, response: ServerResponse) => void,
+  logger: Pick<Logger, 'error'>,
 ): void {
   const wanted = (request: IncomingMessage) =>
     request.method === 'GET' &&
     request.headers.upgrade?.toLowerCase() === 'websocket' &&
+    !hasBody(request) &&
     /[?&]watch=|\/watch\//.test(request.url ?? '');
   // It holds for HTTP/1.1 connections of such a server too, which its type doesn't say.
   (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
@@ -62,11 +66,24 @@ export function acceptWebSockets(
     socket.on('error', () => socket.destroy());
     socket.once('close', () => response.emit('close'));
     useTokenProtocol(request);
-    const hasCertificate = (socket as TLSSocket).getPeerX509Certificate() !== undefined;
+    const hasCertificate = (request.socket as TLSSocket).getPeerX509Certificate() !== undefined;
     const reliesOnToken = !hasCertificate && request.headers.authorization !== undefined;
     upgrades.set(response, { request, socket, head, reliesOnToken });
     route(request, response);
+  };
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Nobody else hears what is thrown here, and it would end the process.
+    try {
+      begin(request, socket, head);
+    } catch (error) {
+      logger.error('a connection could not be upgraded', { error });
+      socket.destroy();
+    }
   });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
 function useTokenProtocol({ headers }: IncomingMessage): void {

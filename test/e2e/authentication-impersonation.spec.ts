@@ -56,7 +56,6 @@ for (const http of [1, 2] as const) {
         await refusal(tokens.admin, ['Impersonate-User', 'carol']),
         'configmaps "none" is forbidden: User "carol" cannot get resource "configmaps" in API group "" in the namespace "default"',
       );
-      assert.equal((await send(tokens.admin, [['Impersonate-User', '']])).status, 404);
     });
 
     it('makes the whole user', async () => {
@@ -140,6 +139,9 @@ for (const http of [1, 2] as const) {
 
     it('is refused when the fields do not name one user', async () => {
       const cases: readonly FieldLines[] = [
+        [['Impersonate-User', '']],
+        [['Impersonate-User', ' \t ']],
+        [['Impersonate-Uid', '']],
         [['Impersonate-Group', 'devs']],
         [['Impersonate-Uid', '1']],
         [['Impersonate-Extra-a', 'b']],

@@ -125,6 +125,31 @@ describe('watches over WebSocket', () => {
     }
   });
 
+  it('are not what requests with a body get, which end no process either', async () => {
+    const head =
+      'GET /api/v1/pods?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+    const known = `Authorization: Bearer ${tokens.admin}\r\n`;
+    for (const [who, status] of [
+      ['', 401],
+      [known, 200],
+    ] as const) {
+      for (const body of [
+        'Content-Length: 5\r\n\r\nhello',
+        'Content-Length: 5\r\n\r\n',
+        'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+        'Transfer-Encoding: chunked\r\n\r\n',
+      ]) {
+        const answer = await send(server.url, cluster.pki.authority, [head + who + body]);
+        assert.equal(answer.status, status, `${JSON.stringify(who + body)}\n${server.log}`);
+      }
+      const none = await send(server.url, cluster.pki.authority, [`${head}${who}Content-Length: 0\r\n\r\n`]);
+      assert.equal(none.status, who === '' ? 401 : 101);
+    }
+    assert.equal(server.process.exitCode, null, server.log);
+    assert.doesNotMatch(server.log, /nobody|could not be upgraded/);
+  });
+
   it('end with the connection, whatever a client sends', async () => {
     for (let i = 0; i < 3; i++) {
       const socket = open(`${configMaps}?watch=1`);

@@ -34,7 +34,7 @@ export function isImpersonationField(name: string): boolean {
 }
 
 /**
- * Reads the `Impersonate-*` fields; undefined when none of those that are known says anything. Throws a 400 when they
+ * Reads the `Impersonate-*` fields; undefined when there is none of those that are known. Throws a 400 when they
  * don't name one user: what is only half understood must not be carried out under the sender's own rights.
  */
 export function readImpersonation(head: RequestHead): ImpersonationRequest | undefined {
@@ -63,7 +63,8 @@ function read(head: RequestHead): ImpersonationRequest | undefined {
   const userName = userNames[0] ?? '';
   const uid = uids[0] ?? '';
   if (userName === '') {
-    if (groups.length === 0 && uid === '' && extra.size === 0) return undefined;
+    if (userNames.length > 0) throw badRequestError('the Impersonate-User header is empty');
+    if (groups.length === 0 && uids.length === 0 && extra.size === 0) return undefined;
     throw badRequestError('groups, uid and extra fields can only be impersonated together with a user');
   }
   if (groups.includes('')) throw badRequestError('an Impersonate-Group header is empty');

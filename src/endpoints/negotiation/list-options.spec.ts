@@ -23,6 +23,8 @@ describe('parseListOptions', () => {
     assert.deepEqual(parse('resourceVersion=0&limit=3'), { limit: 3, kind: 'notOlderThan', version: 0n });
     assert.deepEqual(parse('resourceVersion=5'), { limit: 0, kind: 'notOlderThan', version: 5n });
     assert.deepEqual(parse('resourceVersion=5&limit=2'), { limit: 2, kind: 'exact', version: 5n });
+    const largest = { limit: 1, kind: 'exact', version: 9223372036854775807n };
+    assert.deepEqual(parse('resourceVersion=9223372036854775807&limit=1'), largest);
     const exact = 'resourceVersion=5&resourceVersionMatch=Exact';
     assert.deepEqual(parse(exact), { limit: 0, kind: 'exact', version: 5n });
     const notOlder = 'resourceVersion=5&resourceVersionMatch=NotOlderThan&limit=3';
@@ -45,6 +47,9 @@ describe('parseListOptions', () => {
     }),
     ['limit=ten', 400],
     ['resourceVersion=x1', 400],
+    // Longer than the database can count.
+    ['resourceVersion=9223372036854775808&limit=1', 400],
+    ['resourceVersion=9999999999999999999', 400],
     ['resourceVersionMatch=Exact', 400],
     ['resourceVersionMatch=Bogus&resourceVersion=1', 400],
     ['resourceVersionMatch=Exact&resourceVersion=0', 400],

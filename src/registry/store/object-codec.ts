@@ -225,10 +225,13 @@ export function isOtherVersion(asked: string | undefined, live: string | undefin
   return parseResourceVersion(asked) !== parseResourceVersion(live);
 }
 
+/** The largest number that the database can count versions with. */
+const largestVersion = 2n ** 63n - 1n;
+
 /** Parses a client's resourceVersion; 400 for text that is no version. Empty and `0` give undefined. */
 export function parseResourceVersion(text: string | undefined): bigint | undefined {
   if (text === undefined || text === '' || text === '0') return undefined;
-  if (!/^\d{1,19}$/.test(text)) {
+  if (!/^\d{1,19}$/.test(text) || BigInt(text) > largestVersion) {
     throw new StatusError(
       'BadRequest',
       `resourceVersion: Invalid value: ${JSON.stringify(text)}: must be a decimal number`,
