@@ -1,19 +1,20 @@
--- The schema, its locks, and the record of what was applied. Runs before anything else, and again when it changes: every statement may be repeated.
+-- The schema, its locks, and the record of what was applied. Runs before anything else, and again when it changes, so
+-- every statement must be repeatable.
 
 create schema if not exists plinth;
 revoke all on schema plinth from public;
 
--- Every lock that is held on purpose. Each is an empty table, locked with `lock table ... in exclusive mode` until the
--- end of a transaction. That writes nothing, lets pg_dump pass, and needs a right on the table, which nobody but its
--- owner has. Anybody who may connect could take an advisory lock, and keep it.
+-- The locks of the program. Each is an empty table, locked with `lock table ... in exclusive mode` until the end of a
+-- transaction. That writes nothing, lets pg_dump pass, and needs a right on the table, which only its owner has. An
+-- advisory lock could be taken and kept by anybody who may connect.
 --
--- Who needs several takes them in this order, so that nobody waits in a circle.
+-- A transaction that needs several takes them in this order, which rules out deadlocks.
 
 -- Changes of the schema, its functions and the SQL views.
 create table if not exists plinth.lock_migrations ();
 -- Log upkeep: one round at a time. Never waited for.
 create table if not exists plinth.lock_upkeep ();
--- Drawing versions. Whoever holds it is the only writer, so versions become visible in their own order.
+-- Drawing versions. The holder is the only writer, so versions become visible in their own order.
 create table if not exists plinth.lock_writes ();
 -- Adding partitions to the log.
 create table if not exists plinth.lock_partitions ();
@@ -25,7 +26,8 @@ create table if not exists plinth.applied_migrations (
   applied_at timestamptz not null default clock_timestamp()
 );
 
--- Texts that are applied again when they change: this file and the functions. release: of the program that applied it.
+-- Texts that are applied again when they change: this file and the functions. release: the release of the program that
+-- applied the text.
 create table if not exists plinth.applied_texts (
   name text primary key,
   digest text not null,

@@ -1,5 +1,6 @@
--- Makes sure that p_ahead partitions lie ahead of the sequence. A range that the sequence has jumped over gets none. They
--- are built aside and attached: attaching, unlike CREATE TABLE ... PARTITION OF, blocks neither readers nor writers.
+-- Makes sure that p_ahead partitions lie ahead of the sequence. A range that the sequence has jumped over gets none.
+-- Partitions are built separately and then attached: unlike CREATE TABLE ... PARTITION OF, attaching blocks neither
+-- readers nor writers.
 create or replace function plinth.add_change_partitions(p_ahead integer) returns void
 language plpgsql as $$
 declare

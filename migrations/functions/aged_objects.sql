@@ -1,5 +1,6 @@
--- Objects of a resource whose last write is known to be older than p_age, of the p_scan ones behind the key. The last
--- row tells whether that is all of the resource, else the last key looked at. Data are only touched of what is found.
+-- Objects of a resource whose last write is known to be older than p_age, among the p_scan objects after the key. The
+-- last row tells whether the resource ends there; if not, it has the last key looked at. Data are only read of the
+-- objects found.
 create or replace function plinth.aged_objects(
   p_resource text,
   p_age interval,

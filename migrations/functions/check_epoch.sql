@@ -1,11 +1,11 @@
--- Finds out whether the history of the database is still the one on record and, to a process, the one it knows; makes
--- it sound if not, and records what was found. For a process that (re)connects: p_seen is the newest version it has
--- read or was told of, p_epoch the epoch it is in (null: it has just started).
+-- Checks whether the history of the database is still the one on record, and the one that the calling process knows. If
+-- not, repairs it and records the finding. p_seen is the newest version that the process has read or that the database
+-- has reported to it, p_epoch the epoch it is in (null: it has just started).
 --
--- action `same`: nothing happened. `resumed`: the database was promoted, restored or copied, and nobody is known to
--- have seen a version that it lacks; since somebody may have, versions go on behind a gap. `reset`: versions are gone
--- that somebody has seen: they go on behind a gap, nothing from before can be read, and a new epoch begins.
--- Holds plinth.lock_writes, so of many processes that ask at once one acts, and no version is drawn meanwhile.
+-- action `same`: nothing happened. `resumed`: the database was promoted, restored or copied, and no process is known to
+-- have seen a version that it lacks. Since one may have, versions continue after a gap. `reset`: versions are gone that
+-- a process has seen. They continue after a gap, nothing from before can be read, and a new epoch begins. Holds
+-- plinth.lock_writes: of many processes that call at once only one acts, and no version is drawn meanwhile.
 create or replace function plinth.check_epoch(p_seen bigint, p_epoch bigint, p_bump bigint)
 returns table (action text, epoch bigint, started bigint, head bigint, lost_after bigint, lost_until bigint,
   system_identifier bigint, timeline integer, missing bigint)
@@ -65,7 +65,7 @@ begin
     if not (in_gap and cardinality(reasons) = 1) then
       new_head := plinth.leap(p_seen, p_bump);
     else
-      -- Somebody leapt already; only what was before has to go.
+      -- Versions leapt before; only the versions before that leap have to go.
       new_head := retained.lost_until;
       last_kept := retained.lost_after;
       lost_count := p_seen - last_kept;
@@ -78,7 +78,7 @@ begin
   elsif cardinality(reasons) > 0 then
     found_action := 'resumed';
     new_head := plinth.leap(p_seen, p_bump);
-    -- Two gaps within the history can't both be told apart from it: the older one goes below the compact revision.
+    -- The history can't record two gaps at once: the older one goes below the compact revision.
     update plinth.retention r
     set compact_revision = greatest(r.compact_revision, r.lost_until), lost_after = bounds.head, lost_until = new_head
       returning r.* into retained;
@@ -95,11 +95,11 @@ begin
       (epoch, action, reason, system_identifier, timeline, seen, continued_after, continued_at)
     values (known.epoch, found_action, array_to_string(reasons, ', '), now_system, now_timeline, p_seen, last_kept,
       new_head + 1);
-    -- Watches hear of it as of any change.
+    -- Wakes watches like any other change.
     perform pg_notify(known.channel, new_head::text);
   end if;
   if found_action = 'same' and p_epoch < known.epoch then
-    -- Another process saw to it; this one may have lost more or less.
+    -- Another process handled the change; this one may have lost more or fewer versions.
     select coalesce(max(p_seen - c.continued_after), 0) into lost_count from plinth.epoch_changes c
       where c.epoch > p_epoch and p_seen > c.continued_after and p_seen < c.continued_at;
   end if;

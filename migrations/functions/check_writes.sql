@@ -1,5 +1,5 @@
--- Fails when a write would: on a standby, in a database that is read-only, or while somebody holds the writers' lock for
--- longer than a write should have to wait. Writes nothing.
+-- Fails when a write would fail: on a standby, in a read-only database, or while another transaction holds the writers'
+-- lock for longer than a write should have to wait. Writes nothing.
 create or replace function plinth.check_writes() returns void
 language plpgsql
 set lock_timeout = '3s'

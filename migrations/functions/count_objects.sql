@@ -1,5 +1,5 @@
--- How many objects of the range there were at version p_at: those of now, less what was created since, plus what was
--- deleted. OFFSET 0 keeps the planner from reading the log by key: by version, only what came after is read.
+-- How many objects of the range existed at version p_at: the present ones, less those created since, plus those deleted
+-- since. OFFSET 0 keeps the planner from reading the log by key: by version, only later changes are read.
 create or replace function plinth.count_objects(
   p_resource text,
   p_from_namespace text,

@@ -1,4 +1,4 @@
--- What an operator does after a restore: a reset whatever is on record. Returns the new head and the epoch.
+-- For an operator after a restore: a reset, whatever is on record. Returns the new head and the epoch.
 create or replace function plinth.fence(p_bump bigint)
 returns table (epoch bigint, before bigint, head bigint)
 language plpgsql

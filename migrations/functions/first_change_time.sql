@@ -1,4 +1,4 @@
--- When the first of the changes with versions in [p_from, p_to) was made.
+-- The time of the first change with a version in [p_from, p_to).
 create or replace function plinth.first_change_time(p_from bigint, p_to bigint) returns timestamptz
 language plpgsql
 set jit = off

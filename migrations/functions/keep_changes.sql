@@ -1,8 +1,8 @@
--- One round of log keeping; any process may call it at any time, rounds exclude each other. Closes the current partition
+-- One round of log upkeep. Any process may call it at any time; rounds exclude each other. Closes the current partition
 -- when its first change is older than p_close_after, adds partitions ahead, raises the compact_revision over partitions
 -- closed for longer than p_history, notes the time of versions, forgets old fences. Returns the partitions that may be
--- dropped once this has committed. Reads the log through other functions only, whose planner settings the small tables
--- here don't need.
+-- dropped once this has committed. Reads the log only through other functions: their planner settings are not needed
+-- for the small tables here.
 create or replace function plinth.keep_changes(p_history interval, p_close_after interval, p_ahead integer)
 returns table (lower bigint)
 language plpgsql
@@ -26,7 +26,7 @@ begin
   select p.lower, p.upper into open_lower, open_upper
     from plinth.change_partitions p where p.lower <= reached and p.upper > reached;
   if plinth.first_change_time(open_lower, open_upper) < clock_timestamp() - p_close_after then
-    -- Under the writers' lock nobody holds a version of the partition that is not yet committed.
+    -- Under the writers' lock, no uncommitted version of the partition exists.
     lock table plinth.lock_writes in exclusive mode;
     if (select s.last_value from plinth.resource_version s) < open_upper then
       perform setval('plinth.resource_version', open_upper, false);
@@ -35,7 +35,7 @@ begin
   end if;
   perform plinth.add_change_partitions(p_ahead);
 
-  -- A partition that filled up by itself is closed once a version behind it is committed, not once one is drawn.
+  -- A full partition is closed once a later version is committed, not once one is drawn.
   select greatest(settled, b.head) into settled from plinth.log_bounds() b;
   update plinth.change_partitions p set closed_at = clock_timestamp() where p.closed_at is null and p.upper <= settled;
   update plinth.retention r set

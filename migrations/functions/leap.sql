@@ -1,5 +1,5 @@
--- Lets versions go on behind a gap: raises the sequence to the beginning of a partition more than p_bump beyond
--- everything the database or p_seen knows, and the head with it. The caller holds plinth.lock_writes. Returns the new
+-- Lets versions continue after a gap. Raises the sequence to the beginning of a partition more than p_bump beyond every
+-- version that the database or p_seen knows, and the head with it. The caller holds plinth.lock_writes. Returns the new
 -- head.
 create or replace function plinth.leap(p_seen bigint, p_bump bigint) returns bigint
 language plpgsql
@@ -11,7 +11,7 @@ declare
 begin
   select greatest(s.last_value, p_seen, e.highest_version) into beyond from plinth.resource_version s, plinth.epoch e;
   beyond := (div(beyond + p_bump, width) + 1) * width;
-  -- Far from the end of bigint, so that later leaps have room.
+  -- Far from the end of bigint, which leaves room for later leaps.
   if beyond > 9000000000000000000 then
     raise exception 'version % leaves no room for further ones', beyond using errcode = '22003';
   end if;

@@ -1,9 +1,9 @@
 -- One page of a resource in (namespace, name) order, keys from (p_from_*) inclusive to (p_to_*) exclusive. The first
--- row has compact_revision and head only, all others an object only; everything comes from one snapshot. With p_at the
--- page shows that version (meaningless unless compact_revision <= p_at <= head; at a version that was lost,
--- compact_revision is the first one behind the gap): the objects that live now, those changed since in
--- the state before their first change after p_at, and the deleted ones likewise. Both parts walk their index in key
--- order and stop at the limit; filtering objects by version instead would walk over all that changed.
+-- row only has compact_revision and head, all others only an object; everything comes from one snapshot. With p_at the
+-- page shows that version (meaningless unless compact_revision <= p_at <= head; for a lost version, compact_revision is
+-- the first version after the gap). It has the present objects, and those changed or deleted since in the state before
+-- their first change after p_at. Both parts walk their index in key order and stop at the limit; filtering objects by
+-- version instead would walk over all changed ones.
 --
 -- Volatile on purpose: a stable function would read under the snapshot of the calling statement, taken before the
 -- log's partitions are locked, and could miss one that is dropped in between.

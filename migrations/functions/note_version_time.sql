@@ -1,12 +1,12 @@
--- Notes that every version up to the head is as old as now, unless that was noted within p_every; forgets notes of
--- more than a month ago.
+-- Notes that every version up to the head exists at this time, unless that was noted within p_every. Forgets notes
+-- older than a month.
 create or replace function plinth.note_version_time(p_every interval) returns void
 language plpgsql
 set jit = off
 set enable_seqscan = off
 as $$
 declare
-  -- Variables, since no index is searched for something that moves while the statement runs.
+  -- Variables, because no index is searched for a value that moves while the statement runs.
   recent constant timestamptz := clock_timestamp() - p_every;
   forgotten constant timestamptz := clock_timestamp() - interval '32 days';
 begin

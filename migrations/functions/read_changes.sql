@@ -1,7 +1,7 @@
--- The log in order, versions in (p_after, p_upto], at most p_limit rows, cut off behind the row with which their
--- size exceeds p_bytes (total is the running size, so the reader can tell). Null filters mean everything. The first
--- row has compact_revision and head only (behind a version that was lost, compact_revision is the first one behind the
--- gap); volatile for the same reason as list_page.
+-- The log in order: versions in (p_after, p_upto], at most p_limit rows, cut off after the row with which their size
+-- exceeds p_bytes (total is the running size, which shows the cut to the reader). Null filters mean everything. The
+-- first row only has compact_revision and head (for a lost version, compact_revision is the first version after the
+-- gap). Volatile for the same reason as list_page.
 create or replace function plinth.read_changes(
   p_after bigint,
   p_upto bigint,

@@ -1,5 +1,5 @@
--- Settles the fate of a batch whose answer was lost: waits for it if it still runs, forbids it to run later, and
--- returns what it wrote (nothing when it did not commit).
+-- Settles the outcome of a batch whose answer was lost: waits for it if it still runs, forbids it to run later, and
+-- returns its writes (nothing if it did not commit).
 create or replace function plinth.resolve_batch(p_batch bigint, p_after bigint)
 returns table (version bigint, resource text, namespace text, name text)
 language plpgsql

@@ -1,4 +1,4 @@
--- What of a Secret may be seen. Named field by field, so that nothing shows because it was forgotten.
+-- The visible part of a Secret. Named field by field, so that no field is shown by oversight.
 create or replace function plinth.secret_object(p_object jsonb) returns jsonb
 language sql immutable parallel safe
 return jsonb_build_object('kind', p_object -> 'kind', 'apiVersion', p_object -> 'apiVersion')

@@ -1,4 +1,4 @@
--- A timestamp of the API; null for text that is none.
+-- A timestamp of the API; null for any other text.
 create or replace function plinth.to_time(p_text text) returns timestamptz
 language sql stable parallel safe
 return case

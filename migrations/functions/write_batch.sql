@@ -1,26 +1,27 @@
--- Writes many changes in one go, each under its own precondition (op 0: the key is absent; 3: it is absent and its
--- namespace is there and not being deleted; 1 update and 2 delete: the object has version p_expected). Answers for every
--- input, by its position from 1, the new version, or null and the live object that stood in the way (of op 3 none, when
--- it is the namespace).
+-- Writes many changes at once, each under its own precondition (op 0: the key is absent; 3: it is absent, and its
+-- namespace exists and is not being deleted; 1 update and 2 delete: the object has version p_expected). For every
+-- input, by its position from 1, returns the new version, or null and the live object that contradicted the
+-- precondition (none for op 3 if the namespace was the reason).
 --
--- The lock comes first and the versions are drawn under it, so versions become visible in their own order; the one
--- statement after it has a snapshot taken under the lock. p_epoch: the history the writer believes to be in. It is
--- refused (PL003) when the database is in another one, or was promoted, restored or copied since somebody checked: its
--- timeline or the table plinth.epoch itself then differs from what is on record.
+-- The lock comes first and the versions are drawn under it, so versions become visible in their own order. The one
+-- statement after it has a snapshot taken under the lock. p_epoch is the epoch that the writer assumes. The batch is
+-- refused (PL003) when the database is in another epoch, or was promoted, restored or copied since the last check: then
+-- its timeline or the table plinth.epoch itself differs from the record.
 --
--- A batch of one write, which is what a single client at a time makes, takes a way of its own: the same steps as plain
--- statements. Starting up the plan that serves any number of writes costs more than one write needs (measured for creates
--- of 2 KB: 185 us of the backend's CPU instead of 225).
+-- A batch of one write, as a single client makes it, runs the same steps as plain statements. Starting the plan for any
+-- number of writes costs more than one write needs (measured for creates of 2 KB: 185 us of the backend's CPU instead
+-- of 225).
 --
--- A row with index 0 tells the newest version that was drawn before the batch, null right after a leap. Versions are
--- drawn under the lock only, so a process that knows everything up to there knows everything up to the end of its batch,
--- too.
+-- A row with index 0 has the newest version that was drawn before the batch, null right after a leap. Versions are only
+-- drawn under the lock. So a process that knows everything up to that version also knows everything up to the end of
+-- its batch.
 --
--- p_hint: whether to notify other processes, which look twice a second anyway. A commit fails that notifies while the
--- queue of the server is full, and a session of anybody can hold that up.
+-- p_hint: whether to notify other processes, which look twice a second anyway. A commit with a notification fails while
+-- the queue of the server is full, and any session can keep it full.
 --
--- A namespace is looked at under the lock, so none is emptied and removed while something is made in it. Only a text in
--- which the word occurs is parsed. It costs about as much as the look at the object itself, and no round trip.
+-- The namespace is checked under the lock, so it can't be emptied and removed while an object is made in it. Its text
+-- is only parsed if the word occurs in it. The check costs about as much as the look-up of the object itself, and no
+-- round trip.
 --
 -- Planner settings: the tables may have grown a thousandfold since their statistics were taken, and only the primary key
 -- is ever the right way in.

@@ -63,7 +63,7 @@ function asText(value: unknown): string {
   return typeof value === 'bigint' ? String(value) : safeJson(value);
 }
 
-/** Never throws: what went wrong is told, whatever was thrown. */
+/** Never throws: reports the fault, whatever value was thrown. */
 function safeJson(value: unknown): string {
   try {
     return (

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What a request metric is labelled with. */
+/** The labels of a request metric. */
 export interface RequestLabels {
   readonly verb: string;
   readonly group: string;
@@ -18,11 +18,11 @@ interface GroupResourceKind {
 }
 
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
-/** What operators' dashboards know the program by. */
+/** The name that operators' dashboards use for the program. */
 const component = 'apiserver';
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Metrics as values, to be carried between processes. */
+/** Metrics as values, for transport between processes. */
 export type MetricFamilies = readonly {
   readonly name: string;
   readonly help: string;
@@ -35,22 +35,22 @@ export type MetricFamilies = readonly {
   }[];
 }[];
 
-/** One process of several that serve the same port, as far as its metrics go. */
+/** The part of a worker that its metrics need. Several workers serve the same port. */
 export interface MetricsWorker {
   /** Its number, the label `worker` of its series. */
   readonly index: number;
-  /** The text of a scrape over all processes; undefined when it can't be had. */
+  /** The text of a scrape over all processes; undefined when it is not available. */
   gatherMetrics(): Promise<string | undefined>;
 }
 
-/** The text of a scrape over several processes, whose series differ by a label. */
+/** The text of a scrape over several processes. Their series differ by a label. */
 export function mergeFamilies(processes: readonly MetricFamilies[]): Promise<string> {
-  // Nothing is added up as no two series have the same labels; other ways of aggregating would leave some out.
+  // Nothing is added up, as no two series have the same labels. Other ways of aggregating would leave some out.
   const summed = processes.map((families) => families.map((family) => ({ ...family, aggregator: 'sum' })));
   return AggregatorRegistry.aggregate(summed as unknown as object[]).metrics();
 }
 
-/** The metrics of one process, under the names operators of such servers know. */
+/** The metrics of one process, under the names that operators of such servers know. */
 export class Metrics {
   readonly registry = new Registry();
   private readonly requests: Counter<(typeof requestLabels)[number] | 'code' | 'dry_run' | 'component'>;
@@ -94,7 +94,7 @@ export class Metrics {
     });
     this.inFlight = new Gauge({
       name: 'apiserver_current_inflight_requests',
-      help: 'Requests being worked on, without long-running ones.',
+      help: 'Requests in progress, without long-running ones.',
       labelNames: ['request_kind'],
       registers,
     });
@@ -118,7 +118,7 @@ export class Metrics {
     });
     this.deprecated = new Gauge({
       name: 'apiserver_requested_deprecated_apis',
-      help: 'Deprecated versions that were asked for since the start.',
+      help: 'Deprecated versions requested since the start.',
       labelNames: ['group', 'version', 'resource', 'subresource', 'removed_release'],
       registers,
     });
@@ -155,7 +155,7 @@ export class Metrics {
     });
     this.epoch = new Gauge({
       name: 'storage_epoch',
-      help: 'Counts the histories of the database: raised when versions that were handed out got lost.',
+      help: 'Counts the histories of the database: raised when versions that were handed out were lost.',
       registers,
     });
     this.compactRevision = new Gauge({
@@ -180,7 +180,7 @@ export class Metrics {
     });
     this.missingVersions = new Counter({
       name: 'storage_missing_versions_total',
-      help: 'Versions this process had seen and that the database lost in a fail-over or restore, at most.',
+      help: 'At most this many versions seen by this process were lost by the database in a fail-over or restore.',
       registers,
     });
     const sinceRead = () => (Date.now() - this.feedReadAt) / 1000;
@@ -194,7 +194,7 @@ export class Metrics {
     });
     this.feedFound = new Counter({
       name: 'storage_feed_changes_total',
-      help: 'Changes read from the log, by what made the reader look: a notification or the poll.',
+      help: 'Changes read from the log, by reason of the read: a notification or the poll.',
       labelNames: ['by'],
       registers,
     });
@@ -203,7 +203,7 @@ export class Metrics {
     this.inFlight.set({ request_kind: 'unauthenticated' }, 0);
   }
 
-  /** The text of a scrape: of this process, or of all that serve the port with it, whichever was asked. */
+  /** The text of a scrape: of this process, or of all processes on the port, whichever of them was asked. */
   async scrape(): Promise<{ readonly contentType: string; readonly text: string }> {
     const text = (await this.worker?.gatherMetrics()) ?? (await this.registry.metrics());
     return { contentType: this.registry.contentType, text };
@@ -214,7 +214,7 @@ export class Metrics {
     return (await this.registry.getMetricsAsJSON()) as unknown as MetricFamilies;
   }
 
-  /** Counts an answered request; `seconds` is undefined for long-running ones, whose length says nothing. */
+  /** Counts an answered request. `seconds` is undefined for a long-running request, whose length means nothing. */
   requestDone(labels: RequestLabels, code: number, dryRun: boolean, seconds: number | undefined): void {
     const dry_run = dryRun ? 'All' : '';
     this.requests.inc({ ...labels, code: String(code), dry_run, component });

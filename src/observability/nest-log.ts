@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
 
-/** Brings what Nest has to say into our log: faults of hooks when an application stops, which it reports nowhere else. */
+/** Writes the messages of Nest to our log: faults of hooks when an application stops, which it reports nowhere else. */
 export class NestLog implements LoggerService {
   constructor(private readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>) {}
 

@@ -5,7 +5,7 @@ import { Metrics, type MetricsWorker } from './metrics.js';
 /** The log and the metrics of the process. */
 @Module({})
 export class ObservabilityModule {
-  /** @param logger it writes before the application exists, so it is made before as well */
+  /** @param logger made before the application, because it is needed earlier */
   static of(logger: Logger, worker?: MetricsWorker): DynamicModule {
     return {
       module: ObservabilityModule,

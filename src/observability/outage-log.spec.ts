@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { OutageLog } from './outage-log.js';
 
-it('an outage is told when it begins and when it ends', () => {
+it('an outage is logged when it begins and when it ends', () => {
   const lines: unknown[] = [];
   const logger = {
     error: (text: string, fields?: object) => lines.push(['error', text, fields]),

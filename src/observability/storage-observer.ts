@@ -16,10 +16,10 @@ interface EpochReport {
   readonly missing: bigint;
 }
 
-/** How often the same reason for the same loss is told. */
+/** How often the same loss with the same reason is logged. */
 const repeatMs = 60_000;
 
-/** Turns what storage reports about itself into metrics and log lines. */
+/** Turns the reports of storage into metrics and log lines. */
 export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () => performance.now()) {
   const told = new Map<string, { readonly reason: string; readonly at: number }>();
   return {
@@ -31,12 +31,12 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
     connectionLost: (role: string, cause: unknown) => {
       const reason = reasonOf(cause);
       const last = told.get(role);
-      // Who tries again twice a second would say so twice a second.
+      // A process that retries twice a second would log it twice a second.
       if (last?.reason === reason && elapsed() - last.at < repeatMs) return;
       told.set(role, { reason, at: elapsed() });
       logger.warn('no connection to the database', { role, reason });
     },
-    resolved: (outcome: string) => logger.warn('fate of a write batch after a broken connection', { outcome }),
+    resolved: (outcome: string) => logger.warn('outcome of a write batch after a broken connection', { outcome }),
     logRead: (changes: number, source: string) => metrics.feedRead(source, changes),
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
     retention: (compactRevision: bigint, droppedPartitions: number, size: LogSizeReport) => {
@@ -52,14 +52,14 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
           missing,
         });
       } else if (action === 'resumed') {
-        logger.warn('the database was promoted, restored or copied; versions go on behind a gap', fields);
+        logger.warn('the database was promoted, restored or copied; versions continue after a gap', fields);
       } else if (action === 'joined') logger.warn('the history of the database goes on elsewhere', fields);
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
   };
 }
 
-/** Connection attempts to several addresses carry their reasons inside. */
+/** An error of connection attempts to several addresses has their reasons inside. */
 function reasonOf(cause: unknown): string {
   if (cause === undefined) return 'the connection ended';
   if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(reasonOf).join('; ');

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Logger } from './logger.js';
 
-/** What one watch cache holds. */
+/** The size of one watch cache. */
 interface CacheStatistics {
   readonly resource: string;
   readonly objects: number;
@@ -10,9 +10,9 @@ interface CacheStatistics {
 }
 
 /**
- * Turns what watch caches report about themselves into metrics and log lines.
+ * Turns the reports of watch caches into metrics and log lines.
  *
- * @param statistics asked when metrics are collected
+ * @param statistics called when metrics are collected
  */
 export function watchCacheObserver(registry: Registry, logger: Logger, statistics: () => Iterable<CacheStatistics>) {
   const registers = [registry];
@@ -22,7 +22,7 @@ export function watchCacheObserver(registry: Registry, logger: Logger, statistic
       help: 'Objects held in memory, by resource.',
       labelNames: ['resource'],
       registers,
-      // One of the gauges fills them all: they are collected in the order of their registration.
+      // The first of these gauges fills them all, because they are collected in the order of their registration.
       collect: () => collect(),
     }),
     bytes: new Gauge({
@@ -60,7 +60,7 @@ export function watchCacheObserver(registry: Registry, logger: Logger, statistic
   });
   const drops = new Counter({
     name: 'plinth_watch_cache_drops_total',
-    help: 'Resources that were given up in memory, by reason.',
+    help: 'Watch caches that were dropped, by reason.',
     labelNames: ['resource', 'reason'],
     registers,
   });

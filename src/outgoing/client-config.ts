@@ -4,20 +4,22 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { parse } from 'yaml';
 
-/** How to be sure of the other side, and how to prove who one is oneself. All texts are PEM. */
+/** How to verify the other side, and the credentials of this side. All texts are PEM. */
 export interface ClientTls {
-  /** Authorities of the server's certificate; undefined: those of the host. */
+  /** Authorities for the server's certificate; undefined: those of the host. */
   readonly ca: string | undefined;
   /** Certificate chain and key of this side; both or none. */
   readonly cert: string | undefined;
   readonly key: string | undefined;
   /** Name to expect in the server's certificate; undefined: the host of the address. */
   readonly serverName: string | undefined;
-  /** Takes any certificate: the connection is encrypted, but nobody knows to whom. */
+  /** Accepts any certificate: the connection is encrypted, but the other side is not verified. */
   readonly insecureSkipVerify: boolean;
 }
 
-/** What is sent in the Authorization header. A token file is read again while the process runs, since tokens get renewed. */
+/**
+ * The content of the Authorization header. A token file is read again while the process runs, since tokens get renewed.
+ */
 export type ClientAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'bearer'; readonly token: string }
@@ -30,7 +32,7 @@ export interface ClientConfig {
   readonly server: string;
   readonly tls: ClientTls;
   readonly auth: ClientAuth;
-  /** Where `ca`, `cert` and `key` are from, as far as they are in files of their own. */
+  /** The files of `ca`, `cert` and `key`, if they are in files of their own. */
   readonly files: ClientTlsFiles;
 }
 
@@ -41,17 +43,18 @@ export interface ClientTlsFiles {
   readonly key?: string | undefined;
 }
 
-/** What is wrong with a client configuration; names the file and the field, never a value of a secret. */
+/** A fault in a client configuration. The message names the file and the field, never a secret value. */
 export class ClientConfigError extends Error {}
 
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a client configuration (the format of kubectl's own file): the cluster of the current context is the remote
- * service, its user is this process (specification 5.2). Paths in it are relative to the file.
+ * Reads a client configuration (the format of kubectl's own file). The cluster of the current context is the remote
+ * service; its user is this process (specification 5.2). Paths in it are relative to the file.
  *
- * Throws {@link ClientConfigError} for what can't be used: no https address, certificates that don't belong together,
- * and ways to get credentials that a server does not offer (plugins that run commands, proxies, impersonation).
+ * Throws {@link ClientConfigError} for an unusable configuration: an address that is not https, certificates that don't
+ * belong together, or ways to get credentials that a server does not offer (plugins that run commands, proxies,
+ * impersonation).
  */
 export function loadClientConfig(path: string): ClientConfig {
   const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
@@ -130,7 +133,10 @@ function addressOf(server: string, problem: Problem): string {
   return url.href;
 }
 
-/** The file that `<field>` names; undefined when there is none or the text itself is given, which wins. */
+/**
+ * The file that `<field>` names. Undefined when the field is missing, or when the text itself is given, which takes
+ * precedence.
+ */
 function fileOf(entry: Entry, field: string, folder: string, problem: Problem): string | undefined {
   const file = text(entry, field, problem);
   if (file === '' || text(entry, `${field}-data`, problem) !== '') return undefined;
@@ -149,7 +155,7 @@ function material(entry: Entry, field: string, file: string | undefined, problem
   }
 }
 
-/** Throws what `problem` makes of it when certificates can't be used or don't belong together. */
+/** Throws the error made by `problem` when certificates can't be used or don't belong together. */
 export function checkClientTls({ ca, cert, key, insecureSkipVerify }: ClientTls, problem: Problem): void {
   if ((cert === undefined) !== (key === undefined)) throw problem('client-certificate and client-key need each other');
   if (ca !== undefined && insecureSkipVerify) {

@@ -54,12 +54,12 @@ describe('the client of webhooks', () => {
     return error;
   };
 
-  it('sends JSON and gives the answer', async () => {
+  it('sends JSON and returns the answer', async () => {
     webhook.answer = ({ body }) => ({ body: { got: body } });
     assert.deepEqual(await clientOf().post({ a: 'ü' }, never), { got: { a: 'ü' } });
   });
 
-  it('uses certificates that changed in their files, for new connections, and none that do not fit', async () => {
+  it('uses changed certificate files for new connections, unless they do not fit', async () => {
     webhook.answer = () => ({ body: {} });
     const write = (name: string, text: string) => writeFileSync(join(directory, name), text);
     const first = await webhook.clientIdentity('server-1');
@@ -74,7 +74,7 @@ describe('the client of webhooks', () => {
     assert.equal(await clientSeen(), 'server-1');
     write('client.crt', second.cert);
     assert.equal(await clientSeen(), 'server-1');
-    // The key is still the one of the first.
+    // The key still belongs to the first certificate.
     time += 10_000;
     assert.equal(await clientSeen(), 'server-1');
     write('client.key', second.key);
@@ -112,7 +112,7 @@ describe('the client of webhooks', () => {
     assert.equal(webhook.received[0]?.authorization, `Basic ${Buffer.from('u:p:w').toString('base64')}`);
   });
 
-  it('reads a file of a token again after a while', async () => {
+  it('reads a token file again after a while', async () => {
     webhook.answer = () => ({ body: {} });
     const file = join(directory, 'token');
     writeFileSync(file, 'one\n');
@@ -163,7 +163,7 @@ describe('the client of webhooks', () => {
     assert.equal(webhook.received.length, 1);
   });
 
-  it('does not repeat what was refused, and follows nobody elsewhere', async () => {
+  it('does not repeat a refused call, and follows no redirect', async () => {
     for (const status of [400, 401, 403, 301, 307]) {
       webhook.answer = () => ({ status, body: '' });
       const error = await failure(clientOf().post({}, never));
@@ -171,7 +171,7 @@ describe('the client of webhooks', () => {
     }
   });
 
-  it('takes no answer that is no JSON or too long', async () => {
+  it('refuses an answer that is not JSON or is too long', async () => {
     webhook.answer = () => ({ body: '<html>' });
     assert.match((await failure(clientOf().post({}, never))).message, /does not answer with JSON/);
     webhook.answer = () => ({ body: JSON.stringify('x'.repeat(2000)) });
@@ -180,7 +180,7 @@ describe('the client of webhooks', () => {
     assert.equal(webhook.received.length, 1);
   });
 
-  it('waits no longer than it may', async () => {
+  it('waits no longer than its limit', async () => {
     let release = () => {};
     webhook.answer = () => new Promise((resolve) => (release = () => resolve({ body: {} })));
     const error = await failure(clientOf(load(), { timeoutMs: 50, attempts: 1 }).post({}, never));
@@ -188,7 +188,7 @@ describe('the client of webhooks', () => {
     release();
   });
 
-  it('ends with the request it is for, and when it is stopped', async () => {
+  it('ends with its request, and when it is stopped', async () => {
     const arrived = () =>
       new Promise<void>((resolve) => {
         webhook.answer = () => {
@@ -210,7 +210,7 @@ describe('the client of webhooks', () => {
     assert.match((await stopped).message, /stopped/);
   });
 
-  it('speaks to nobody else', async () => {
+  it('refuses to talk to any other server', async () => {
     webhook.answer = () => ({ body: {} });
     const stranger = await TestIdentity.root('strangers');
     const foreign = { 'certificate-authority-data': Buffer.from(stranger.cert).toString('base64') };

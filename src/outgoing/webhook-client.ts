@@ -11,19 +11,19 @@ import {
   checkClientTls,
 } from './client-config.js';
 
-/** How patient a client is. Times are in milliseconds. */
+/** Time limits and retries of a client. Times are in milliseconds. */
 export interface WebhookPolicy {
-  /** For one attempt, from the connection to the end of the answer. */
+  /** Limit of one attempt, from the connection to the end of the answer. */
   readonly timeoutMs: number;
-  /** How often a call is tried in all; 1: never again. */
+  /** How many attempts a call gets in all; 1: no retry. */
   readonly attempts: number;
   /** Wait before the second attempt; each further wait is half as long again, give or take a fifth. */
   readonly firstRetryMs: number;
-  /** Longer answers are failures. */
+  /** Longer answers count as failures. */
   readonly maxAnswerBytes: number;
 }
 
-/** For reviews: short questions that a waiting request depends on. */
+/** For reviews: short questions that hold up a request. */
 export const reviewPolicy: WebhookPolicy = Object.freeze({
   timeoutMs: 30_000,
   attempts: 5,
@@ -31,7 +31,7 @@ export const reviewPolicy: WebhookPolicy = Object.freeze({
   maxAnswerBytes: 1024 * 1024,
 });
 
-/** Surroundings; the default is the process's own. */
+/** Replaceable parts; the defaults are those of the process. */
 export interface WebhookParts {
   readonly clock: Clock;
   /** Rejects as soon as the signal is aborted. */
@@ -46,13 +46,13 @@ const systemParts: WebhookParts = {
   random: Math.random,
 };
 
-/** A call that got no usable answer. The message names the address and never carries what was sent. */
+/** A call without a usable answer. The message names the address and never contains the sent value. */
 export class WebhookError extends Error {
   constructor(
     message: string,
-    /** The HTTP status when there was one. */
+    /** The HTTP status, if there was an answer. */
     readonly status: number | undefined,
-    /** Another attempt could do better. */
+    /** Whether another attempt may succeed. */
     readonly isTransient: boolean,
     cause?: unknown,
   ) {
@@ -64,12 +64,12 @@ export class WebhookError extends Error {
 const backOffFactor = 1.5;
 const jitter = 0.2;
 const maxSockets = 64;
-/** Files are looked at again after this time, when a call needs them. */
+/** After this time, a call that needs the files checks them again. */
 const fileAgeMs = 10_000;
 
 /**
- * Posts JSON to one remote service over https, on connections that are kept. Connection errors and the answers 429 and
- * 5xx are tried again with growing waits; redirects are not followed, since they could lead credentials astray.
+ * Posts JSON to one remote service over https, on connections that are kept open. Connection errors and the answers 429
+ * and 5xx are retried with growing waits. Redirects are not followed, since they could lead credentials astray.
  */
 export class WebhookClient {
   private tls: ClientTls;
@@ -91,8 +91,8 @@ export class WebhookClient {
   }
 
   /**
-   * Sends a value and gives the JSON value of a 2xx answer. Throws {@link WebhookError} when there is none after all
-   * attempts, and the reason of `signal` when that is aborted.
+   * Sends a value and returns the JSON value of a 2xx answer. Throws {@link WebhookError} when all attempts fail, and
+   * the reason of `signal` when that is aborted.
    */
   async post(value: unknown, signal: AbortSignal): Promise<unknown> {
     const body = Buffer.from(JSON.stringify(value));
@@ -107,7 +107,7 @@ export class WebhookClient {
         if (!(error instanceof WebhookError) || !error.isTransient || attempt >= this.policy.attempts) throw error;
       }
       const waited = this.parts.wait(waitMs * (1 - jitter + 2 * jitter * this.parts.random()), either);
-      // An abort ends the wait, and is told with its own reason above.
+      // An abort ends the wait; its own reason is thrown above.
       await waited.catch(() => undefined);
       waitMs *= backOffFactor;
     }
@@ -169,7 +169,7 @@ export class WebhookClient {
         });
       });
       sent.on('error', (error: NodeJS.ErrnoException) => {
-        // The other side closed the kept connection just when it was used: that says nothing about its state.
+        // The other side closed the kept connection just when it was used, which says nothing about its state.
         if (mayRepeat && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
           this.send(body, authorization, signal, false).then(resolve, reject);
           return;
@@ -181,14 +181,14 @@ export class WebhookClient {
   }
 
   /**
-   * Uses certificates that changed in their files for new connections; those of calls under way end with their calls.
-   * What can't be used (a key that is ahead of its certificate) leaves the old ones in place until the next look.
+   * Uses certificates that changed in their files for new connections. Calls under way keep the old ones. If the new
+   * ones can't be used (a key that is ahead of its certificate), the old ones stay until the next look.
    */
   private async refreshTls(): Promise<void> {
     const { ca, cert, key } = this.config.files;
     const now = this.parts.clock.now();
     if ((ca ?? cert ?? key) === undefined || now < this.tlsReadAt + fileAgeMs) return;
-    // Calls that come meanwhile go on with what there is.
+    // Calls that come meanwhile use the present certificates.
     this.tlsReadAt = now;
     const read = async (path: string | undefined, known: string | undefined) =>
       path === undefined ? known : await readFile(path, 'utf8');
@@ -206,7 +206,7 @@ export class WebhookClient {
       this.agent = agentFor(tls);
       retire(before);
     } catch {
-      // As above. A connection that fails because of it tells why.
+      // As above. A connection that fails because of them reports the reason.
     }
   }
 
@@ -238,7 +238,7 @@ export class WebhookClient {
       this.tokenOfFile = { header, until: now + fileAgeMs };
       return header;
     } catch (error) {
-      // The last token that could be read goes on for as long as it is accepted.
+      // The last readable token is used for as long as it is accepted.
       if (known !== undefined) return known.header;
       throw new WebhookError(`the token for ${this.where} can't be read`, undefined, true, error);
     }

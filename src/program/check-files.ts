@@ -7,13 +7,13 @@ import { errorCode, errorText, StartupError } from '../machinery/startup-error.j
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
-  EACCES: 'it may not be read',
+  EACCES: 'there is no permission to read it',
 };
 
 /**
- * Makes sure that every file which the options name can be read, before anything is written or changed.
+ * Makes sure that every file named by the options can be read, before anything is written or changed.
  *
- * @throws StartupError that names each flag whose file can't.
+ * @throws StartupError that names the flag of each unreadable file.
  */
 export async function checkFiles(groups: OptionGroups, parsed: Readonly<Record<string, object>>): Promise<void> {
   const problems: string[] = [];

@@ -11,11 +11,11 @@ import type { Logger } from '../observability/logger.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { ResourcesAppModule } from '../resources-app.module.js';
 
-/** What a node has to know before it knows anything. */
+/** The information that a node needs first of all. */
 export interface ClusterInfo {
   /** URL at which nodes reach the API. */
   readonly server: string;
-  /** PEM of what the server's certificate is checked against. */
+  /** PEM of the authority that clients check the server's certificate with. */
   readonly authority: string;
 }
 
@@ -26,7 +26,7 @@ const noAdmission = async () => {};
 
 /**
  * Publishes where the cluster is: the map `cluster-info` of the public namespace (specification 2.9), and the right to
- * read it without authentication. What is there and right stays as it is; rights that somebody changed do too.
+ * read it without authentication. Correct objects are left unchanged, and so are rights that an administrator changed.
  *
  * @throws MigrationError or StorageError when the database can't be used.
  */
@@ -43,7 +43,7 @@ export async function publishClusterInfo(
   }
 }
 
-/** The same with resources that are open already. */
+/** Publishes the map with stores that are already open. */
 async function ensureClusterInfo(names: VendorNames, stores: ResourceStores, info: ClusterInfo): Promise<void> {
   const rbac = groupName('rbac', names);
   const metadata = { name: clusterInfoRole, namespace: names.publicNamespace };
@@ -55,7 +55,7 @@ async function ensureClusterInfo(names: VendorNames, stores: ResourceStores, inf
   await create(stores, rbac, 'rolebindings', {
     metadata,
     roleRef: { apiGroup: rbac, kind: 'Role', name: clusterInfoRole },
-    // Whoever identified already may look as well.
+    // Clients that have identified themselves may read it as well.
     subjects: ['system:unauthenticated', 'system:authenticated'].map((name) => ({
       apiGroup: rbac,
       kind: 'Group',
@@ -88,7 +88,7 @@ async function ensureMap({ publicNamespace }: VendorNames, stores: ResourceStore
   await stores.named('', 'configmaps').update(serverContext(stores.clock.now()), publicNamespace, clusterInfoName, {
     dryRun: false,
     validate: noAdmission,
-    // Nothing is written when nothing changes. Old signatures are replaced by those who make them.
+    // Nothing is written when nothing changes. Outdated signatures are replaced by the loop that makes them.
     transform: (live) => {
       const map = live as ConfigMap & ApiObject;
       return { ...map, data: { ...map.data, ...data } } as ApiObject;

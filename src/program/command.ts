@@ -2,12 +2,12 @@ import type { OptionGroups, ParseRequest } from '../config/parse-options.js';
 import type { LastResort } from './last-resort.js';
 import type { StopSignals } from './lifecycle.js';
 
-/** What a subcommand gets: where its options are read from, and the wish to stop. */
+/** The environment of a subcommand: the source of its options, and the signal to stop. */
 export interface CommandContext {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signals: StopSignals;
-  /** Takes the faults that nothing else takes. */
+  /** Takes uncaught faults. */
   readonly lastResort: Pick<LastResort, 'logTo'>;
   /** Writes a line for the user to standard output. */
   readonly print: (line: string) => void;
@@ -21,14 +21,14 @@ export interface Command {
   /** Defaults by flag name that differ from the declared ones. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /**
-   * Returns when the work is done or a stop was asked for and has been carried out.
+   * Returns when the work is done, or when a requested stop is complete.
    *
    * @throws OptionsError for a wrong command line, StartupError when it cannot start.
    */
   run(context: CommandContext): Promise<void>;
 }
 
-/** What `parseOptions` needs for a command. */
+/** The input of `parseOptions` for a command. */
 export function parseRequest<Groups extends OptionGroups>(
   groups: Groups,
   defaults: Readonly<Record<string, unknown>>,

@@ -45,7 +45,7 @@ describe('directory lock', () => {
     assert.deepEqual(await readdir(directory), []);
   });
 
-  it('takes over from a process whose number another one has now', { skip: process.platform !== 'linux' }, async () => {
+  it('takes over the lock when its process number was reused', { skip: process.platform !== 'linux' }, async () => {
     await writeFile(join(directory, 'plinth.pid'), `${process.ppid} 1\n`);
     await (await lockDirectory(directory)).release();
   });
@@ -74,7 +74,7 @@ describe('port check', () => {
     await checkPortFree('127.0.0.1', port);
   });
 
-  it('says that an address is not ours', async () => {
+  it('says that an address does not belong to this machine', async () => {
     await assert.rejects(checkPortFree('192.0.2.1', 6443), /not an address of this machine/);
   });
 });

@@ -5,13 +5,13 @@ import { isAlive } from './postgres/postmaster.js';
 
 const fileName = 'plinth.pid';
 
-/** The right to use a data folder; there is one holder at a time. */
+/** The right to use a data folder. It has one holder at a time. */
 export interface DirectoryLock {
   release(): Promise<void>;
 }
 
 /**
- * Takes the lock of a folder. A lock whose process is gone is taken over, also when its number went to another process.
+ * Takes the lock of a folder. A lock whose process is gone is taken over, even if its number went to another process.
  *
  * @throws StartupError naming the pid of the process that holds it.
  */
@@ -20,7 +20,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const own = join(directory, `${fileName}.${process.pid}`);
   await writeFile(own, `${process.pid} ${await processStart(process.pid)}\n`, { mode: 0o644 });
   try {
-    // Linking a finished file makes the lock appear with its content or not at all.
+    // Linking a finished file makes the lock appear with its whole content or not at all.
     while (!(await tryLink(own, path))) {
       const holder = await readHolder(path);
       if (holder === 'gone') continue;
@@ -45,7 +45,7 @@ async function tryLink(from: string, to: string): Promise<boolean> {
     if (errorCode(error) === 'EEXIST') return false;
     if (errorCode(error) !== 'EPERM' && errorCode(error) !== 'ENOTSUP') throw error;
   }
-  // A file system without hard links.
+  // For a file system without hard links.
   try {
     const file = await open(to, 'wx', 0o644);
     await file.writeFile(await readFile(from));
@@ -57,7 +57,7 @@ async function tryLink(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** The pid of the living holder, `gone` when the file vanished, undefined when its process did. */
+/** The pid of the living holder, `gone` when the file has vanished, undefined when its process has ended. */
 async function readHolder(path: string): Promise<number | 'gone' | undefined> {
   let text: string;
   try {

@@ -74,7 +74,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     return (JSON.parse(note) as { port: number }).port;
   }
 
-  it('lets other roles log in with their password only', { timeout: 60_000 }, async () => {
+  it('lets other roles log in only with their password', { timeout: 60_000 }, async () => {
     const postgres = await start();
     await query(
       postgres,
@@ -94,7 +94,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     assert.deepEqual(rules.flat(), ['peer', 'scram-sha-256', 'reject', 'scram-sha-256']);
   });
 
-  it('keeps its port on loopback, unless somebody else has it', { timeout: 120_000 }, async () => {
+  it('keeps its port on loopback, unless another process has it', { timeout: 120_000 }, async () => {
     const first = await start();
     const port = await notedPort();
     await first.stop();
@@ -152,7 +152,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     const postgres = await start();
     const socket = new URL(postgres.databaseUrl).searchParams.get('host') ?? '';
     assert.equal((await stat(socket)).mode & 0o777, 0o700);
-    // Who may enter the folder is not let in for that: the role belongs to the mapped system user.
+    // Access to the folder is not enough: the role belongs to the mapped system user.
     const { uid } = await stat(socket);
     process.seteuid?.(uid);
     try {
@@ -183,12 +183,12 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     await query(await start(), 'select 1');
   });
 
-  it('ends one that was left behind before it starts', {
+  it('ends a Postgres left from before, then starts', {
     timeout: 60_000,
     skip: process.platform !== 'linux',
   }, async () => {
     const { child, pid } = await startInChild();
-    // Supervisor and its watch go first, so that nothing tells Postgres to stop.
+    // The supervisor and its watch go first, so nothing tells Postgres to stop.
     const supervisor = Number((await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[1]);
     const siblings = (await readFile(`/proc/${supervisor}/task/${supervisor}/children`, 'utf8'))
       .trim()
@@ -204,7 +204,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     assert.notEqual(await pidOf(), pid);
   });
 
-  it('goes elsewhere when its user cannot reach the folder', {
+  it('uses another folder when its user cannot reach the chosen one', {
     timeout: 90_000,
     skip: !isRoot && 'needs root',
   }, async () => {
@@ -221,14 +221,14 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     const second = await start({ directory });
     assert.deepEqual(await query(second, 'select n from kept'), [[9]]);
     await second.stop();
-    // Who deletes the folder starts empty; the old data stay beside.
+    // A user who deletes the folder starts empty; the old data stay beside it.
     await rm(join(directory, 'postgres.json'));
     const third = await start({ directory });
     assert.deepEqual(await query(third, "select to_regclass('kept')"), [[null]]);
     assert.equal((await readdir(note.directory)).filter((name) => name.startsWith('postgres.left-')).length, 1);
   });
 
-  it('takes its own library links when the package has none', { timeout: 90_000 }, async () => {
+  it('makes its own library links when the package has none', { timeout: 90_000 }, async () => {
     const { binariesIn, copyBinaries, locateBinaries } = await import('./postgres/binaries.js');
     const bare = join(root, 'package', 'native');
     await copyBinaries(locateBinaries(), bare);

@@ -17,9 +17,9 @@ export interface EmbeddedPostgresOptions {
   /** Absolute folder of the data; the caller holds its lock. */
   readonly directory: string;
   readonly logger: Logger;
-  /** Of loopback, for roles with a password; 0: none. Unset: any, and the same at every start. */
+  /** Port on loopback for roles with a password; 0: none. Unset: any port, the same at every start. */
   readonly port?: number | undefined;
-  /** Where data and programs go when the user Postgres runs as cannot reach `directory`. */
+  /** Where data and programs go when the user that runs Postgres cannot reach `directory`. */
   readonly fallbackRoot?: string;
   readonly binaries?: PostgresBinaries;
   readonly clock?: Clock;
@@ -28,25 +28,25 @@ export interface EmbeddedPostgresOptions {
 }
 
 const databaseName = 'plinth';
-/** In the name of the socket when there is no TCP port. */
+/** Stands in the name of the socket when there is no TCP port. */
 const socketOnlyPort = 5432;
 const readyPollMs = 15;
 const shortestPauseMs = 100;
 const longestPauseMs = 10_000;
-/** After running this long an end counts as a new incident: the pause starts from the shortest again. */
+/** An end after such a long run counts as a new incident: the pause starts from the shortest again. */
 const stableMs = 60_000;
 const startAttempts = 20;
 const defaultStopPatienceMs = 30_000;
-/** An immediate shutdown takes moments; who does not hear of it is stopped or stuck in the kernel. */
+/** An immediate shutdown takes moments. A process that does not react is stopped or stuck in the kernel. */
 const abortPatienceMs = 5_000;
 const largestLogBytes = 10 * 1024 * 1024;
 
 /**
- * A real Postgres of our own on this machine. The user of this process reaches it through a unix socket (peer
- * authentication: there is no password to keep), other roles with their passwords there or on a port of loopback.
+ * A real Postgres of our own, on this machine. The user of this process reaches it through a unix socket (peer
+ * authentication, without a password to keep). Other roles log in with their passwords there or on a port of loopback.
  *
  * It lives exactly as long as this process: `starting` until it answers, then `running`. When it ends by itself it is
- * started again, after a pause that doubles with each failure; `stop` ends that and shuts it down in order.
+ * started again, after a pause that doubles with each failure. `stop` ends the restarts and shuts it down in order.
  */
 export class EmbeddedPostgres {
   private stopping = false;
@@ -56,7 +56,7 @@ export class EmbeddedPostgres {
   private constructor(
     private readonly home: PostgresHome,
     private readonly user: ServiceUser,
-    /** Stays the same as long as this object: it is in the URL. */
+    /** Never changes, because it is part of the URL. */
     private readonly port: number,
     private readonly listens: boolean,
     private readonly logger: Logger,
@@ -66,8 +66,8 @@ export class EmbeddedPostgres {
   ) {}
 
   /**
-   * Prepares the data on the first start, ends what an earlier killed process left, starts and waits until queries are
-   * answered.
+   * Prepares the data on the first start, ends a Postgres that an earlier killed process left behind, starts and waits
+   * until queries are answered.
    *
    * @throws StartupError with the last lines of the Postgres log when it does not come up.
    */
@@ -113,8 +113,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Shuts down in order: sessions are ended, everything is written. Returns when the process is gone, or given up: one
-   * that does not react is killed, and recovers at the next start.
+   * Shuts down in order: sessions are ended, everything is written. Returns when the process is gone or given up. A
+   * process that does not react is killed; it recovers at the next start.
    */
   async stop(): Promise<void> {
     this.stopping = true;
@@ -163,8 +163,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * The sessions of a killed Postgres take a moment to notice that it is gone; as long as they hold its shared memory a
-   * new one refuses to start.
+   * The sessions of a killed Postgres take a moment to notice that it is gone. While they hold its shared memory, a new
+   * one refuses to start.
    */
   private async launchPatiently(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -172,7 +172,7 @@ export class EmbeddedPostgres {
         await this.launch();
         return;
       } catch (error) {
-        // Or somebody took its port since it was looked at.
+        // Or another process took its port after the check.
         const passing = error instanceof StartupError && /shared memory block|TCP\/IP socket/.test(error.message);
         if (!passing || attempt === startAttempts) throw error;
         await delay(shortestPauseMs * 5);
@@ -184,7 +184,7 @@ export class EmbeddedPostgres {
     const { home, user } = this;
     await limitLog(home.logFile);
     const logStart = await sizeOf(home.logFile);
-    // A Postgres that can't have its port does not start at all, and nothing but other roles needs it.
+    // A Postgres without its port does not start at all, but only other roles need the port.
     const listens = this.listens && (await isPortFree(this.port));
     if (listens !== this.listens) {
       this.logger.error('the port of the embedded database is taken: roles can log in through the socket only', {
@@ -200,7 +200,7 @@ export class EmbeddedPostgres {
       logFile: home.logFile,
       environment: postgresEnvironment(),
     });
-    // Known from here on, so that stop() during a long recovery reaches it.
+    // Set now, so that stop() during a long recovery reaches it.
     this.current = started;
     let end: unknown;
     void started.ended.then((reason) => {

@@ -20,7 +20,7 @@ function problem(argv: readonly string[], rules = rulesOf()): Promise<string | u
 }
 
 describe('a server that strangers reach', () => {
-  it('is told of when they may do everything', async () => {
+  it('is reported when they may do everything', async () => {
     assert.match(
       (await problem([])) ?? '',
       /^anybody who reaches 0\.0\.0\.0:6443, without credentials, may do everything: /,
@@ -30,20 +30,20 @@ describe('a server that strangers reach', () => {
     assert.match((await problem(['--bind-address=192.0.2.1'])) ?? '', /192\.0\.2\.1/);
   });
 
-  it('is told of when unknown users have rights', async () => {
+  it('is reported when unknown users have rights', async () => {
     const rbac = ['--authorization-mode=RBAC'];
     assert.equal(await problem(rbac), undefined);
     assert.match((await problem(rbac, rulesOf(secrets))) ?? '', /has rights to objects in all namespaces \(get\)/);
     assert.equal(await problem([...rbac, '--anonymous-auth=false'], rulesOf(secrets)), undefined);
   });
 
-  it('is not, while it is for this machine only', async () => {
+  it('is not reported while only this machine can reach it', async () => {
     for (const address of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1']) {
       assert.equal(await problem([`--bind-address=${address}`], rulesOf(secrets)), undefined, address);
     }
   });
 
-  it('is told of on lines of its own, or as one that machines read', () => {
+  it('is reported on lines of its own, or on one line for machines', () => {
     const written: string[] = [];
     warnOfExposure('anybody', { logFormat: 'text' }, (text) => written.push(text));
     assert.match(written.join(''), /^\n!{80}\n[^\n]* WARN +anybody\n!{80}\n\n$/);

@@ -4,7 +4,7 @@ import type { ServerOptions } from '../config/server-options.js';
 import type { RuleResolver } from '../machinery/authorizer.js';
 import { Logger } from '../observability/logger.js';
 
-/** What exposure is judged by. */
+/** The input for judging exposure. */
 export interface ExposureOptions {
   readonly secureServing: Pick<ServerOptions['secureServing'], 'bindAddress' | 'securePort'>;
   readonly authentication: Pick<ServerOptions['authentication'], 'anonymousAuth'>;
@@ -16,8 +16,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * What strangers may do who reach the port, when that is more than they should; undefined when other machines can't reach
- * it, or may do nothing. Rights in single namespaces are not looked for.
+ * Describes what strangers who reach the port may do, when that is more than they should. Undefined when other machines
+ * can't reach it, or strangers may do nothing. Rights in single namespaces are not checked.
  */
 export async function exposureProblem(options: ExposureOptions, rules: RuleResolver): Promise<string | undefined> {
   const { bindAddress, securePort } = options.secureServing;
@@ -38,7 +38,7 @@ export async function exposureProblem(options: ExposureOptions, rules: RuleResol
   return `anybody who reaches ${where}, without credentials, has rights to objects in all namespaces (${verbs}). Use --anonymous-auth=false, or take the rights from system:anonymous and system:unauthenticated`;
 }
 
-/** Tells it on standard error whatever the log level is, and so that it stands out where people read along. */
+/** Warns on standard error at every log level, in a form that stands out where people read along. */
 export function warnOfExposure(
   problem: string,
   { logFormat }: Pick<ServerOptions['logging'], 'logFormat'>,

@@ -23,7 +23,7 @@ describe('a wrong database URL', () => {
     const admin = new pg.Client({ connectionString: server.adminUrl });
     await admin.connect();
     await admin.query("create role guarded login password 'right'");
-    // Others than this role are let in as before.
+    // Roles other than this one are let in as before.
     const [row] = (await admin.query<{ file: string }>("select current_setting('hba_file') as file")).rows;
     const { file } = row as { file: string };
     writeFileSync(file, `host all guarded all scram-sha-256\n${readFileSync(file, 'utf8')}`);
@@ -32,7 +32,7 @@ describe('a wrong database URL', () => {
   });
   after(() => server.stop());
 
-  /** What the program says until `enough` or its end, and its exit code. */
+  /** The output of the program until `enough` or its end, and its exit code. */
   async function run(command: string, url: string, enough?: RegExp): Promise<{ lines: string[]; code: number | null }> {
     const child = spawn(process.execPath, [mainFile, command, `--database-url=${url}`], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,7 +51,7 @@ describe('a wrong database URL', () => {
   }
 
   for (const command of ['serve', 'controllers', 'migrate']) {
-    it(`ends ${command} with one line when no waiting heals it`, { timeout: 120_000 }, async () => {
+    it(`ends ${command} with one line when no wait heals it`, { timeout: 120_000 }, async () => {
       const lasting = [
         [
           `postgresql://guarded:${wrong}@127.0.0.1:${port}/postgres`,
@@ -71,7 +71,7 @@ describe('a wrong database URL', () => {
     });
   }
 
-  it('is told by the first line when it may heal, and not again and again', { timeout: 60_000 }, async () => {
+  it('is reported once, in the first line, when it may heal', { timeout: 60_000 }, async () => {
     for (const command of ['serve', 'controllers']) {
       const url = `postgresql://guarded:${wrong}@127.0.0.1:1/postgres`;
       const { lines } = await run(command, url, /the start waits for the database/);

@@ -4,10 +4,10 @@ import type { Logger } from '../observability/logger.js';
 const patienceMs = 5_000;
 
 /**
- * Tries whether the database can be reached, before the rest of the program is loaded: a wrong URL is told at once. Why a
- * database is not ready is logged; waiting for it is the start's affair.
+ * Tries to reach the database before the rest of the program is loaded, so a wrong URL is reported at once. Logs why a
+ * database is not ready; the start itself waits for it.
  *
- * @throws StartupError for what no waiting heals: a wrong password, a database that does not exist.
+ * @throws StartupError for errors that no wait heals: a wrong password, a database that does not exist.
  */
 export async function knock(databaseUrl: string, logger: Pick<Logger, 'warn'>): Promise<void> {
   const [{ Session }, { silentObserver }, { isHopeless }] = await Promise.all([

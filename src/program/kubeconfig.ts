@@ -3,9 +3,9 @@ import type { KeyPair } from './pki/issue-certificate.js';
 
 export interface Kubeconfig {
   readonly server: string;
-  /** PEM of what the server's certificate is checked against. */
+  /** PEM of the authority that clients check the server's certificate with. */
   readonly authority: string;
-  /** Client certificate to identify with; without one requests are anonymous. */
+  /** Client certificate to identify with; without it requests are anonymous. */
   readonly client?: KeyPair | undefined;
 }
 

@@ -13,7 +13,7 @@ function setUp(stop: () => void = () => undefined, stopWithinMs = 60_000) {
   return { events, lines, exits, lastResort };
 }
 
-describe('faults that nothing else takes', () => {
+describe('faults that nothing else catches', () => {
   it('are logged, and the first one stops the process', () => {
     let stops = 0;
     const { events, lines, lastResort } = setUp(() => stops++);
@@ -31,7 +31,7 @@ describe('faults that nothing else takes', () => {
     assert.equal(events.listenerCount('unhandledRejection'), 0);
   });
 
-  it('are told whatever was thrown', () => {
+  it('are logged whatever value was thrown', () => {
     const { events, lines, lastResort } = setUp();
     const cycle: Record<string, unknown> = { big: 1n };
     cycle.self = cycle;

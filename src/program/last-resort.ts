@@ -1,24 +1,24 @@
 import { Logger } from '../observability/logger.js';
 
-/** Ends a process that its fault keeps from stopping in good order. */
+/** Ends a process whose fault keeps it from stopping in good order. */
 const stopWithinMs = 120_000;
 
 export interface LastResortOptions {
   /** Stops the process in good order; called once, at the first fault. */
   readonly stop: () => void;
-  /** Ends the process at once; called when it is still there after its time. */
+  /** Ends the process at once; called when it still runs after the time for the stop. */
   readonly exit: (code: number) => void;
-  /** Default: the process's own. */
+  /** Default: those of the process. */
   readonly events?: NodeJS.EventEmitter;
   /** How long a stop may take, in milliseconds. */
   readonly stopWithinMs?: number;
 }
 
 /**
- * What becomes of a fault that no boundary took: an exception in a callback, a rejection that nobody awaits. The process
- * can't know what is left half done, so it must not go on for long; but dropping every request under way would let one
- * fault end them all. So it is logged, readiness fails, and the process stops as on a signal, with an exit code that is
- * not 0. States: watching, then faulty from the first fault on; later faults are only logged.
+ * Handles a fault that no boundary caught: an exception in a callback, a rejection that nobody awaits. The process
+ * can't know what is left half done, so it must not go on for long. But dropping every request under way would let one
+ * fault end them all. So the fault is logged, readiness fails, and the process stops as on a signal, with an exit code
+ * other than 0. States: watching, then faulty from the first fault on; later faults are only logged.
  */
 export class LastResort {
   private logger = new Logger();
@@ -39,12 +39,12 @@ export class LastResort {
     return this.faulty;
   }
 
-  /** From now on faults are told in this log. */
+  /** From now on faults are logged here. */
   logTo(logger: Logger): void {
     this.logger = logger;
   }
 
-  /** Gives faults their usual meaning back: the process ends. */
+  /** Restores the usual effect of faults: they end the process. */
   release(): void {
     clearTimeout(this.timer);
     this.events.off('uncaughtException', this.onException);

@@ -5,8 +5,8 @@ export interface Running {
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
- * npm passes on the signal of a Ctrl-C that the terminal has already sent to us: the same signal within this time is
- * the same wish.
+ * npm passes on the signal of a Ctrl-C that the terminal has already sent to us. The same signal within this time
+ * counts once.
  */
 const repeatMs = 1000;
 
@@ -32,14 +32,14 @@ export class StopSignals {
     await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
   }
 
-  /** Wishes to stop without a signal: something went wrong in the process itself. */
+  /** Asks for a stop without a signal, after a fault in the process itself. */
   abort(): void {
     this.receive(undefined);
   }
 
   /**
-   * Ends the process at once when it is still there after so many milliseconds. For the stop that follows the signal:
-   * each of its steps has a limit of its own, and this one is for what nobody thought of.
+   * Ends the process at once if it still runs after so many milliseconds. For the stop that follows the signal: each of
+   * its steps has a limit of its own, and this one covers everything else.
    */
   endWithin(ms: number): void {
     clearTimeout(this.limit);
@@ -47,7 +47,7 @@ export class StopSignals {
     this.limit.unref();
   }
 
-  /** Gives the signals their usual meaning back. */
+  /** Restores the usual effect of the signals. */
   release(): void {
     clearTimeout(this.limit);
     for (const signal of stopSignals) process.off(signal, this.listener);
@@ -61,18 +61,18 @@ export class StopSignals {
   }
 }
 
-/** How long everything besides requests may take to stop. */
+/** Longest time for stopping everything besides requests. */
 const stopLimitMs = 90_000;
 
 /**
- * Most time from a signal to the end of a process, in milliseconds, with the delay and the time limit of requests where
- * it serves any.
+ * Longest time from a signal to the end of a process, in milliseconds. For a process that serves, it includes the delay
+ * and the time limit of requests.
  */
 export function stopLimit(api?: { readonly shutdownDelayMs: number; readonly requestTimeoutMs: number }): number {
   return (api === undefined ? 0 : api.shutdownDelayMs + api.requestTimeoutMs) + stopLimitMs;
 }
 
-/** Stops in the reverse order of starting; all are stopped even when one fails, then the first failure is thrown. */
+/** Stops in the reverse order of starting. All are stopped even when one fails; then the first failure is thrown. */
 export async function stopAll(started: readonly Running[]): Promise<void> {
   const failures: unknown[] = [];
   for (const running of started.toReversed()) {

@@ -6,12 +6,15 @@ import { readFileIfPresent, writeFileAtomically } from './files.js';
 
 const recordName = '.made-by-plinth.json';
 
-/** Digests of what we wrote, by file name. Two while a file is being replaced: either may be there after a crash. */
+/**
+ * Digests of the texts we wrote, by file name. There are two while a file is being replaced: after a crash it may hold
+ * either.
+ */
 type Digests = Readonly<Record<string, readonly string[]>>;
 
 /**
- * The files of a folder that we made, told from those that somebody put there: a record has the digest of what we wrote.
- * What is not exactly that is foreign, and never overwritten.
+ * Tells the files that we made in a folder from those that others put there: a record has the digests of what we wrote.
+ * A file with any other content is foreign, and never overwritten.
  */
 export class OwnFiles {
   constructor(readonly directory: string) {}
@@ -20,18 +23,18 @@ export class OwnFiles {
     return join(this.directory, name);
   }
 
-  /** The text of a file; undefined when there is none. */
+  /** The text of a file; undefined when it does not exist. */
   read(name: string): Promise<string | undefined> {
     return readFileIfPresent(this.path(name));
   }
 
-  /** Whether a file may be replaced: it is not there, or it is as we wrote it. */
+  /** Whether a file may be replaced: it is missing, or it is exactly as we wrote it. */
   async mayWrite(name: string): Promise<boolean> {
     const text = await this.read(name);
     return text === undefined || ((await this.record())[name] ?? []).includes(digestOf(text));
   }
 
-  /** @throws StartupError when the file is somebody else's. */
+  /** @throws StartupError when the file is foreign. */
   async write(name: string, text: string, mode: number): Promise<void> {
     if (!(await this.mayWrite(name))) throw new StartupError(`${this.path(name)} was not made by plinth: ${advice}`);
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
@@ -44,7 +47,7 @@ export class OwnFiles {
     await writeFileAtomically(this.path(name), text, mode);
   }
 
-  /** A record that can't be read says nothing: then every file is foreign. */
+  /** A record that can't be read makes every file foreign. */
   private async record(): Promise<Digests> {
     const text = await this.read(recordName);
     try {
@@ -57,7 +60,7 @@ export class OwnFiles {
   }
 }
 
-/** Brings a file up to date for the user, unless they have made it theirs: then it is left alone, and they are told. */
+/** Brings a file up to date for the user. A file that the user changed is left alone, with a warning. */
 export async function keepFile(
   files: OwnFiles,
   name: string,
@@ -67,13 +70,13 @@ export async function keepFile(
   if ((await files.read(name)) === text) return;
   if (await files.mayWrite(name)) await files.write(name, text, 0o600);
   else {
-    logger.warn('a file is left as it is, for somebody else made or changed it; remove it to get a new one', {
+    logger.warn('a file is left unchanged, because somebody else made or changed it; remove it to get a new one', {
       file: files.path(name),
     });
   }
 }
 
-/** What to do about a foreign file that can't be used. */
+/** Advice for a foreign file that can't be used. */
 export const advice = 'remove it, or name your own files by flags';
 
 function digestOf(text: string): string {

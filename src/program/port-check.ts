@@ -3,10 +3,11 @@ import { createServer, isIP } from 'node:net';
 import { errorCode, errorText, StartupError } from '../machinery/startup-error.js';
 
 /**
- * Makes sure that a port can be listened on before anything else is started.
+ * Makes sure that a port is free to listen on, before anything else is started.
  *
- * @param flag what chooses another port
- * @throws StartupError that says why not, with the pid of the process in the way where the system tells.
+ * @param flag the flag that chooses another port
+ *
+ * @throws StartupError with the reason, and the pid of the process that has the port where the system tells.
  */
 export async function checkPortFree(address: string, port: number, flag = '--secure-port'): Promise<void> {
   const server = createServer();

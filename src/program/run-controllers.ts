@@ -5,10 +5,11 @@ import type { Logger } from '../observability/logger.js';
 import type { Running } from './lifecycle.js';
 
 /**
- * Runs the control loops as an application of their own. Stopping ends the loops, gives the lease back and closes the
+ * Runs the control loops as an application of their own. Stopping ends the loops, releases the lease and closes the
  * database.
  *
- * @param signal ends waiting for a database that is not ready
+ * @param signal ends the wait for a database that is not ready
+ *
  * @throws StartupError, MigrationError or StorageError when the files or the database can't be used.
  */
 export async function runControllers(

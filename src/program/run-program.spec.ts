@@ -66,7 +66,7 @@ class Program {
 const run = (...args: string[]) => new Program(args).end();
 
 describe('command line', () => {
-  it('names files that are not there by their flags, before it does anything', async () => {
+  it('names missing files by their flags, before it does anything', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plinth-files-'));
     try {
       const absent = join(folder, 'absent.pem');
@@ -121,7 +121,7 @@ describe('command line', () => {
     const { code, output } = await run('pki', ...flags);
     assert.equal(code, 0);
     assert.ok(output.includes(join(directory, 'admin.kubeconfig')));
-    // Every flag is one that its command knows, and every file is there.
+    // Its command knows every flag, and every file exists.
     for (const [command, groups] of [
       ['serve', serverOptionGroups],
       ['controllers', { controllers: ControlLoopOptions }],
@@ -160,7 +160,7 @@ describe('command line', () => {
     }
   });
 
-  it('tells a failure in one line, without a password', async () => {
+  it('reports a failure in one line, without a password', async () => {
     const { code, errors } = await run('migrate', '--database-url=postgresql://user:hunter2@127.0.0.1:1/plinth');
     assert.equal(code, 1);
     assert.match(errors, /^plinth: [^\n]*ECONNREFUSED[^\n]*\n$/);
@@ -208,7 +208,7 @@ describe('plinth dev', { skip: process.platform === 'win32' }, () => {
     assert.equal((await readdir(directory)).includes('plinth.pid'), false);
   });
 
-  it('starts again with what it has', { timeout: 60_000 }, async () => {
+  it('starts again with its existing files', { timeout: 60_000 }, async () => {
     const kubeconfig = await readFile(join(directory, 'admin.kubeconfig'), 'utf8');
     const made = (await stat(join(directory, 'postgres', 'PG_VERSION'))).birthtimeMs;
     const program = new Program(['dev', ...flags()]);
@@ -219,7 +219,7 @@ describe('plinth dev', { skip: process.platform === 'win32' }, () => {
     assert.equal((await program.end()).code, 0);
   });
 
-  it('goes on serving its administrator with rules of access on', { timeout: 60_000 }, async () => {
+  it('serves its administrator when authorization is on', { timeout: 60_000 }, async () => {
     const kubeconfig = await readFile(join(directory, 'admin.kubeconfig'), 'utf8');
     const program = new Program(['dev', ...flags(), '--authorization-mode=Node,RBAC']);
     await program.says('get namespaces');
@@ -249,7 +249,7 @@ interface KubeconfigText {
   readonly users: readonly [{ user: { 'client-certificate-data': string; 'client-key-data': string } }];
 }
 
-/** The status of a request made with nothing but what a kubeconfig says. */
+/** The status of a request made only with the content of a kubeconfig. */
 async function statusOf(kubeconfig: string, path: string, method = 'GET'): Promise<number | undefined> {
   const config = parse(kubeconfig) as KubeconfigText;
   const { cluster } = config.clusters[0];

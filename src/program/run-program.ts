@@ -25,13 +25,13 @@ const commands: readonly Command[] = [
   clusterInfoCommand,
 ];
 
-/** Exit codes: 1 when something fails, 2 for a wrong command line; a forced end is 128 and the signal's number. */
+/** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */
 const failed = 1;
 const wrongUsage = 2;
 
 /**
- * Runs the program for its arguments and gives the exit code. A failure is told on standard error: one line per problem
- * of the command line, one line for anything else.
+ * Runs the program for its arguments and returns the exit code. Failures go to standard error: one line per problem of
+ * the command line, one line for anything else.
  */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   const [name = '', ...rest] = argv;

@@ -12,7 +12,7 @@ import type { RunningServer } from '../server.js';
 import { exposureProblem, warnOfExposure } from './exposure.js';
 import { type Running, stopAll } from './lifecycle.js';
 
-/** The API is being served, by this process or by workers of it. */
+/** The served API, in this process or in its workers. */
 export interface Serving extends Running {
   readonly url: string;
 }
@@ -21,7 +21,7 @@ export interface Serving extends Running {
  * Starts serving: in this process, or with `--workers` in several that share the port. Loaded on demand, so that wrong
  * command lines are answered at once.
  *
- * @throws whatever keeps the (first) process from starting; nothing runs then.
+ * @throws the error that keeps the (first) process from starting; nothing runs then.
  */
 export async function startServing(options: ServerOptions, parts: ServingParts = {}): Promise<Serving> {
   const count = workerCount(options.secureServing.workers);
@@ -55,24 +55,24 @@ async function startWorkers(
   return { url, stop: () => stopAll(started) };
 }
 
-/** What goes on besides serving. */
+/** What runs besides serving. */
 export interface ServingParts {
-  /** Ends waiting for a database that is not ready. */
+  /** Ends the wait for a database that is not ready. */
   readonly signal?: AbortSignal | undefined;
   /** Runs the control loops as well, always in this process. */
   readonly controllers?: ControllersSettings | undefined;
 }
 
-/** How a process serves by itself. */
+/** Options of a process that serves by itself. */
 export interface ServeAloneParts extends ServingParts {
-  /** Brings the SQL views in line with what is served. */
+  /** Updates the SQL views to the served resources. */
   readonly syncsViews: boolean;
   readonly worker?: MetricsWorker | undefined;
 }
 
 /**
- * Serves in this process. The one that is asked to also brings the SQL views in line with what it serves, and tells who
- * may do too much. Views that cannot be made are a warning: the API does not need them.
+ * Serves in this process. If `syncsViews` is set, also updates the SQL views to the served resources and warns of
+ * exposure. Views that cannot be made are a warning: the API does not need them.
  */
 export async function serveAlone(
   options: ServerOptions,

@@ -22,7 +22,7 @@ const quiet = new Logger('error', 'text', () => {});
 let postgres: TestPostgres;
 
 before(async () => {
-  // A server of our own: roles belong to the whole server, and one test renames one.
+  // A server of our own, because roles belong to the whole server and one test renames one.
   postgres = await startTestPostgres({ fsync: false });
 });
 
@@ -53,7 +53,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** A database with views, and a login that is nothing but a reader. */
+/** A database with views, and a login with no more than the reader role. */
 async function withReader(use: (ctx: { storage: PostgresStorage; url: string; reader: pg.Client }) => Promise<void>) {
   const url = await postgres.createTestDatabase();
   const storage = await createPostgresStorage({ databaseUrl: url });
@@ -90,7 +90,7 @@ describe('viewsOf', () => {
     );
   });
 
-  it('shows a resource that is stored elsewhere with the columns of what is stored', () => {
+  it('shows a resource that is stored elsewhere with the columns of the stored objects', () => {
     const storedAs = { group: '', resource: 'events' };
     const other = definition(pod as KindType, 'events', { group: 'events.k8s.io', storedAs });
     const [first, second] = viewsOf([other, events], suffix);
@@ -98,7 +98,7 @@ describe('viewsOf', () => {
     assert.equal(second?.query, first?.query);
   });
 
-  it('leaves out what is never stored and cuts long names without mixing them up', () => {
+  it('leaves out resources that are never stored, and cuts long names without mixing them up', () => {
     const reviews = defineVirtualResource({ ...pods, resource: 'reviews', answer: (_context, review) => review });
     const long = (end: string) => definition(pod as KindType, 'pods', { group: `${'a'.repeat(60)}.example.${end}` });
     const views = viewsOf([reviews, pods, long('one'), long('two')], suffix);
@@ -191,7 +191,7 @@ describe('syncViews', () => {
       assert.ok(rows.every((row) => row.phase === row.name));
     }));
 
-  it('shows of Secrets the keys, never the values', () =>
+  it('shows the keys of Secrets, never the values', () =>
     withReader(async ({ storage, reader }) => {
       const value = 'c3VwZXItc2VjcmV0';
       const manifest = JSON.stringify({ data: { password: value } });
@@ -252,7 +252,7 @@ describe('syncViews', () => {
       assert.ok(!seen.some((text) => text.includes(value) || text.includes('name-of-unserved')), seen.join('; '));
     }));
 
-  it('gives a reader the views and nothing else', () =>
+  it('lets a reader see only the views', () =>
     withReader(async ({ storage, reader }) => {
       await put(storage, 'pods', 'web', JSON.stringify({ metadata: {} }));
       const refused = [
@@ -300,7 +300,7 @@ describe('syncViews', () => {
     assert.deepEqual((await syncViews(url, [reshaped, secrets, namespaces], suffix, quiet)).changed, ['pods']);
   });
 
-  it('keeps a view that others depend on, and a relation of somebody else, and says so', async () => {
+  it('keeps a view that others depend on and a foreign relation, and says so', async () => {
     const url = await postgres.createTestDatabase();
     const owner = await connect(url);
     await owner.query('create table cluster.pods (mine text)');
@@ -332,10 +332,10 @@ describe('syncViews', () => {
     assert.ok(results.every((result) => result.kept.length === 0 && result.reader === 'ready'));
   });
 
-  it('asks for the role where it may not make it, and gives it its rights later', async () => {
+  it('asks for the role where it may not make it, and grants its rights later', async () => {
     const url = await postgres.createTestDatabase();
     const admin = await connect(url);
-    // The role belongs to the server: another name stands in for a server without it.
+    // The role belongs to the server, so renaming it stands for a server without it.
     await admin.query(`create role modest login;
       alter role plinth_reader rename to plinth_reader_away;
       grant all on database ${new URL(url).pathname.slice(1)} to modest;

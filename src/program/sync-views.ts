@@ -6,11 +6,12 @@ import { type SqlColumnType, type SqlView, type SqlViewField, sqlView } from '..
 import { readerRole, type SqlViewsResult, syncSqlViews } from '../storage/postgres/sql-views.js';
 
 /**
- * Brings the views of schema `cluster` in line with the served resources: one per definition that is stored. Cheap when
- * nothing changed and safe in several processes at once. What stays undone (no right to make the reader role, somebody
- * else's object in the way) is logged as a warning.
+ * Updates the views of schema `cluster` to the served resources: one per definition that is stored. Cheap when nothing
+ * changed, and safe in several processes at once. Changes that are impossible (no right to make the reader role, a
+ * foreign object in the way) are logged as warnings.
  *
  * @param suffix vendor suffix of the built-in groups, whose views get the short names first.
+ *
  * @throws MigrationError when the database can't be reached or refuses.
  */
 export async function syncViews(
@@ -25,7 +26,10 @@ export async function syncViews(
     logger.info('SQL views brought up to date', { changed: changed.length, dropped: dropped.length });
   }
   for (const { name, reason } of kept) {
-    logger.warn('an SQL view could not be brought up to date and stays as it is', { view: `cluster.${name}`, reason });
+    logger.warn('an SQL view could not be brought up to date and is left unchanged', {
+      view: `cluster.${name}`,
+      reason,
+    });
   }
   if (reader === 'missing') {
     logger.warn(
@@ -37,8 +41,8 @@ export async function syncViews(
 }
 
 /**
- * The views of these definitions. A view is named as its plural; where groups share one, the later in the order core,
- * built-in, added group is `<plural>_<group>`. Definitions that are never stored (reviews) have none.
+ * The views of these definitions. A view has the name of its plural. Where groups share one, the later in the order
+ * core, built-in, added group is called `<plural>_<group>`. Definitions that are never stored (reviews) have none.
  */
 export function viewsOf(definitions: readonly ResourceDefinition[], suffix: string): SqlView[] {
   const stored = definitions.filter(isStoredKind);

@@ -60,7 +60,7 @@ const stored = defineResource({ ...identity, strategy: {}, subresources: [part, 
 const question = defineVirtualResource({ ...identity, resource: 'questions', answer: (_context, object) => object });
 const computed = defineComputedResource({ ...identity, resource: 'results', compute: async () => [] });
 
-// What can't work does not compile: a line without a mistake would be a mistake itself.
+// Impossible definitions must not compile: an unused expect-error line is an error itself.
 
 /** Definitions of resources. */
 export const refusedDefinitions: ResourceDefinition[] = [
@@ -94,11 +94,11 @@ export const refusedSubresources: SubresourceDefinition[] = [
   { type: 'part', name: 'status', verbs: ['create'], prepareForUpdate: () => {}, validateUpdate: () => [] },
   // @ts-expect-error a view has a kind
   { type: 'view', name: 'scale', verbs: ['get'], read: (parent) => parent, write: (_context, parent) => parent },
-  // @ts-expect-error what can be seen can be read
+  // @ts-expect-error a view can be read
   { type: 'view', name: 'scale', body, verbs: ['get'], write: (_context, parent) => parent },
-  // @ts-expect-error what is created is not read
+  // @ts-expect-error a created object is not read
   { ...created, type: 'created', read: (parent: ApiObject) => parent },
-  // @ts-expect-error what is created is written into the parent
+  // @ts-expect-error a created object is written into the parent
   { type: 'created', name: 'binding', body, validateUpdate: () => [], createAnswer: (_context, sent) => sent },
   // @ts-expect-error nothing virtual is read
   { ...virtual, read: (parent: ApiObject) => parent },
@@ -106,7 +106,7 @@ export const refusedSubresources: SubresourceDefinition[] = [
   { type: 'virtual', name: 'token', body },
 ];
 
-/** Never called: nothing is stored of what it names. */
+/** Never called: the resources it names store nothing. */
 export function readStrategy(definition: ResourceDefinition): unknown {
   // @ts-expect-error only a stored kind has a strategy
   return definition.strategy;
@@ -120,7 +120,7 @@ describe('the sorts of resources', () => {
     assert.deepEqual(verbsOf(defineResource({ ...identity, strategy: {}, verbs: ['get'] })), ['get']);
   });
 
-  it('are found as stored ones only when they are', () => {
+  it('are found as stored resources only when they are stored', () => {
     const registry = new ResourceRegistry();
     for (const definition of [stored, question, computed]) registry.register(definition);
     assert.equal(registry.findStoredResource('shop', 'v1', 'things')?.definition, stored);
@@ -147,7 +147,7 @@ describe('the sorts of subresources', () => {
     assert.deepEqual([...subresourcesOf(question), ...subresourcesOf(computed)], []);
   });
 
-  it('are found by their name where a part is meant', () => {
+  it('are found by the name of a part', () => {
     assert.equal(partOf(stored, 'status'), part);
     assert.throws(() => partOf(stored, 'scale'), /things have no part scale/);
   });

@@ -7,7 +7,7 @@ const PATIENCE_MS = 3_000;
 const STEP_MS = 50;
 const SCAN_ROWS = 500;
 
-/** A store that knows pages at a version only. */
+/** A store that only knows pages at a version. */
 export interface PageSource {
   list(query: ListQuery): Promise<ListPage>;
   head(): Promise<bigint>;

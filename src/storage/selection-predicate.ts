@@ -1,20 +1,20 @@
 import type { FieldSelector } from '../machinery/field-selector.js';
 import type { LabelSelector, Labels } from '../machinery/label-selector.js';
 
-/** What selection looks at in one state of an object; extracted once per state. */
+/** The attributes of one state of an object that selection needs; extracted once per state. */
 export interface ObjectAttributes {
-  /** Who extracted it: attributes of another source say nothing. */
+  /** The source that extracted them; attributes of another source mean nothing. */
   readonly source: AttributeSource;
   readonly labels: Labels | undefined;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Knows how stored text of one kind is looked into. One instance per kind, so that its results can be kept. */
+/** Extracts attributes from the stored text of one kind. One instance per kind, so that its results can be kept. */
 export interface AttributeSource {
   extract(json: string): ObjectAttributes;
 }
 
-/** Which objects of a resource are wanted. */
+/** Selects the wanted objects of a resource. */
 export interface SelectionPredicate {
   readonly source: AttributeSource;
   readonly labels: LabelSelector;

@@ -1,22 +1,24 @@
 import type { Logger } from '../observability/logger.js';
 import { isNotReadyYet, untilReady } from './until-ready.js';
 
-/** Injection token of the signal that ends the patience of a start: nobody wants the process any more. */
+/** Injection token of the signal that ends the wait of a start, because the process has to stop. */
 export const START_SIGNAL = Symbol('StartSignal');
 
-/** How a starting process deals with a database that is not ready: it waits, says so, and ends when it is told to stop. */
+/**
+ * Lets a starting process wait for a database that is not ready: it logs the reason, and ends when it is told to stop.
+ */
 export class StartPatience {
   constructor(
     private readonly signal: AbortSignal,
     private readonly logger: Pick<Logger, 'warn'>,
-    /** What passes besides errors of storage. */
+    /** Errors that pass with time, besides those of storage. */
     private readonly passes: (error: unknown) => boolean = () => false,
   ) {}
 
   /**
-   * Takes a step again and again until the database is ready for it; the step may have been done in part.
+   * Repeats a step until the database is ready for it. The step may have been done in part.
    *
-   * @throws what no waiting heals, at once; the last error when the start is given up.
+   * @throws at once an error that no wait heals; the last error when the start is given up.
    */
   until<T>(step: () => Promise<T>): Promise<T> {
     return untilReady(step, {
@@ -26,7 +28,7 @@ export class StartPatience {
     });
   }
 
-  /** Takes a step that waits by itself until `stop` is aborted, which is done when the start is given up meanwhile. */
+  /** Runs a step that itself waits until `stop` is aborted; a start that is given up aborts it. */
   async abortable(stop: AbortController, step: () => Promise<void>): Promise<void> {
     const giveUp = () => stop.abort();
     if (this.signal.aborted) giveUp();

@@ -3,10 +3,10 @@ import { StatusError } from '../machinery/status-error.js';
 import { Logger } from '../observability/logger.js';
 import { START_SIGNAL, StartPatience } from './start-patience.js';
 
-/** The patience of a starting process with its database. */
+/** How long a starting process waits for its database. */
 @Module({})
 export class StartModule {
-  /** @param signal ends it; default: nothing does */
+  /** @param signal ends the wait; default: nothing does */
   static of(signal: AbortSignal = new AbortController().signal): DynamicModule {
     return {
       module: StartModule,
@@ -24,7 +24,7 @@ export class StartModule {
   }
 }
 
-/** Answers of the stores count as well as errors of storage. */
+/** Counts errors of the stores as well as errors of storage. */
 function isPassing(error: unknown): boolean {
   return error instanceof StatusError && [503, 504].includes(error.code);
 }

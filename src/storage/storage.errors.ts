@@ -1,15 +1,15 @@
 import type { StorageKey } from './storage.interface.js';
 
 /**
- * What went wrong inside storage, before it is turned into an API error by the registry.
+ * A failure inside storage. The registry turns it into an API error.
  *
  * - `KeyExists`: create found a live object under the key.
- * - `KeyNotFound`: get, update or delete found none.
- * - `NoNamespace`: the object may only be made in a namespace that is there and not being deleted, and it is not.
+ * - `KeyNotFound`: get, update or delete found no object.
+ * - `NoNamespace`: the object may only be made in an existing namespace that is not being deleted.
  * - `Conflict`: the object changed between read and write (retryable by reading again).
  * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
- * - `Expired`: the asked version lies below the compact revision.
- * - `TooLargeVersion`: the asked version lies above the newest one; `resourceVersion` carries the newest.
+ * - `Expired`: the requested version lies below the compact revision.
+ * - `TooLargeVersion`: the requested version lies above the newest one; `resourceVersion` carries the newest.
  * - `Invalid`: the key or the text can't be stored (not JSON, a NUL character, too long); nothing was written.
  * - `Unavailable`: the database did not take the call; nothing was written.
  * - `UnknownOutcome`: the connection broke while a write was under way and its fate could not be learned in time.
@@ -34,7 +34,7 @@ export interface StorageErrorDetails {
   readonly key?: StorageKey;
   readonly resourceVersion?: bigint;
   readonly cause?: unknown;
-  /** What clients may be told of the reason: nothing about hosts, users or statements. */
+  /** The reason in words for clients, without hosts, users or statements. */
   readonly reason?: string | undefined;
 }
 

@@ -27,14 +27,14 @@ export interface Preconditions {
   readonly resourceVersion?: bigint | undefined;
 }
 
-/** Which objects a list or watch is about. No `namespace` means all namespaces; `name` narrows to one object. */
+/** The objects of a list or watch. No `namespace` means all namespaces; `name` narrows to one object. */
 export interface Scope {
   readonly resource: string;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
 }
 
-/** Last key already returned; the next page starts right behind it in (namespace, name) byte order. */
+/** The last key already returned. The next page starts right after it in (namespace, name) byte order. */
 export interface ListPosition {
   readonly namespace: string;
   readonly name: string;
@@ -44,35 +44,37 @@ export interface ListQuery extends Scope {
   /** Exact version to list at. Unset: the newest committed version when the query runs. */
   readonly at?: bigint | undefined;
   /**
-   * Without `at`: any version from this one on will do, and the store answers with what it has at hand (0: whatever
-   * that is). Unset: nothing older than the newest version at the time of the call. One from the future is waited for,
-   * then refused with `TooLargeVersion`.
+   * Without `at`: any version from this one on will do, and the store answers with the version at hand (0: whatever
+   * version that is). Unset: nothing older than the newest version at the time of the call. A future version is waited
+   * for, then refused with `TooLargeVersion`.
    */
   readonly notOlderThan?: bigint | undefined;
   readonly after?: ListPosition | undefined;
   /** Most objects to return; unset: all. */
   readonly limit?: number | undefined;
-  /** A store that has to fetch objects may end the page behind this many; one that holds them need not. */
+  /** A store that has to fetch objects may end the page after this many; a store that holds them need not. */
   readonly pageSize?: number | undefined;
-  /** Only these objects; they are what `limit` counts. `more` may then be true though nothing selected follows. */
+  /**
+   * Select only these objects; `limit` counts only them. `more` may then be true although no selected object follows.
+   */
   readonly select?: SelectionPredicate | undefined;
-  /** Also count the objects behind the page (costs an index scan); not together with `select`. */
+  /** Also count the objects after the page (costs an index scan); not together with `select`. */
   readonly countRemaining?: boolean | undefined;
 }
 
 export interface ListPage {
-  /** The version the page shows: the asked one, else the head at the time of the query. */
+  /** The version that the page shows: the requested one, otherwise the head at the time of the query. */
   readonly resourceVersion: bigint;
   /** In (namespace, name) byte order. */
   readonly items: readonly StoredObject[];
-  /** Whether objects lie behind the page. */
+  /** Whether objects follow the page. */
   readonly more: boolean;
-  /** How many, when asked for. */
+  /** How many objects follow, if requested. */
   readonly remaining?: number | undefined;
 }
 
 /**
- * What an update function wants done. `write` with no live object creates it; `delete` removes the object and logs
+ * The decision of an update function. `write` with no live object creates it; `delete` removes the object and logs
  * `json` as its last state; `unchanged` writes nothing and answers with the live object.
  */
 export type UpdateDecision =
@@ -82,18 +84,18 @@ export type UpdateDecision =
 
 export interface CreateOptions {
   /**
-   * Whether the namespace of the key must be there and not be deleted, judged in the transaction of the write: when a
-   * namespace terminates, nothing is made in it behind the back of whoever empties it.
+   * Whether the namespace of the key must exist and not be deleted, checked in the transaction of the write. So no
+   * object appears in a terminating namespace unnoticed by the process that empties it.
    */
   readonly inLiveNamespace?: boolean | undefined;
 }
 
-/** `inLiveNamespace` is about objects that the update creates. */
+/** `inLiveNamespace` applies to objects that the update creates. */
 export interface UpdateOptions extends CreateOptions {
   readonly preconditions?: Preconditions | undefined;
   /** Call the update function with `undefined` instead of failing with `KeyNotFound`. */
   readonly ignoreNotFound?: boolean | undefined;
-  /** A copy the caller holds already; tried first, replaced by a fresh read when it turns out stale. */
+  /** A copy that the caller already holds. It is tried first, and replaced by a fresh read if it turns out stale. */
   readonly hint?: StoredObject | undefined;
 }
 
@@ -115,65 +117,68 @@ export interface Change {
   readonly previousJson: string | undefined;
 }
 
-/** Changes in version order, and the version up to which the subscription now is complete (`position`). */
+/** Changes in version order, and the version up to which the subscription is now complete (`position`). */
 export interface ChangeBatch {
   readonly changes: readonly Change[];
   readonly position: bigint;
 }
 
 /**
- * An ordered stream of changes. No change of the scope is skipped or doubled; one that can't keep up is ended with
- * `SlowConsumer`, one that the store can't continue (epoch change, history lost) with `Expired`.
+ * An ordered stream of changes. No change of the scope is skipped or doubled. A stream that can't keep up ends with
+ * `SlowConsumer`; one that the store can't continue (epoch change, history lost) ends with `Expired`.
  */
 export interface ChangeSubscription {
-  /** Resolves with the next batch (which may be empty: only the position moved); undefined after `close()`. */
+  /** Resolves with the next batch, which may be empty when only the position moved; undefined after `close()`. */
   next(): Promise<ChangeBatch | undefined>;
-  /** Calls back once when an error ends the stream, also while nobody waits for the next batch. */
+  /** Calls back once when an error ends the stream, even while nobody waits for the next batch. */
   onFailure(listener: () => void): void;
   close(): void;
 }
 
-/** Where to look for objects that nobody wrote for a while. */
+/** Looks for objects that have not been written for a while. */
 export interface AgedQuery {
   readonly resource: string;
-  /** Only objects whose last write lies at least this long back, in milliseconds by the clock of the database. */
+  /** Only objects whose last write is at least this old, in milliseconds by the clock of the database. */
   readonly ageMs: number;
-  /** Where an earlier page ended. */
+  /** The end of an earlier page. */
   readonly after?: ListPosition | undefined;
-  /** Most objects to look at; bounds the work of one call, whatever it finds. */
+  /** Most objects to look at; limits the work of one call, whatever it finds. */
   readonly scan: number;
 }
 
 export interface AgedPage {
-  /** In (namespace, name) byte order. An object that is due may be missing for as long as two rounds of log upkeep. */
+  /** In (namespace, name) byte order. An object that is due may be missing for up to two rounds of log upkeep. */
   readonly items: readonly StoredObject[];
-  /** Where to go on; undefined when the last object of the resource was looked at. */
+  /** Where to go on; undefined after the last object of the resource. */
   readonly next: ListPosition | undefined;
 }
 
 /**
- * Versions that may have been handed out and are not part of the history any more: those strictly between the two.
- * A fail-over to a standby that lagged leaves such a gap. Nothing can be read at or watched from a version in it.
+ * Versions that may have been handed out but are not part of the history any more: those strictly between the two. A
+ * fail-over to a standby that lagged leaves such a gap. Nothing can be read or watched from a version in it.
  */
 export interface LostVersions {
   readonly after: bigint;
   readonly until: bigint;
 }
 
-/** Injection token of the {@link Storage} that requests are answered from. */
+/** Injection token of the {@link Storage} that answers requests. */
 export const STORAGE = Symbol('Storage');
 
 /**
- * The store of all objects. Versions are one global sequence whose order is commit order: whoever sees version n has
- * every change up to n. Every method throws `StorageError` only.
+ * The store of all objects. Versions are one global sequence in commit order: a reader that sees version n has every
+ * change up to n. Every method throws only `StorageError`.
  */
 export interface Storage {
-  /** Writes a new object; `KeyExists` when one lives there, `NoNamespace` when the options ask for one. */
+  /**
+   * Writes a new object. `KeyExists` when the key has one; `NoNamespace` when the options ask for a live namespace and
+   * there is none.
+   */
   create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject>;
 
   /**
-   * The newest committed state, nothing older than what was committed when the call began; undefined when there is
-   * none. `notOlderThan` allows an older state as in a list.
+   * The newest committed state, nothing older than the commits before the call began; undefined when the object does
+   * not exist. `notOlderThan` allows an older state, as in a list.
    */
   get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined>;
 
@@ -181,9 +186,9 @@ export interface Storage {
   list(query: ListQuery): Promise<ListPage>;
 
   /**
-   * Reads the live object, asks `tryUpdate` what to do with it and writes that under the version it was read at;
-   * starts over when another writer came between. `tryUpdate` may be called several times and must not keep state.
-   * Whatever it throws ends the update and is rethrown unchanged.
+   * Reads the live object, calls `tryUpdate` to decide what to do with it, and writes the result under the version it
+   * was read at. Starts over when another writer came in between. `tryUpdate` may be called several times and must not
+   * keep state. Its errors end the update and are rethrown unchanged.
    */
   guaranteedUpdate(
     key: StorageKey,
@@ -203,10 +208,12 @@ export interface Storage {
   /** Changes of the scope with a version above `from`. `Expired` when `from` lies below the compact revision. */
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription>;
 
-  /** One page of the objects that were not written for a while: neither created nor updated. */
+  /** One page of the objects that have not been created or updated for a while. */
   aged(query: AgedQuery): Promise<AgedPage>;
 
-  /** The newest gap of versions this process knows of; whoever resumes from memory must refuse a version in it. */
+  /**
+   * The newest gap of versions that this process knows. A caller that resumes from memory must refuse a version in it.
+   */
   lostVersions(): LostVersions | undefined;
 
   /** Cheap probe of the database; throws `Unavailable` when it does not answer or no write gets through. */

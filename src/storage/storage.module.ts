@@ -10,19 +10,19 @@ import { resolveOptions } from './postgres/postgres-storage-options.js';
 import { StartPatience } from './start-patience.js';
 import { STORAGE, type Storage } from './storage.interface.js';
 
-/** How long reads of the cache may go on when the process stops. */
+/** How long a stopping process lets the reads of the cache go on. */
 const cachePatienceMs = 5_000;
 
-/** The options with the database settled, which `--database-url` may leave open. */
+/** The storage options with the database URL settled; `--database-url` may leave it open. */
 type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
 
 /**
- * The store in its layers: `PostgresStorage` is the database itself, `STORAGE` what requests are answered from, which is
- * the database behind its watch cache unless that is switched off.
+ * The store in its layers. `PostgresStorage` is the database itself. `STORAGE` answers requests: it is the database
+ * behind its watch cache, unless the cache is switched off.
  *
- * Making the providers opens nothing. The database is opened when the module starts, which is before any module that
- * imports this one, and closed after all of them have stopped. A factory that opens it would leave it open when another
- * provider fails: Nest hands nobody a half-made application that could be closed.
+ * Making the providers opens nothing. The database is opened when the module starts, before any module that imports
+ * this one, and closed after all of them have stopped. A factory that opened it would leave it open when another
+ * provider fails, because Nest hands out no half-made application that could be closed.
  */
 @Module({
   providers: [
@@ -62,7 +62,7 @@ export class StorageModule implements OnModuleInit, OnApplicationShutdown {
 
   /** Ends all watches, lets writes under way finish, closes every connection. */
   async onApplicationShutdown(): Promise<void> {
-    // The cache waits for what it reads just now.
+    // The cache waits for its present reads.
     const late = setTimeout(() => this.database.giveUp(), cachePatienceMs);
     try {
       if (this.storage instanceof CachedStorage) await this.storage.stop();

@@ -4,7 +4,7 @@ import { startTestPostgres } from '../../test/support/test-postgres.js';
 import { createPostgresStorage } from './postgres/postgres-storage.js';
 import { isNotReadyYet } from './until-ready.js';
 
-it('a server without the TLS that the URL asks for is nothing to wait for', async () => {
+it('the start does not wait for a server without the TLS that the URL asks for', async () => {
   const postgres = await startTestPostgres();
   try {
     const databaseUrl = `${await postgres.createTestDatabase()}?sslmode=require`;

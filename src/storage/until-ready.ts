@@ -3,19 +3,19 @@ import { StorageError, type StorageErrorCode } from './storage.errors.js';
 import { Backoff, untilAborted } from './wait.js';
 
 export interface UntilReadyOptions {
-  /** Gives up waiting. */
+  /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Hears why the step has to wait, once for each reason. */
+  /** Is told why the step has to wait, once for each reason. */
   readonly onWait: (error: unknown) => void;
-  /** What else passes; default: what `isNotReadyYet` says. */
+  /** Decides which errors pass with time; default: `isNotReadyYet`. */
   readonly passes?: (error: unknown) => boolean;
 }
 
 const passing: ReadonlySet<StorageErrorCode> = new Set(['Unavailable', 'UnknownOutcome', 'TooLargeVersion', 'Expired']);
-/** Classes of SQLSTATE that no waiting heals: wrong password or role, no such database, missing rights or relations. */
+/** Classes of SQLSTATE that no wait heals: wrong password or role, no such database, missing rights or relations. */
 const lasting = ['28', '3D', '42', '3F'];
 
-/** Certificates that no waiting makes good. */
+/** Certificate errors that no wait heals. */
 const lastingTls: ReadonlySet<unknown> = new Set([
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -30,10 +30,10 @@ function isLasting(cause: Error): boolean {
   return lastingTls.has((cause as { code?: unknown }).code) || cause.message === noTls || cause.message === noPassword;
 }
 
-/** What the driver says when the URL asks for TLS and the server has none. */
+/** The message of the driver when the URL asks for TLS and the server has none. */
 const noTls = 'The server does not support SSL connections';
 
-/** Whether no waiting heals what a connection failed with. */
+/** Whether no wait heals the error of a connection. */
 export function isHopeless(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isLasting(cause)) return true;
@@ -41,21 +41,21 @@ export function isHopeless(error: unknown): boolean {
   return false;
 }
 
-/** Whether an error of storage means no more than that the database is not there yet, or busy, or behind. */
+/** Whether an error of storage only means that the database is not there yet, is busy, or is behind. */
 export function isNotReadyYet(error: unknown): boolean {
   if (isHopeless(error)) return false;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof StorageError) || !passing.has(cause.code)) continue;
-    // Settings that can't be worked with have neither a cause nor a reason that passes.
+    // Unusable settings have neither a cause nor a reason that passes.
     return cause.code !== 'Unavailable' || cause.cause !== undefined || cause.reason !== undefined;
   }
   return false;
 }
 
 /**
- * Runs a step of the start again and again until the database is ready for it. The step may have been done in part.
+ * Repeats a step of the start until the database is ready for it. The step may have been done in part.
  *
- * @throws what the step throws for any other reason, or its last error when `signal` is aborted.
+ * @throws the error of the step if it has any other reason, or its last error when `signal` is aborted.
  */
 export async function untilReady<T>(
   step: () => Promise<T>,

@@ -5,7 +5,7 @@ export class Backoff {
   private readonly random: () => number;
   private nextMs: number;
 
-  /** `random` answers from 0 to below 1. */
+  /** `random` returns numbers from 0 to below 1. */
   constructor(firstMs: number, mostMs: number, random: () => number = Math.random) {
     this.random = random;
     this.firstMs = firstMs;
@@ -24,7 +24,7 @@ export class Backoff {
   }
 }
 
-/** Resolves after `ms` milliseconds, or at once when the signal is or becomes aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
 export function untilAborted(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

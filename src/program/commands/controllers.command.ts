@@ -39,7 +39,7 @@ export const controllersCommand: Command = {
       logger,
       signal,
     ).catch((error: unknown) => {
-      // It waited for the database, and is not to wait any more.
+      // It was told to stop while it waited for the database.
       if (signal.aborted) return undefined;
       throw error;
     });

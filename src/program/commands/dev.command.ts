@@ -47,7 +47,7 @@ export const devCommand: Command = {
       await context.signals.wait();
       context.signals.endWithin(stopLimit(parsed.api));
     } catch (error) {
-      // The reason not to start matters more than what goes wrong while tidying up.
+      // The reason for not starting matters more than faults while cleaning up.
       await stopAll(started).catch((failure: unknown) => logger.error('could not stop cleanly', { error: failure }));
       throw error;
     }
@@ -63,7 +63,7 @@ async function start(
   started: Running[],
 ): Promise<void> {
   const directory = resolve(parsed.dev.dataDir);
-  // Root's folder is passed through by the user Postgres runs as; what is secret inside has a mode of its own.
+  // The user that runs Postgres passes through root's folder; secret files inside have a mode of their own.
   await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const lock = await lockDirectory(directory);
   started.push({ stop: () => lock.release() });
@@ -114,7 +114,7 @@ function completeOptions(
   const tls =
     tlsCertFile === undefined || tlsPrivateKeyFile === undefined ? ownTls : { tlsCertFile, tlsPrivateKeyFile };
   const clientCaFile = given.has('client-ca-file') ? parsed.authentication.clientCaFile : pki.authorityFile;
-  // Who brings an authority of proxies, or says what they send, decides alone.
+  // Flags about the authority or the headers of proxies switch the defaults off.
   const bringsProxies = [...given].some((flag) => flag.startsWith('requestheader-'));
   const proxies = bringsProxies ? {} : proxyOptions(pki.proxyAuthorityFile);
   return {
@@ -143,7 +143,7 @@ function withLoopFiles(
   };
 }
 
-/** Tokens of service accounts can be asked for out of the box; who brings keys decides alone. */
+/** Service accounts can get tokens without further flags. A user who brings keys replaces this default. */
 async function withTokenKey(options: ServerOptions, directory: string): Promise<ServerOptions> {
   const { authentication } = options;
   const { serviceAccountKeyFile, serviceAccountSigningKeyFile } = authentication;
@@ -152,9 +152,9 @@ async function withTokenKey(options: ServerOptions, directory: string): Promise<
   return { ...options, authentication: { ...authentication, serviceAccountSigningKeyFile: file } };
 }
 
-/** What the serving certificate is checked against. */
+/** The certificate that clients check the serving certificate with. */
 async function authorityOf({ secureServing }: ServerOptions, given: ReadonlySet<string>, pki: Pki): Promise<string> {
-  // A certificate of the user's own is trusted as it is: we do not know who signed it.
+  // A certificate of the user's own is trusted by itself: we do not know who signed it.
   return given.has('tls-cert-file') ? readFile(secureServing.tlsCertFile, 'utf8') : pki.servingAuthority;
 }
 

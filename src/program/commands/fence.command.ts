@@ -16,7 +16,7 @@ export const fenceCommand: Command = {
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     const { fence } = await import('../../storage/postgres/fence.js');
     const result = await fence(databaseUrl, { bump: BigInt(options.bump), force: options.force });
-    context.print(`Newest version was ${result.before}; versions go on behind ${result.head}`);
+    context.print(`Newest version was ${result.before}; versions continue after ${result.head}`);
     context.print(`Epoch ${result.epoch} began; lists and watches from before ${result.head} answer 410`);
     if (result.connections > 0) context.print(`${result.connections} connections of running processes will notice`);
   },

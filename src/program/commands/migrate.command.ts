@@ -23,7 +23,7 @@ export const migrateCommand: Command = {
   },
 };
 
-/** Applies what is missing and logs it. */
+/** Applies missing migrations and changed functions, and logs them. */
 export async function migrateDatabase(databaseUrl: string, logger: Logger): Promise<void> {
   const { migrate } = await import('../../storage/postgres/migrate.js');
   const { applied, functions, version } = await migrate(databaseUrl);

@@ -70,7 +70,7 @@ function controllersFlags(pki: Pki, tokenKey: string): Flags {
   ];
 }
 
-/** As a shell takes it. */
+/** The command line in the form that a shell reads. */
 function commandLine(command: string, flags: Flags): string {
   const quoted = (text: string) => (/^[\w./:@=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const near = relative(process.cwd(), program);

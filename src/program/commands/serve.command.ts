@@ -33,7 +33,7 @@ export const serveCommand: Command = {
       secureServing: await withServingCertificate(parsed),
     };
     const server = await startServing(options, { signal: signals.signal }).catch((error: unknown) => {
-      // It waited for the database, and is not to wait any more.
+      // It was told to stop while it waited for the database.
       if (signals.signal.aborted) return undefined;
       throw error;
     });

@@ -12,7 +12,7 @@ export interface KeyPair {
   readonly privateKey: string;
 }
 
-/** What a certificate has to be for. */
+/** The requirements on a certificate. */
 export interface CertificateRequest {
   readonly commonName: string;
   readonly organization?: string;
@@ -23,7 +23,7 @@ export interface CertificateRequest {
 }
 
 const dayMs = 86_400_000;
-/** Clocks of clients may run behind ours by this much. */
+/** The clocks of clients may be late by this much. */
 const backdateMs = 3_600_000;
 
 /** Makes an ECDSA P-256 key and a certificate for it, signed by `issuer`, or by itself without one. */
@@ -58,15 +58,15 @@ export async function issueCertificate(request: CertificateRequest, now: number,
   return { certificate, privateKey: privateKeyPem(keys.privateKey) };
 }
 
-/** A private key in the form of its own algorithm: not every client reads the general one (PKCS#8) for ECDSA. */
+/** A private key in the form of its own algorithm: for ECDSA, not every client reads the general form (PKCS#8). */
 export function privateKeyPem(key: KeyObject): string {
   const type = key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1';
   return String(key.export({ type, format: 'pem' }));
 }
 
 /**
- * Whether a stored pair still serves a request: certificate and key belong together, the issuer signed it (itself
- * without one), every name is in it and it lasts for `minimumDays` more.
+ * Whether a stored pair still serves a request: certificate and key belong together, the issuer signed it (without one
+ * it signed itself), every name is in it, and it lasts for `minimumDays` more.
  */
 export function isUsable(
   pair: KeyPair,
@@ -84,7 +84,7 @@ export function isUsable(
     const present = new Set(subjectNames(certificate));
     return (request.names ?? []).every((name) => present.has(isIP(name) === 0 ? name : canonicalAddress(name)));
   } catch {
-    // Damaged or foreign files: not usable, whatever is wrong with them.
+    // Damaged or foreign files are not usable, whatever is wrong with them.
     return false;
   }
 }
@@ -97,9 +97,9 @@ function subjectNames(certificate: X509Certificate): string[] {
 }
 
 /**
- * Why a pair that others made can't be used now; undefined when it can. Its names and its issuer are theirs to choose.
+ * Why a pair that others made can't be used now; undefined when it can. Its names and its issuer are up to them.
  *
- * @param issuer has to have signed it, when given.
+ * @param issuer must have signed the certificate, when given.
  */
 export function foreignProblem(
   pair: KeyPair,

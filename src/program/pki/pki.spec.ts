@@ -54,7 +54,7 @@ describe('pki', () => {
     assert.equal((await stat(directory)).mode & 0o077, 0);
   });
 
-  it('serves and identifies over TLS', async () => {
+  it('makes certificates that serve and identify over TLS', async () => {
     const pki = await ensurePki(at(now));
     const server = createServer(
       {
@@ -84,7 +84,7 @@ describe('pki', () => {
     server.close();
   });
 
-  it('keeps what is good', async () => {
+  it('keeps good files', async () => {
     const first = await ensurePki(at(now));
     const serving = await servingOf(first);
     const second = await ensurePki(at(now + 100 * day));
@@ -93,7 +93,7 @@ describe('pki', () => {
     assert.equal((await servingOf(second)).fingerprint256, serving.fingerprint256);
   });
 
-  it('renews a leaf near its end, and one that lacks the address', async () => {
+  it('renews a leaf certificate that expires soon or lacks the address', async () => {
     const first = await ensurePki(at(now));
     const later = await ensurePki(at(now + 340 * day));
     assert.equal(later.authority, first.authority);
@@ -103,7 +103,7 @@ describe('pki', () => {
     assert.ok((await servingOf(elsewhere)).checkIP('192.0.2.7'));
   });
 
-  it('replaces files that are gone, and everything signed by a replaced authority', async () => {
+  it('replaces missing files, and everything signed by a replaced authority', async () => {
     const first = await ensurePki(at(now));
     await rm(join(directory, 'admin.key'));
     const second = await ensurePki(at(now));
@@ -115,7 +115,7 @@ describe('pki', () => {
     assert.ok((await servingOf(third)).verify(new X509Certificate(third.authority).publicKey));
   });
 
-  it('writes keys in the form of their algorithm, which every client reads', async () => {
+  it('writes keys in the form of their algorithm, for every client', async () => {
     const pki = await ensurePki(at(now));
     for (const file of ['ca.key', 'apiserver.key', 'admin.key', 'front-proxy-ca.key']) {
       assert.match(await readFile(join(directory, file), 'utf8'), /^-----BEGIN EC PRIVATE KEY-----\n/, file);
@@ -143,7 +143,7 @@ describe('pki', () => {
       folder = await mkdtemp(join(directory, 'foreign-'));
     });
 
-    it('uses a serving certificate that works, whatever its names, and lets clients trust it', async () => {
+    it('uses a working serving certificate, whatever its names, and lets clients trust it', async () => {
       const company = await TestIdentity.root('company');
       const serving = await company.issue({ subject: [{ CN: ['api'] }], usages: [serverAuth] });
       await put('apiserver.crt', serving.cert);
@@ -158,7 +158,7 @@ describe('pki', () => {
       assert.deepEqual(await contents(), before);
     });
 
-    it('uses an authority that works, and signs with it', async () => {
+    it('uses a working authority, and signs with it', async () => {
       const company = await TestIdentity.root('company');
       await put('ca.crt', company.cert);
       await put('ca.key', company.key);
@@ -168,7 +168,7 @@ describe('pki', () => {
       assert.equal(pki.servingAuthority, company.cert);
     });
 
-    it('says what is wrong with those that do not, and overwrites none', async () => {
+    it('names the fault of unusable files, and overwrites none', async () => {
       const company = await TestIdentity.root('company');
       const [one, other] = [
         await company.issue({ subject: [{ CN: ['a'] }] }),
@@ -199,7 +199,7 @@ describe('pki', () => {
       }
     });
 
-    it('keeps a key of account tokens, and refuses what is none', async () => {
+    it('keeps a key of account tokens, and refuses other files in its place', async () => {
       const { key } = await TestIdentity.root('any');
       await put('service-account.key', key);
       await ensureServiceAccountKey(folder);
@@ -234,7 +234,7 @@ describe('pki', () => {
     assert.ok(certificate.verify(certificate.publicKey));
     await ensureSelfSignedServing(options);
     assert.equal(await readFile(files.certificateFile, 'utf8'), text);
-    // Beside an authority its certificate is as good.
+    // Beside an authority this certificate is as good.
     const pki = await ensurePki(at(now));
     const shared = await servingOf(pki);
     await ensureSelfSignedServing(at(now));

@@ -15,13 +15,13 @@ import {
 
 const authorityDays = 3650;
 const leafDays = 365;
-/** A pair that ends sooner than this is replaced at the next start. */
+/** A pair that expires sooner than this is replaced at the next start. */
 const renewalDays = 30;
 
 export interface PkiOptions {
   readonly directory: string;
   readonly bindAddress: string;
-  /** Range of Service addresses; its first one is the API's own Service. */
+  /** Range of Service addresses; its first address is that of the API's own Service. */
   readonly serviceClusterIpRange: string;
   /** Further DNS names and IP addresses of the serving certificate. */
   readonly names?: readonly string[];
@@ -40,18 +40,18 @@ export interface Pki {
   readonly authority: string;
   readonly authorityKeyFile: string;
   readonly serving: KeyPairFiles;
-  /** What clients check the serving certificate against: our authority, or a foreign certificate as it is. */
+  /** Clients check the serving certificate with this: our authority, or a foreign certificate itself. */
   readonly servingAuthorityFile: string;
   readonly servingAuthority: string;
   readonly admin: KeyPair;
-  /** Of authenticating proxies, which is another one than that of users. */
+  /** The authority of authenticating proxies, which differs from that of users. */
   readonly proxyAuthorityFile: string;
 }
 
 /**
- * Makes what is missing in `directory`: an authority, a serving certificate, an administrator's client certificate (user
- * `admin`, group `system:masters`) and an authority of proxies. Files that are still good stay as they are. Files that
- * others made are used, and never overwritten.
+ * Makes missing files in `directory`: an authority, a serving certificate, an administrator's client certificate (user
+ * `admin`, group `system:masters`) and an authority of proxies. Files that are still good are kept. Files that others
+ * made are used and never overwritten.
  *
  * @throws StartupError for a foreign file that can't be used.
  */
@@ -81,8 +81,8 @@ export async function ensurePki(options: PkiOptions): Promise<Pki> {
 }
 
 /**
- * Makes a serving certificate that signs itself, unless a good one is in `directory` (whoever made or signed it). For
- * processes without --tls-cert-file: clients have to be given this very certificate to trust.
+ * Makes a self-signed serving certificate, unless `directory` has a good one (whoever made or signed it). For processes
+ * without --tls-cert-file: clients have to get this very certificate to trust it.
  *
  * @throws StartupError for a foreign file that can't be used.
  */
@@ -137,7 +137,7 @@ async function ensurePair(
     );
   }
   const pair = await issueCertificate(request, now, issuer);
-  // Key first: when we stop between the two, the next start sees that they do not belong together.
+  // The key comes first: after a stop between the two, the next start sees that they do not belong together.
   await own.write(`${name}.key`, pair.privateKey, 0o600);
   await own.write(`${name}.crt`, pair.certificate, 0o644);
   return { pair, files };

@@ -1,6 +1,6 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 
-/** What proxies and extension servers expect who were made for the reference server. */
+/** The headers that proxies and extension servers made for the reference server expect. */
 export const proxyHeaders = {
   requestheaderAllowedNames: ['front-proxy-client'],
   requestheaderUsernameHeaders: ['X-Remote-User'],
@@ -8,7 +8,10 @@ export const proxyHeaders = {
   requestheaderExtraHeadersPrefix: ['X-Remote-Extra-'],
 } as const;
 
-/** Proxies with certificates of an authority of their own, named `front-proxy-client`, and their usual headers. */
+/**
+ * Options for proxies with certificates of an authority of their own, named `front-proxy-client`, and their usual
+ * headers.
+ */
 export function proxyOptions(authorityFile: string): Partial<AuthenticationOptions> {
   return { requestheaderClientCaFile: authorityFile, ...proxyHeaders };
 }

@@ -8,11 +8,12 @@ const fileName = 'service-account.key';
 const rsaBits = 2048;
 
 /**
- * Makes the key that service account tokens are signed with, unless a readable one is in `directory`: tokens outlive
- * restarts. RSA, because other parties that check tokens know RS256 before anything else.
+ * Makes the key that signs service account tokens, unless `directory` has a readable one: tokens outlive restarts. RSA,
+ * because every party that checks tokens knows RS256.
  *
  * @returns the path of the private key in PEM.
- * @throws StartupError when somebody else put something there that is no key.
+ *
+ * @throws StartupError when the file is foreign and is no key.
  */
 export async function ensureServiceAccountKey(directory: string): Promise<string> {
   const files = new OwnFiles(directory);

@@ -16,7 +16,7 @@ const platformNames: Readonly<Record<string, string>> = { win32: 'windows' };
 /**
  * The Postgres of the installed platform package.
  *
- * @throws StartupError when the registry has none for this platform or it is not installed.
+ * @throws StartupError when this platform has no package or it is not installed.
  */
 export function locateBinaries(): PostgresBinaries {
   const platform = `${platformNames[process.platform] ?? process.platform}-${process.arch}`;
@@ -38,8 +38,8 @@ export function binariesIn(root: string): PostgresBinaries {
 }
 
 /**
- * Makes the links between library versions that npm packages cannot carry and that the package's install script makes
- * unless scripts are off. False when some are missing and the folder is not writable.
+ * Makes the links between library versions. npm packages cannot contain them; the install script of the package makes
+ * them unless scripts are off. False when some are missing and the folder is not writable.
  */
 export async function ensureLibraryLinks(binaries: PostgresBinaries): Promise<boolean> {
   for (const { source, target } of await readLinks(binaries)) {
@@ -49,14 +49,14 @@ export async function ensureLibraryLinks(binaries: PostgresBinaries): Promise<bo
     } catch (error) {
       const code = errorCode(error);
       if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return false;
-      // Another process made it meanwhile.
+      // Another process made it in the meantime.
       if (code !== 'EEXIST') throw error;
     }
   }
   return true;
 }
 
-/** Copies an installation; a copy that was not finished is never taken for one. */
+/** Copies an installation. An unfinished copy is never used. */
 export async function copyBinaries(from: PostgresBinaries, to: string): Promise<PostgresBinaries> {
   const copy = binariesIn(to);
   if (!(await isPresent(to))) {
@@ -85,7 +85,7 @@ async function readLinks(binaries: PostgresBinaries): Promise<readonly Link[]> {
     throw new StartupError(`cannot read ${list}: ${errorText(error)}`, { cause: error });
   }
   if (!Array.isArray(entries)) throw new StartupError(`${list} is not a list of links`);
-  // Paths in the list start at the package's folder, the parent of `native`.
+  // Paths in the list start at the folder of the package, the parent of `native`.
   return (entries as Link[]).map(({ source, target }) => ({
     source: inside(binaries.root, source),
     target: inside(binaries.root, target),

@@ -11,7 +11,7 @@ import { ourUserName, runAs, type ServiceUser } from './service-user.js';
 export const roleName = 'plinth';
 
 /**
- * Makes the data directory unless there is one; a half-made one is never taken for complete.
+ * Makes the data directory unless it exists. A half-made one is never used.
  *
  * @throws StartupError when the data are of another major version or the directory holds something else.
  */
@@ -43,8 +43,8 @@ export async function initialiseCluster(home: PostgresHome, user: ServiceUser): 
 }
 
 /**
- * Who may connect. The superuser: through the socket only, as the user of this process, without a password. Every other
- * role: with its password, through the socket or on loopback.
+ * Writes who may connect. The superuser connects only through the socket, as the user of this process, without a
+ * password. Every other role connects with its password, through the socket or on loopback.
  */
 export async function writeAccessRules(home: PostgresHome, user: ServiceUser): Promise<void> {
   const files = {
@@ -65,7 +65,7 @@ export async function writeAccessRules(home: PostgresHome, user: ServiceUser): P
   }
 }
 
-/** Nothing of ours but the search path: variables such as PGDATA would change what Postgres does. */
+/** Only the search path of ours: variables such as PGDATA would change the behaviour of Postgres. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   return { PATH: environment.PATH, LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -9,7 +9,7 @@ import { copyBinaries, ensureLibraryLinks, type PostgresBinaries } from './binar
 import { changeNote, notePath, readNote } from './note.js';
 import { runAs, type ServiceUser } from './service-user.js';
 
-/** Where one embedded Postgres keeps its things. */
+/** The folders of one embedded Postgres. */
 export interface PostgresHome {
   readonly binaries: PostgresBinaries;
   readonly dataDirectory: string;
@@ -20,7 +20,7 @@ export interface PostgresHome {
 export interface PostgresHomeOptions {
   /** The folder the user chose, absolute. */
   readonly directory: string;
-  /** Root of the places used when the service user cannot reach `directory`. */
+  /** Root of the folders to use when the service user cannot reach `directory`. */
   readonly fallbackRoot: string;
   readonly user: ServiceUser;
   readonly binaries: PostgresBinaries;
@@ -31,8 +31,8 @@ export interface PostgresHomeOptions {
 const longestSocketDirectory = 88;
 
 /**
- * Settles the folders and makes them reachable for the service user only. When that user cannot pass through to
- * `directory` (for example below a home of mode 700, with us being root), data and a copy of the programs go below
+ * Chooses the folders and makes them accessible to the service user only. When that user cannot pass through to
+ * `directory` (for example below a home of mode 700, when we are root), data and a copy of the programs go below
  * `fallbackRoot`, and `postgres.json` in `directory` says where.
  */
 export async function preparePostgresHome(options: PostgresHomeOptions): Promise<PostgresHome> {
@@ -53,7 +53,7 @@ async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeO
   if (recorded !== undefined) {
     if (await exists(join(recorded, 'postgres'))) return recorded;
     throw new StartupError(
-      `${notePath(directory)} says that the database is in ${recorded}, where it is not: remove the note to start empty`,
+      `${notePath(directory)} says that the database is in ${recorded}, but it is not there: remove the note to start empty`,
     );
   }
   const here = join(directory, 'postgres');
@@ -67,7 +67,7 @@ async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeO
     );
   }
   const left = join(place, 'postgres');
-  // A database without a note belongs to a folder that was deleted: keep it, but do not take it over.
+  // A database without a note belongs to a folder that was deleted: it is kept, but not taken over.
   if (await exists(left)) await rename(left, `${left}.left-${clock.now()}`);
   await mkdir(left, { mode: 0o700 });
   await changeNote(directory, { directory: place });
@@ -82,7 +82,7 @@ async function prepareSocketDirectory(place: string, directory: string, user: Se
   return path;
 }
 
-/** A folder of the service user that nobody else enters. */
+/** A folder of the service user that nobody else may enter. */
 async function own(path: string, user: ServiceUser, mode: number): Promise<void> {
   await mkdir(path, { recursive: true, mode });
   const uid = user.uid ?? process.getuid?.() ?? 0;
@@ -108,8 +108,8 @@ async function adopt(path: string, uid: number, gid: number): Promise<void> {
 }
 
 /**
- * The programs as the user can run them: where they are, or a copy below `copyRoot` when the user cannot reach them or
- * their library links are missing and cannot be made.
+ * Programs that the user can run: those in place, or a copy below `copyRoot` when the user cannot reach them or their
+ * library links are missing and cannot be made.
  *
  * @throws StartupError when they do not run on this system at all.
  */

@@ -4,23 +4,23 @@ import type { Logger } from '../../observability/logger.js';
 import { checkPortFree } from '../port-check.js';
 import { changeNote, readNote } from './note.js';
 
-/** The address that other roles log in on. */
+/** The address where other roles log in. */
 export const loopback = '127.0.0.1';
 
-/** Below what systems hand out to outgoing connections, so that the port is still free at the next start. */
+/** Below the ports that systems give to outgoing connections, so the port is still free at the next start. */
 const choices = { from: 20_000, to: 32_768 } as const;
 const mostTries = 50;
 
 export interface LoopbackPortOptions {
   /** The data folder, which remembers the port. */
   readonly directory: string;
-  /** What the user asked for; undefined: the one from before, or any. */
+  /** The port that the user asked for; undefined: the one from before, or any. */
   readonly wanted: number | undefined;
   readonly logger: Logger;
 }
 
 /**
- * The TCP port of an embedded Postgres: the same at every start, so that addresses which people have noted stay right.
+ * The TCP port of an embedded Postgres. It is the same at every start, so addresses that people have noted stay right.
  *
  * @throws StartupError when the port that the user asked for can't be had.
  */
@@ -39,7 +39,7 @@ export async function chooseLoopbackPort({ directory, wanted, logger }: Loopback
   return port;
 }
 
-/** Whether Postgres could listen on a port of loopback just now. */
+/** Whether Postgres could listen on a port of loopback at this moment. */
 export async function isPortFree(port: number): Promise<boolean> {
   try {
     await checkPortFree(loopback, port);

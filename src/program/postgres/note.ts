@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { StartupError } from '../../machinery/startup-error.js';
 import { readFileIfPresent, writeFileAtomically } from '../files.js';
 
-/** What the data folder remembers of its embedded Postgres, in `postgres.json`. */
+/** What the data folder records about its embedded Postgres, in `postgres.json`. */
 export interface PostgresNote {
-  /** Where the data are, when that is another folder. Absolute. */
+  /** Where the data are, if that is another folder. Absolute. */
   readonly directory?: string;
   /** TCP port on loopback. */
   readonly port?: number;
@@ -19,12 +19,12 @@ export async function readNote(directory: string): Promise<PostgresNote> {
     const note = JSON.parse(text) as PostgresNote;
     if (isPlace(note.directory) && isPort(note.port) && Object.values(note).length > 0) return note;
   } catch {
-    // As any other text that is no note.
+    // Handled like any other text that is no note.
   }
   throw new StartupError(`${path} is damaged: it must name a "directory" or a "port"`);
 }
 
-/** Remembers more, or something else. */
+/** Changes some fields of the note. */
 export async function changeNote(directory: string, change: PostgresNote): Promise<void> {
   const note = { ...(await readNote(directory)), ...change };
   await writeFileAtomically(notePath(directory), `${JSON.stringify(note)}\n`, 0o644);

@@ -9,15 +9,15 @@ const fastShutdownMs = 30_000;
 const immediateShutdownMs = 10_000;
 
 /**
- * Ends a Postgres that still runs on our data, left by a process that was killed. The caller holds the lock of the
- * folder, so its owner is gone. Afterwards nothing stands in the way of a new start.
+ * Ends a Postgres that still runs on our data because its parent was killed. The caller holds the lock of the folder,
+ * so its owner is gone. Afterwards a new Postgres can start.
  */
 export async function endLeftPostmaster(dataDirectory: string, logger: Logger): Promise<void> {
   const lockFile = join(dataDirectory, 'postmaster.pid');
   const pid = await readPostmasterPid(dataDirectory);
   if (pid === undefined || !isAlive(pid)) return;
   if (!(await runsOn(pid, dataDirectory))) {
-    // The number went to another process meanwhile; Postgres itself would take that one for its predecessor.
+    // The number went to another process in the meantime. Postgres itself would take that process for its predecessor.
     await rm(lockFile, { force: true });
     return;
   }
@@ -49,7 +49,7 @@ export function isAlive(pid: number): boolean {
 }
 
 async function runsOn(pid: number, dataDirectory: string): Promise<boolean> {
-  // A postmaster's working directory is its data directory. Without /proc the lock file has to do.
+  // The working directory of a postmaster is its data directory. Without /proc the lock file has to do.
   if (process.platform !== 'linux') return true;
   try {
     return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(dataDirectory));
@@ -77,7 +77,9 @@ async function endPostmaster(
   return !(await stillRuns(pid, dataDirectory));
 }
 
-/** In a container nobody may collect a process that has ended: it keeps its number, but has no lock file or folder. */
+/**
+ * A process that has ended may never be collected in a container: it keeps its number, but has no lock file or folder.
+ */
 async function stillRuns(pid: number, dataDirectory: string): Promise<boolean> {
   if (!isAlive(pid) || (await readPostmasterPid(dataDirectory)) !== pid) return false;
   return await runsOn(pid, dataDirectory);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { errorText, StartupError } from '../../machinery/startup-error.js';
 
-/** The system user Postgres runs as. `uid` and `gid` are set when it is another one than ours. */
+/** The system user that Postgres runs as. `uid` and `gid` are set when it is not our own user. */
 export interface ServiceUser {
   readonly name: string;
   readonly uid?: number | undefined;
@@ -26,9 +26,10 @@ export function ourUserName(): string {
 }
 
 /**
- * Ourselves, or for root the owner of the data there are, else an unprivileged user: Postgres refuses to run as root.
+ * Our own user. For root it is the owner of existing data, or else an unprivileged user, because Postgres refuses to
+ * run as root.
  *
- * @throws StartupError when there is nobody to run it as.
+ * @throws StartupError when no user is left to run it.
  */
 export async function chooseServiceUser(dataOwner?: number): Promise<ServiceUser> {
   const name = ourUserName();
@@ -49,7 +50,7 @@ export async function chooseServiceUser(dataOwner?: number): Promise<ServiceUser
   return chosen;
 }
 
-/** Runs a short program as the service user; its output on success, else what it said. */
+/** Runs a short program as the service user. Returns its output on success, otherwise its error output. */
 export function runAs(
   user: ServiceUser,
   program: string,

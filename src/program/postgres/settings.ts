@@ -7,9 +7,9 @@ export interface PostgresPort {
 }
 
 /**
- * Settings of the embedded Postgres that differ from its defaults, given at each start so that data made by older
- * versions get them as well. Few on purpose: what is fast here has to be fast on any server. `docs/operations.md` says why
- * each is there.
+ * Settings of the embedded Postgres that differ from its defaults. They are given at each start, so data made by older
+ * versions get them as well. They are few on purpose: the program has to be fast on any server. `docs/operations.md`
+ * gives the reason for each.
  */
 export function serverSettings(socketDirectory: string, { port, listens }: PostgresPort): readonly string[] {
   return [
@@ -17,7 +17,7 @@ export function serverSettings(socketDirectory: string, { port, listens }: Postg
     `port=${port}`,
     `unix_socket_directories=${quoteListEntry(socketDirectory)}`,
     'unix_socket_permissions=0700',
-    // Who does not log in may not hold a connection for long.
+    // A client that does not log in must not hold a connection for long.
     'authentication_timeout=10s',
     'log_checkpoints=off',
     'log_line_prefix=%m [%p] ',

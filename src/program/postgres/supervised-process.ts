@@ -4,9 +4,10 @@ import { identity, type ServiceUser } from './service-user.js';
 
 /**
  * Runs a program for exactly as long as this process lives. A shell in a session of its own (so that Ctrl-C in the
- * terminal reaches us alone) holds one end of a pipe from us; when the pipe closes, be it because we close it or because
- * we were killed, it sends SIGINT to the program, which for Postgres means: end all sessions, write a checkpoint, stop.
- * Nothing is ever written into the pipe, so `read` returns at its end only. The shell ends with the program's status.
+ * terminal reaches only us) holds one end of a pipe from us. When the pipe closes, because we close it or because we
+ * were killed, the shell sends SIGINT to the program. For Postgres that means: end all sessions, write a checkpoint,
+ * stop. Nothing is ever written into the pipe, so `read` returns only at its end. The shell ends with the program's
+ * status.
  */
 const supervisor = `
 exec 3<&0 </dev/null
@@ -29,9 +30,9 @@ export interface ProcessEnd {
 
 export interface SupervisedProcess {
   readonly pid: number | undefined;
-  /** Settles when the process has ended; never rejects once the process was started. */
+  /** Settles when the process has ended. Never rejects once the process was started. */
   readonly ended: Promise<ProcessEnd>;
-  /** Asks the program to stop; `ended` tells when it has. */
+  /** Asks the program to stop; `ended` settles when it has. */
   stop(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
 
-/** What Node's cluster module says between parent and worker; it has no public form. */
+/** The messages of Node's cluster module between parent and worker; they have no public form. */
 interface ClusterMessage {
   readonly cmd?: unknown;
   readonly act?: unknown;
@@ -11,13 +11,13 @@ interface ClusterMessage {
 const clusterCommand = 'NODE_CLUSTER';
 
 /**
- * Takes care of the connection that was handed to a worker when that worker ends. The parent keeps a connection open
- * until the worker says that it took it; the cluster module waits for that answer for good when the worker dies first,
- * and the client with it. Here the parent answers in the place of the dead worker that it was not taken, so that another
- * worker gets it: nothing of it has been read.
+ * Rescues the connection that was handed to a worker when that worker ends. The parent keeps a connection open until
+ * the worker says that it took it. If the worker dies first, the cluster module waits for that answer for good, and the
+ * client with it. Here the parent answers for the dead worker that the connection was not taken. So another worker gets
+ * it, with nothing of it read yet.
  *
- * Watches the channel rather than owning the listener, because that leaves scheduling, and all else about a shared port,
- * to Node. Should the messages of Node change, nothing is recognised and things are as without this; a test would fail.
+ * It watches the channel instead of owning the listener, which leaves scheduling and everything else about a shared
+ * port to Node. If the messages of Node change, nothing is recognised and nothing is rescued; a test would fail.
  */
 export function rescueConnections(worker: Worker): void {
   const channel = worker.process;
@@ -32,12 +32,12 @@ export function rescueConnections(worker: Worker): void {
     if (cmd === clusterCommand && ack !== undefined) unanswered.delete(ack);
   });
   const release = (): void => {
-    // While the channel stands, the worker is still among those that connections are handed to.
+    // While the channel stands, the worker still gets connections.
     if (worker.isConnected()) return;
     for (const ack of unanswered) channel.emit('internalMessage', { cmd: clusterCommand, ack, accepted: false });
     unanswered.clear();
   };
-  // Either may come first, and with a connection under way the first one does not come at all.
+  // Either event may come first, and with a connection under way the first one does not come at all.
   worker.once('disconnect', release);
   worker.once('exit', release);
 }

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import type { MetricFamilies } from '../../observability/metrics.js';
 import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 
-/** The parent needs at most two seconds to hear from all workers. */
+/** The parent waits at most two seconds for the answers of all workers. */
 const gatherMs = 4_000;
 
 type Message<Type extends ParentMessage['type']> = Extract<ParentMessage, { type: Type }>;
@@ -27,7 +27,7 @@ export class ParentLink {
     this.stop = listener;
   }
 
-  /** Sets what tells the metrics of this process. */
+  /** Sets the function that collects the metrics of this process. */
   onCollect(collect: () => Promise<MetricFamilies>): void {
     this.collect = collect;
   }
@@ -37,7 +37,7 @@ export class ParentLink {
     if (this.channel.connected) this.channel.send?.(message, undefined, undefined, () => undefined);
   }
 
-  /** The text of a scrape over all workers; undefined when the parent doesn't answer. */
+  /** The text of a scrape over all workers; undefined when the parent does not answer. */
   gather(): Promise<string | undefined> {
     const id = this.nextId++;
     return new Promise((resolve) => {
@@ -52,7 +52,7 @@ export class ParentLink {
     });
   }
 
-  /** Ends the channel, which else keeps the process alive; messages under way are still sent. */
+  /** Ends the channel, which would otherwise keep the process alive. Messages under way are still sent. */
   close(): void {
     for (const finish of [...this.gathers.values()]) finish(undefined);
     if (this.channel.connected) cluster.worker?.disconnect();

@@ -1,9 +1,9 @@
 const firstMs = 250;
 const longestMs = 30_000;
-/** A worker that served for this long was not broken from the start. */
+/** A worker that served for this long was not faulty from the start. */
 const soundAfterMs = 60_000;
 
-/** How long to wait before a worker that ended is started again: twice as long each time, until one lasts. */
+/** How long to wait before a worker is restarted: twice as long each time, until one lasts. */
 export class RestartBackoff {
   private failures = 0;
 

@@ -8,18 +8,18 @@ import { ParentLink } from './parent-link.js';
 import type { ParentMessage } from './worker-messages.js';
 
 /*
- * A worker process: serves with the options its parent sends, until the parent says stop. Ctrl-C reaches the whole
- * process group, so the worker leaves it to the parent; SIGTERM to a worker alone ends that one in good order. When the
- * parent is gone, Node's cluster module ends the process.
+ * A worker process: serves with the options its parent sends, until the parent tells it to stop. Ctrl-C reaches the
+ * whole process group, so the worker leaves it to the parent. SIGTERM to a worker alone ends that worker in good order.
+ * When the parent is gone, Node's cluster module ends the process.
  */
 
-/** Everything is stopped by then; what still keeps the process alive is not worth waiting for. */
+/** Everything has stopped by then. Anything that still keeps the process alive is not worth waiting for. */
 const lingerMs = 5_000;
 
 const link = new ParentLink(process);
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
-/** One that does not come to its end is replaced all the same. */
+/** A worker that does not end in this time is replaced all the same. */
 let limitMs = stopLimit();
 const stopping = new AbortController();
 const lastResort = new LastResort({ stop: () => void stopFaulty(), exit: (code) => process.exit(code) });
@@ -62,7 +62,7 @@ async function stop(): Promise<void> {
   setTimeout(() => process.exit(), lingerMs).unref();
 }
 
-/** The parent starts another one in its place. */
+/** Stops after a fault; the parent starts another worker in its place. */
 function stopFaulty(): Promise<void> {
   process.exitCode = 1;
   return stop();

@@ -1,7 +1,10 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { type MetricFamilies, mergeFamilies } from '../../observability/metrics.js';
 
-/** A worker whose event loop is busy is left out of a scrape after this time, and shown as down. */
+/**
+ * A worker that does not answer in this time, because its event loop is busy, is left out of a scrape and shown as
+ * down.
+ */
 const answerMs = 2_000;
 
 interface Collection {
@@ -11,9 +14,9 @@ interface Collection {
 }
 
 /**
- * The metrics of all workers, in the parent. Every series carries the label `worker`, rather than being added up: a sum
- * falls when a worker ends, which looks like a reset of the counter to whoever computes rates. The parent adds which
- * workers are up and how often each was started again.
+ * The metrics of all workers, in the parent. Every series has the label `worker`. Nothing is added up: a sum falls when
+ * a worker ends, which looks like a reset of the counter when rates are computed. The parent adds which workers are up
+ * and how often each was restarted.
  */
 export class WorkerMetrics {
   private readonly registry = new Registry();
@@ -22,7 +25,7 @@ export class WorkerMetrics {
   private readonly collections = new Map<number, Collection>();
   private nextId = 1;
 
-  /** @param ask sends a worker the request to report under an id; false when it can't be reached */
+  /** @param ask asks a worker to report under an id; false when the worker can't be reached */
   constructor(private readonly ask: (worker: number, id: number) => boolean) {
     const registers = [this.registry];
     this.up = new Gauge({
@@ -39,7 +42,7 @@ export class WorkerMetrics {
     });
   }
 
-  /** Makes the series of a worker, so that they are there before anything happens. */
+  /** Makes the series of a worker, so that they exist before anything happens. */
   add(worker: number): void {
     this.up.set({ worker: String(worker) }, 0);
     this.restarts.inc({ worker: String(worker) }, 0);
@@ -80,7 +83,7 @@ export class WorkerMetrics {
     if (collection.waiting.size === 0) collection.finish();
   }
 
-  /** A worker that ended is not waited for. */
+  /** Stops waiting for a worker that has ended. */
   lost(worker: number): void {
     for (const collection of [...this.collections.values()]) {
       if (collection.waiting.delete(worker) && collection.waiting.size === 0) collection.finish();

@@ -12,7 +12,7 @@ import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
 const workerFile = fileURLToPath(new URL('./worker-main.js', import.meta.url));
-/** What a worker gets to close its database connections, on top of the time its requests have. */
+/** The time that a worker gets to close its database connections, besides the time for its requests. */
 const tidyUpMs = 15_000;
 
 /** One place of the pool; the process in it may change. */
@@ -22,7 +22,7 @@ interface Slot {
   worker: Worker | undefined;
   startedAt: number;
   isReady: boolean;
-  /** Resolves when nothing runs in the slot and nothing will any more. */
+  /** Resolves when nothing runs in the slot and nothing will run in it again. */
   done: Promise<void>;
 }
 
@@ -31,17 +31,17 @@ interface WorkerEnd {
   readonly code: number | null;
   /** For the log. */
   readonly reason: string;
-  /** What it reported when it could not start. */
+  /** Its report when it could not start. */
   readonly failure: Error | undefined;
 }
 
 /**
- * Processes that serve one port together. The parent accepts connections and hands them out in turn, so that few clients
- * with long-lived connections spread evenly, and a connection that reaches a worker on its way out, or a dead one, is
- * handed to another. It listens from the moment the first worker is ready until the last one has ended.
+ * Processes that serve one port together. The parent accepts connections and hands them out in turn. So a few clients
+ * with long-lived connections spread evenly, and a connection that reaches an ending or dead worker goes to another
+ * one. The parent listens from the moment the first worker is ready until the last one has ended.
  *
- * A worker that ends is started again, at growing intervals as long as it keeps ending early. Workers end when their
- * parent does, however that happens.
+ * A worker that ends is restarted, at growing intervals as long as it keeps ending early. Workers end when their parent
+ * does, however that happens.
  */
 export class WorkerPool implements Running {
   private readonly slots: Slot[] = [];
@@ -59,8 +59,9 @@ export class WorkerPool implements Running {
   /**
    * Resolves when the first worker serves; the others follow by themselves.
    *
-   * @param signal ends waiting for the first one: it may wait for the database.
-   * @throws StartupError or OptionsError with the reason when the first one can't start; nothing runs then.
+   * @param signal ends the wait for the first worker, which may wait for the database.
+   *
+   * @throws StartupError or OptionsError with the reason when the first worker can't start; nothing runs then.
    */
   static async start(
     options: ServerOptions,
@@ -72,7 +73,7 @@ export class WorkerPool implements Running {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ exec: workerFile, args: [] });
     const pool = new WorkerPool(options, logger, timers);
-    // One at first: what keeps it from starting keeps the others too, and is told once.
+    // One at first: an error that keeps it from starting would stop the others too, and is reported once.
     const giveUp = (): void => void pool.stop();
     signal?.addEventListener('abort', giveUp, { once: true });
     const url = await new Promise<string>((resolve, reject) => {
@@ -84,7 +85,7 @@ export class WorkerPool implements Running {
     return { pool, url };
   }
 
-  /** Asks all workers to stop and waits for them; one that does not end in its time is killed. */
+  /** Asks all workers to stop and waits for them. A worker that does not end in its time is killed. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const slot of this.slots) this.tell(slot, { type: 'stop' });
@@ -139,7 +140,7 @@ export class WorkerPool implements Running {
       report = undefined;
       isFirstRun = false;
       if (this.stopping.signal.aborted) return;
-      // One that was asked to end by a signal of its own did nothing wrong.
+      // A worker that ended on a signal of its own did nothing wrong.
       const wait = ended.code === 0 ? 0 : slot.backoff.next(this.timers.elapsed() - slot.startedAt);
       this.logger.warn('worker ended, it is started again', { worker: slot.index, reason, waitMs: wait });
       await this.timers.wait(wait, this.stopping.signal);
@@ -164,7 +165,7 @@ export class WorkerPool implements Running {
             hasServed = true;
             slot.isReady = true;
             ready?.(message.url);
-            // The wish to stop may have come while it started.
+            // A stop may have been requested while it started.
             if (this.stopping.signal.aborted) this.tell(slot, { type: 'stop' });
             return;
           case 'failed':
@@ -199,12 +200,12 @@ export class WorkerPool implements Running {
     this.tell(slot, { type: 'gathered', id, text });
   }
 
-  /** False when there is no worker to tell. A worker that ends meanwhile needs no answer. */
+  /** Sends a message; false when the slot has no worker. A worker that is ending needs no answer. */
   private tell(slot: Slot | undefined, message: ParentMessage): boolean {
     const worker = slot?.worker;
     if (worker === undefined || !worker.isConnected()) return false;
     if (message.type === 'collect' && slot?.isReady !== true) return false;
-    // A full channel says false as well, yet sends later.
+    // A full channel also returns false, yet sends later.
     worker.send(message, () => undefined);
     return true;
   }

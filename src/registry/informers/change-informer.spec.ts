@@ -22,7 +22,7 @@ describe('ChangeInformer', () => {
   const put = (resource: string, name: string) =>
     storage.create({ resource, namespace: 'ns', name }, `${name}-uid`, JSON.stringify({ metadata: { name } }));
 
-  it('tells of changes after its start, and of its resource only', async () => {
+  it('tells changes after its start, and only those of its resource', async () => {
     await put('pods', 'before');
     const told = new EventEmitter();
     const names: string[] = [];
@@ -46,7 +46,7 @@ describe('ChangeInformer', () => {
 
   it('says that changes may be missed when it loses its place, and goes on', async () => {
     let broken: ChangeSubscription | undefined;
-    // The first subscription ends as one does whose reader is too slow; the store behind it is the real one.
+    // The first subscription ends like that of a reader that is too slow; the store behind it is the real one.
     const watch = async (scope: Scope, from: bigint): Promise<ChangeSubscription> => {
       const real = await storage.watch(scope, from);
       if (broken !== undefined) return real;
@@ -66,7 +66,7 @@ describe('ChangeInformer', () => {
     const firstMissed = once(told, 'missed');
     await informer.start(stop.signal);
     await firstMissed;
-    // Once more when it is back: what changed in between was not told.
+    // Once more when it is back, because changes in between were not told.
     await once(told, 'missed');
     const seen = once(told, 'later');
     await put('pods', 'later');

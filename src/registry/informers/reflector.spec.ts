@@ -10,7 +10,7 @@ import { Reflector } from './reflector.js';
 
 const resource = 'things';
 
-/** Notes what it is told, in order. */
+/** Notes the calls it gets, in order. */
 class Recorder {
   readonly told: string[] = [];
 
@@ -27,7 +27,7 @@ class Recorder {
   }
 }
 
-/** The real store, whose subscriptions a test can end and whose lists it can hold up. */
+/** The real store. A test can end its subscriptions and hold up its lists. */
 class BreakableStorage {
   private readonly subscriptions: { fail(): void }[] = [];
   canList = true;
@@ -96,7 +96,7 @@ describe('Reflector', () => {
       json: current?.json ?? '',
     }));
 
-  it('tells everything there is, then every change in order', () =>
+  it('tells all existing objects, then every change in order', () =>
     withStorage(async (storage) => {
       await write(storage, 'a', 1);
       await write(storage, 'b', 1);
@@ -115,7 +115,7 @@ describe('Reflector', () => {
       await reflector.reached(10n ** 15n);
     }));
 
-  it('starts from a fresh list when it lost its place, and tells for how long it was lost', () =>
+  it('starts from a fresh list after it lost its place, and tells how long it was lost', () =>
     withStorage(async (storage, broken) => {
       await write(storage, 'a', 1);
       const recorder = new Recorder();

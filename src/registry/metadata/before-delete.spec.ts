@@ -30,9 +30,9 @@ function decide(meta: ObjectMeta, options: Partial<DeleteOptions> = {}, of = def
 const graceful = (seconds: number) => definition({ gracePeriodSeconds: (_o, o) => o.gracePeriodSeconds ?? seconds });
 
 describe('decideDelete', () => {
-  it('removes what nothing holds', () => assert.equal(decide({}).kind, 'remove'));
+  it('removes an object that nothing holds', () => assert.equal(decide({}).kind, 'remove'));
 
-  it('marks what finalizers hold, once', () => {
+  it('marks an object that finalizers hold, once', () => {
     const marked = decide({ finalizers: ['a/b'], generation: 3 });
     assert.equal(marked.kind, 'mark');
     assert.equal(marked.deletionTimestamp, '2030-01-01T00:00:00Z');
@@ -41,7 +41,7 @@ describe('decideDelete', () => {
     assert.equal(decide({ finalizers: ['a/b'], deletionTimestamp: '2029-01-01T00:00:00Z' }).kind, 'nothing');
   });
 
-  it('adds no finalizer that nobody takes away', () => {
+  it('adds no finalizer that nobody would remove', () => {
     for (const propagationPolicy of ['Orphan', 'Foreground', 'Background', undefined] as const) {
       assert.equal(decide({}, { propagationPolicy }).kind, 'remove', String(propagationPolicy));
     }
@@ -87,7 +87,7 @@ describe('decideDelete', () => {
     assert.equal(decide(deleting, { gracePeriodSeconds: 60 }, graceful(30)).kind, 'nothing');
   });
 
-  it('marks what is given time before it removes it, once', async () => {
+  it('marks an object with a grace period before it removes it, once', async () => {
     const deleting = { deletionTimestamp: '2030-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
     const cut = decide(deleting, { gracePeriodSeconds: 0 }, graceful(30));
     assert.deepEqual([cut.kind, cut.deletionTimestamp], ['mark-and-remove', '2030-01-01T00:00:00Z']);

@@ -45,7 +45,7 @@ describe('broken rules', () => {
     assert.match(message, /spec\[999\]: Invalid value: 999: is wrong, and more\]$/);
   });
 
-  it('are collected by the check at hand only', () => {
+  it('are collected only by the present check', () => {
     const error = () => invalid(FieldPath.of('a'), 1, 'x');
     const { errors, hasMore } = collectErrors(2, () => [
       error(),
@@ -57,7 +57,7 @@ describe('broken rules', () => {
     assert.equal(times(5000, error).length, 5000);
   });
 
-  it('show the beginning of what is long', () => {
+  it('show the beginning of a long value', () => {
     const value = 'x'.repeat(3_000_000);
     const [error] = collectErrors(1, () => [invalid(FieldPath.of('a'), value, 'x')]).errors;
     assert.ok((error?.message.length ?? 0) < 5000);
@@ -83,7 +83,7 @@ describe('metadata', () => {
     }
   });
 
-  it('has as many owners and managers as anybody needs', () => {
+  it('may have many owners and managers, up to a limit', () => {
     const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
     const entry = { manager: 'm', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
     assert.deepEqual(metaErrors({ ownerReferences: times(2_000, () => owner) }), []);

@@ -28,7 +28,10 @@ const thing = (version: string) =>
 
 type Thing = ApiObject & { spec: { size?: string; colour?: string; hue?: string } };
 
-/** The same kind in three releases of the program: as it was, with one more default, and stored in a newer version. */
+/**
+ * The same kind in three releases of the program: the first, one with another default, and one that stores a newer
+ * version.
+ */
 function registryOf(release: 1 | 2 | 3): ResourceRegistry {
   const beta = {
     version: 'v1beta1',
@@ -66,7 +69,7 @@ function written(by: StoredServedResource, fields: Record<string, string>): stri
 }
 
 describe('stored text', () => {
-  it('is answered byte for byte when it has the present form', () => {
+  it('is answered byte for byte when it is up to date', () => {
     for (const resource of [first, second]) {
       const json = written(resource, { size: 'big' });
       const head = '{"kind":"Thing","apiVersion":"shop/v1beta1","metadata":{"resourceVersion":"7","name":"a",';
@@ -90,7 +93,7 @@ describe('stored text', () => {
     assert.deepEqual((parseText(first, json) as Thing).spec, { colour: 'red' });
   });
 
-  it('keeps what was left open knowingly since', () => {
+  it('keeps fields that were left open on purpose since', () => {
     const json = written(second, { colour: 'red' });
     assert.deepEqual((parseText(second, json) as Thing).spec, { colour: 'red' });
   });
@@ -132,7 +135,7 @@ describe('a store over older texts', () => {
     await postgres.stop();
   });
 
-  it('shows them to everyone in the present form, however they read', async () => {
+  it('shows them in the present form to every reader, for every kind of read', async () => {
     const old = new Store(first, storage, systemClock);
     const metadata = { name: 'b', namespace: 'n', creationTimestamp: null };
     const body = toStored(first, { metadata, spec: { hue: 'red' } } as unknown as ApiObject);

@@ -34,7 +34,7 @@ after(async () => {
 const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
 const options = { dryRun: false, validate: async () => {} };
 
-/** Storage in which somebody else is always faster to write under a name, `collisions` times. */
+/** Storage in which another writer always takes the name first, `collisions` times. */
 function contested(collisions: number): { readonly storage: Storage; readonly keys: StorageKey[] } {
   const keys: StorageKey[] = [];
   const create: Storage['create'] = async (key, uid, json) => {
@@ -99,7 +99,7 @@ describe('Store.create with generateName', () => {
     assert.equal(keys.length, 1);
   });
 
-  it('gives back what it reserved for a name that was taken', async () => {
+  it('gives back its reservations for a name that was taken', async () => {
     const { storage: over } = contested(2);
     const held = new Set<string>();
     const seen: unknown[] = [];
@@ -120,12 +120,12 @@ describe('Store.create with generateName', () => {
   });
 });
 
-describe('Store.delete of what is given time to end', () => {
+describe('Store.delete of an object with a grace period', () => {
   const graceful: Strategy = { gracePeriodSeconds: (_object, { gracePeriodSeconds }) => gracePeriodSeconds ?? 30 };
   const now = { dryRun: false, gracePeriodSeconds: 0 };
   const key = (name: string): StorageKey => ({ resource: 'notes.test', namespace: 'n', name });
 
-  /** Storage that calls back before the second update, which is the one that removes. */
+  /** Storage that calls back before the second update, which removes the object. */
   function interrupted(before: () => Promise<void>): Storage {
     let updates = 0;
     const guaranteedUpdate: Storage['guaranteedUpdate'] = async (...args) => {
@@ -165,7 +165,7 @@ describe('Store.delete of what is given time to end', () => {
     assert.deepEqual(await changesOf('twice', text.resourceVersion as bigint, 1), [['delete', 0]]);
   });
 
-  it('leaves a mark behind when it is cut off, which any later delete or update ends', async () => {
+  it('leaves the mark when it is cut off, and any later delete or update ends the object', async () => {
     const fail = () => Promise.reject(new StorageError('Unavailable', 'gone'));
     const ends = {
       delete: (name: string) =>
@@ -187,7 +187,7 @@ describe('Store.delete of what is given time to end', () => {
     }
   });
 
-  it('is content when somebody else removed it meanwhile, and spares what took its place', async () => {
+  it('succeeds when another client removed it first, and spares the object that took its place', async () => {
     const store = storeOver(storage, graceful);
     const gone = async () => void (await store.delete(request, 'n', 'raced', now, options.validate));
     const replaced = async () => {
@@ -218,7 +218,7 @@ describe('a large object', () => {
   const isTooLarge = (error: unknown) => error instanceof StatusError && error.code === 413;
   const large = 'x'.repeat(3 * 2 ** 20);
 
-  it('is not stored, and may become smaller when it is', async () => {
+  it('is not stored, and may only shrink when it already is', async () => {
     const store = storeOver(storage);
     const note = (name: string, text: string) => ({ metadata: { name, namespace: 'n' }, text }) as unknown as ApiObject;
     await assert.rejects(store.create(request, note('large', large), options), isTooLarge);

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 const source = join(import.meta.dirname, '../../../../src');
 
-/** The files that parse JSON, and what of. Text of the store is parsed by the codec alone. */
+/** The files that parse JSON, and the text they parse. Only the codec parses text of the store. */
 const parsers: Readonly<Record<string, string>> = {
   'authentication/oidc/provider.ts': 'answers of a provider',
   'authentication/request-header/authority-data.ts': 'entries of a ConfigMap',
@@ -36,7 +36,7 @@ const parsers: Readonly<Record<string, string>> = {
 
 const parsing = /\b(?:JSON\.parse|parseJson|parseExactJson)\(/;
 
-it('stored text is parsed by the codec alone, which knows older forms of it', () => {
+it('only the codec parses stored text, because it knows its older forms', () => {
   const found = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts') && !path.includes('testing/'))
     .filter((path) => parsing.test(readFileSync(join(source, path), 'utf8')))

@@ -1,29 +1,29 @@
 import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../selection-predicate.js';
 import type { CacheEntry } from './cache-entry.js';
 
-/** One entry needs no set of its own: labels that name single objects are frequent. */
+/** A single entry needs no set of its own. Labels that name single objects are frequent. */
 type Postings = CacheEntry | Set<CacheEntry>;
 
-/** A label or field that the predicate wants to equal one of a few values. */
+/** A label or field, and the values of which it must equal one. */
 interface Term {
   readonly id: string;
   readonly values: readonly string[];
 }
 
-/** Indexed labels and fields of a resource; further ones are answered by scanning. */
+/** Most indexed labels and fields of a resource; further ones are answered by a scan. */
 const MOST_TERMS = 16;
 
 /**
- * Entries by the values of labels and fields that clients select by. A term is indexed when it is first asked for and
- * kept up to date from then on, so resources that nobody selects from pay nothing.
+ * Entries by the values of labels and fields that clients select by. A term is indexed when a client first asks for it,
+ * and kept up to date from then on. A resource that nobody selects from costs nothing.
  */
 export class AttributeIndex {
   private readonly terms = new Map<string, Map<string, Postings>>();
   private source: AttributeSource | undefined;
 
   /**
-   * A superset of the selected entries, in no order, or undefined when the predicate has no equality that is indexed or
-   * could be. `all` visits every entry, to index a new term.
+   * A superset of the selected entries, in no order. Undefined when the predicate has no equality that is or could be
+   * indexed. `all` visits every entry, to index a new term.
    */
   candidates(
     predicate: SelectionPredicate,
@@ -47,7 +47,7 @@ export class AttributeIndex {
     return best.flatMap((found) => (found instanceof Set ? [...found] : [found]));
   }
 
-  /** Follows a change of the cache: `before` was taken out, `after` put in. */
+  /** Follows a change of the cache: `before` was removed, `after` was added. */
   update(before: CacheEntry | undefined, after: CacheEntry | undefined): void {
     const source = this.source;
     if (source === undefined) return;
@@ -76,7 +76,7 @@ function termsOf({ labels, fields }: SelectionPredicate): Term[] {
     if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values: [...values] });
   }
   for (const { field, equals, value } of fields.requirements) {
-    // The order of keys finds these already; an absent field counts as an empty one.
+    // The order of keys already finds these. An absent field counts as an empty one.
     if (equals && !field.startsWith('metadata.')) terms.push({ id: `field ${field}`, values: [value] });
   }
   return terms;

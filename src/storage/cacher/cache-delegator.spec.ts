@@ -13,7 +13,7 @@ import { collectUpTo, failsWith, put, remove, storageContract } from '../testing
 import { CachedStorage } from './cache-delegator.js';
 import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from './cache-options.js';
 
-/** Waits for caches as long as it takes: what is tested is the cache. */
+/** Waits for caches as long as it takes, because the tests are about the cache. */
 const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
 
 /** Time that passes when the test says so. */
@@ -108,7 +108,7 @@ describe('CachedStorage', () => {
           for (let step = 0; step < 150; step++) {
             await writeSomething(random, random.pick([cached, other]), other, resource);
             const query = randomQuery(random, resource);
-            // What the other process committed before the call has to be in the answer.
+            // The answer must have every commit of the other process before the call.
             const [mine, theirs] = [await cached.list(query), await other.list(query)];
             assert.deepEqual(mine.items, theirs.items, JSON.stringify(query));
             assert.equal(mine.remaining, theirs.remaining);
@@ -155,7 +155,7 @@ describe('CachedStorage', () => {
       });
     }
 
-    it('answers any version with what it has, and waits for one that is not there yet', async () => {
+    it('answers any version from memory, and waits for a future one', async () => {
       const { cached, other, stop } = await open({ futureWaitMs: 300 });
       try {
         const resource = 'things';
@@ -176,7 +176,7 @@ describe('CachedStorage', () => {
   });
 
   describe('updates', () => {
-    it('start from what was just read or written, and end right when another process was faster', async () => {
+    it('start from the object just read or written, and end right when another process was faster', async () => {
       const url = await server.createTestDatabase();
       let reads = 0;
       const observer = {
@@ -259,7 +259,7 @@ describe('CachedStorage', () => {
       }
     });
 
-    it('hear at once how far everything is where nothing happens, and not more often than they shall', async () => {
+    it('get positions promptly when nothing changes, and not more often than configured', async () => {
       const timers = new ManualTimers();
       const { cached, other, stop } = await open({ timers, quietMs: 1_000 });
       try {
@@ -286,7 +286,7 @@ describe('CachedStorage', () => {
       }
     });
 
-    it('are opened from memory while the database is away, if it holds what they go on from', async () => {
+    it('are opened from memory during a database outage, if it holds their version', async () => {
       const proxy = await TcpProxy.start(server.port);
       const databaseUrl = await server.createTestDatabase();
       const inner = await createPostgresStorage({ databaseUrl: proxy.through(databaseUrl), writeWaitMs: 500 });
@@ -337,7 +337,7 @@ describe('CachedStorage', () => {
         await readOn();
         assert.deepEqual(watchers(), [1]);
         for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
-        // The next look at the memory finds too much of it used: what waits for the watch must not get lost.
+        // The next look at the memory finds too much of it used. Changes that wait for the watch must not get lost.
         timers.pass(5_000);
         assert.deepEqual([drops, watchers()], [['things budget'], []]);
         for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
@@ -386,7 +386,7 @@ describe('CachedStorage', () => {
       }
     });
 
-    it('stays in its bounds: what does not fit is read from the database', async () => {
+    it('stays in its bounds: resources that do not fit are read from the database', async () => {
       const timers = new ManualTimers();
       const { cached, reads, drops, stop } = await open({ timers, maxBytes: 80_000 });
       try {
@@ -407,7 +407,7 @@ describe('CachedStorage', () => {
         timers.pass(1_000);
         await cached.list({ resource: 'second' });
         assert.equal(reads.hit, 2);
-        // The two together grow beyond the bound: the one that was used last stays.
+        // The two together grow beyond the bound; the one used last stays.
         await fill('third', 20);
         timers.pass(1_000);
         await cached.list({ resource: 'third' });

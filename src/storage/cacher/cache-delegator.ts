@@ -22,24 +22,24 @@ import { Cacher } from './cacher.js';
 import { RecentObjects } from './recent-objects.js';
 import type { WatchCache } from './watch-cache.js';
 
-/** How often idle and too large caches are looked for, in milliseconds. */
+/** How often to look for idle caches and for caches that are too large, in milliseconds. */
 const SWEEP_MS = 5_000;
 
-/** What one cache holds. */
+/** The size of one cache. */
 export interface CacheStatistics {
   readonly resource: string;
   readonly objects: number;
-  /** Estimate. */
+  /** An estimate. */
   readonly bytes: number;
   readonly watchers: number;
 }
 
 /**
- * A store that answers lists and watches from memory where memory can give the answer that the store behind it would
- * give, and asks that store for the rest. Writes and reads of single objects pass through.
+ * A store that answers lists and watches from memory where memory gives the same answer as the store behind it. It asks
+ * that store for the rest. Writes and reads of single objects pass through.
  *
- * A list without a version asks the database for the newest version first and waits until the cache has reached it:
- * what was committed before the call is in the answer, whoever wrote it.
+ * A list without a version first asks the database for the newest version, and waits until the cache has reached it. So
+ * the answer has every write that was committed before the call, by any process.
  */
 export class CachedStorage implements Storage {
   private readonly inner: Storage;
@@ -49,7 +49,7 @@ export class CachedStorage implements Storage {
   private cancelSweep: (() => void) | undefined;
   private stopped = false;
 
-  /** The store behind is not started or stopped by this one. */
+  /** Neither starts nor stops the store behind it. */
   constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
     this.inner = inner;
     this.options = { ...defaultCacheOptions, ...options };
@@ -57,7 +57,7 @@ export class CachedStorage implements Storage {
     this.scheduleSweep();
   }
 
-  /** Caches that can be read now. */
+  /** Caches that can be read at the moment. */
   *statistics(): Generator<CacheStatistics> {
     for (const { resource, cache, watchers } of this.cachers.values()) {
       if (cache !== undefined) yield { resource, objects: cache.objects, bytes: cache.bytes, watchers };
@@ -81,7 +81,7 @@ export class CachedStorage implements Storage {
     options: UpdateOptions,
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
-    // A copy at hand saves the read; when it turns out stale, the refused write brings the newest state.
+    // A remembered copy saves the read. If it turns out stale, the refused write brings the newest state.
     const { cache } = this.cachers.get(key.resource) ?? {};
     const hint = options.hint ?? (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
     const inner = hint === undefined ? options : { ...options, hint };
@@ -143,7 +143,7 @@ export class CachedStorage implements Storage {
     return this.inner.ping();
   }
 
-  /** Remembers an object for an update that may come next, unless the cache of its resource has it. */
+  /** Remembers an object for the update that may follow, unless the cache of its resource has it. */
   private noted(object: StoredObject): StoredObject {
     if (this.cachers.get(object.key.resource)?.cache === undefined) this.recent.note(object);
     return object;
@@ -159,20 +159,20 @@ export class CachedStorage implements Storage {
     const before = cacher.cache?.position ?? 0n;
     const head = await this.inner.head();
     if (head < before) {
-      // The database lost what the cache shows already.
+      // The database lost versions that the cache shows.
       cacher.drop('epoch');
       return undefined;
     }
     return (await cacher.reached(head, this.options.futureWaitMs)) ? cacher.cache : undefined;
   }
 
-  /** Waits for a version that may come from another process; `TooLargeVersion` when it doesn't come. */
+  /** Waits for a version that may come from another process; `TooLargeVersion` when it does not come. */
   private async waitFor(cacher: Cacher, version: bigint): Promise<void> {
     if (cacher.cache === undefined || cacher.cache.position >= version) return;
     const head = await this.inner.head();
     if (await cacher.reached(version, this.options.futureWaitMs)) return;
     if (cacher.cache === undefined) return;
-    // Committed, but the feed doesn't bring it: the database has to answer.
+    // Committed, but the feed does not bring it: the database has to answer.
     if (head >= version) return cacher.drop('feed');
     const message = `version ${version} is too large; the newest is ${head}`;
     throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
@@ -205,8 +205,8 @@ export class CachedStorage implements Storage {
   }
 
   /**
-   * Drops caches that were not used for longest until the rest fits, beginning with unwatched ones. Whether a cache
-   * that is being filled and needs `bytes` fits at all is the answer.
+   * Drops the caches that have been unused for longest until the rest fits, unwatched ones first. Returns whether a
+   * cache that is being filled and needs `bytes` can fit at all.
    */
   private makeRoom(filling: string | undefined, bytes: number): boolean {
     const { maxBytes } = this.options;
@@ -218,7 +218,7 @@ export class CachedStorage implements Storage {
     others.sort((a, b) => watched(a) - watched(b) || a.usedAt - b.usedAt || b.bytes - a.bytes);
     for (const cacher of others) {
       if (total <= maxBytes) break;
-      // Filling gives way to what is watched.
+      // A cache that is being filled gives way to a watched one.
       if (filling !== undefined && watched(cacher) === 1) return false;
       total -= cacher.bytes;
       cacher.drop('budget');
@@ -227,7 +227,7 @@ export class CachedStorage implements Storage {
   }
 }
 
-/** Looks into all objects as selection will, in turn with others. */
+/** Extracts the attributes of all objects as a selection would, in turns with other work. */
 async function extractAll(cache: WatchCache, source: AttributeSource): Promise<void> {
   let after = cache.extractSome(source, undefined);
   while (after !== undefined) {

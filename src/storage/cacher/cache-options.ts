@@ -1,17 +1,17 @@
 import type { BufferLimits } from '../feed/subscription.js';
 import type { WindowLimits } from './event-window.js';
 
-/** Time as caches see it; injected so that tests decide how it passes. */
+/** The clock of the caches; injected so that tests control the time. */
 export interface CacheTimers {
   /** Milliseconds from some fixed point, never going back. */
   now(): number;
-  /** Calls back once after `ms` milliseconds; the answer takes it back. */
+  /** Calls back once after `ms` milliseconds; the returned function cancels the call. */
   after(ms: number, callback: () => void): () => void;
-  /** Calls back when everything that is due now has run. */
+  /** Calls back after everything that is due now has run. */
   soon(callback: () => void): void;
 }
 
-/** Hears what caches do. Calls are synchronous: count and return. */
+/** Learns what caches do. Calls are synchronous: count and return. */
 export interface CacheObserver {
   /** A read was answered from memory, or (false) had to go to the database. */
   read(resource: string, fromCache: boolean): void;
@@ -22,24 +22,25 @@ export interface CacheObserver {
   backgroundError(where: string, error: unknown): void;
 }
 
-/** Why a cache was given up: nobody read it, memory, the feed ended, or versions went back. */
+/** Why a cache was dropped: nobody read it, it needed too much memory, the feed ended, or versions went back. */
 export type DropReason = 'idle' | 'budget' | 'feed' | 'epoch';
 
 export interface CacheOptions {
-  /** Memory of all caches together, in bytes; what does not fit is read from the database. */
+  /** Memory for all caches together, in bytes. Resources that do not fit are read from the database. */
   readonly maxBytes: number;
-  /** A cache that nobody read or watched for this long is dropped, in milliseconds. */
+  /** A cache that nobody has read or watched for this long is dropped, in milliseconds. */
   readonly idleMs: number;
   /**
-   * Watches, and lists of everything, wait this long at most for a cache that is being filled before they go to the
-   * database, and watches for a database that does not answer before they go on from memory, in milliseconds.
+   * Longest wait in milliseconds. Watches and lists of everything wait this long for a cache that is being filled
+   * before they go to the database. Watches wait this long for a database that does not answer before they go on from
+   * memory.
    */
   readonly fillWaitMs: number;
-  /** The same for lists of a part: filling reads everything, they need not wait for that. */
+  /** The same for lists of a part. They wait less, because filling reads everything. */
   readonly partFillWaitMs: number;
-  /** How long a version that is not there yet is waited for, in milliseconds. */
+  /** How long to wait for a version that has not been reached yet, in milliseconds. */
   readonly futureWaitMs: number;
-  /** Positions without changes are told to watches this often at most, in milliseconds. */
+  /** Shortest time between two positions that watches get without changes, in milliseconds. */
   readonly quietMs: number;
   readonly window: WindowLimits;
   readonly buffer: BufferLimits;

@@ -2,7 +2,7 @@ import type { BufferLimits } from '../feed/subscription.js';
 import type { StorageError } from '../storage.errors.js';
 import type { Change, ChangeBatch, ChangeSubscription, Scope } from '../storage.interface.js';
 
-/** A batch and its size, measured once for all who buffer it. */
+/** A batch and its size, measured once for all watchers that buffer it. */
 export interface SizedBatch extends ChangeBatch {
   /** UTF-16 units of the JSON of its changes. */
   readonly characters: number;
@@ -14,24 +14,25 @@ export function sizedBatch(changes: readonly Change[], position: bigint): SizedB
   return { changes, position, characters };
 }
 
-/** Where a watcher gets its changes from. */
+/** The source of a watcher's changes. */
 export interface WatcherHome {
-  /** Opens a subscription of the database's log behind `from`. */
+  /** Opens a subscription to the database's log after `from`. */
   openLog(scope: Scope, from: bigint): Promise<ChangeSubscription>;
   /**
-   * Registers the watcher for live changes if the cache holds everything behind `position`, and answers with what it
-   * missed until now; undefined when the cache doesn't go back that far, or there is none.
+   * Registers the watcher for live changes if the cache holds everything after `position`, and returns the changes it
+   * has missed so far. Undefined when there is no cache or it does not go back that far.
    */
   join(watcher: CacheWatcher, position: bigint): ChangeBatch | undefined;
   leave(watcher: CacheWatcher): void;
 }
 
 /**
- * One watch of a cached resource. `log`: it reads the log by a subscription of its own, until the cache goes back far
- * enough to take it. `live`: it gets what the cache gets, from a bounded buffer. A cache that is dropped sends its
- * watchers back to `log`, behind the last change that they got. So no change is skipped or doubled on the way.
+ * One watch of a cached resource. In state `log` it reads the log through a subscription of its own, until the cache
+ * goes back far enough to take it over. In state `live` it gets the changes of the cache from a bounded buffer. A
+ * dropped cache sends its watchers back to `log`, after the last change that they got. So no change is skipped or
+ * doubled.
  *
- * Batches are shared among watchers of the same scope: never change one.
+ * Watchers of the same scope share batches: never change one.
  */
 export class CacheWatcher implements ChangeSubscription {
   readonly scope: Scope;
@@ -50,7 +51,7 @@ export class CacheWatcher implements ChangeSubscription {
   private closed = false;
   private waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
 
-  /** `from`: last version the consumer has; `log`: a subscription behind it, when the cache can't serve it. */
+  /** `from`: last version the consumer has. `log`: a subscription after it, when the cache can't serve it. */
   constructor(
     scope: Scope,
     from: bigint,
@@ -66,7 +67,7 @@ export class CacheWatcher implements ChangeSubscription {
     if (log !== undefined) this.attach(log);
   }
 
-  /** Takes what the cache has behind the position; false when it doesn't go back that far. */
+  /** Takes the changes that the cache has after the position; false when the cache does not go back that far. */
   tryJoin(): boolean {
     const missed = this.home.join(this, this.position);
     if (missed === undefined) return false;
@@ -107,7 +108,7 @@ export class CacheWatcher implements ChangeSubscription {
     waiting?.resolve(undefined);
   }
 
-  /** The next changes of the scope. False when the consumer is too far behind for one more. */
+  /** Offers the next changes of the scope. False when the consumer is too far behind to take one more. */
   offer(batch: SizedBatch): boolean {
     if (this.closed || this.failure !== undefined || batch.position <= this.position) return true;
     const first = batch.changes[0];
@@ -126,7 +127,7 @@ export class CacheWatcher implements ChangeSubscription {
     this.hand();
   }
 
-  /** The cache is gone: everything up to `position` was offered, the rest comes from the log. */
+  /** Leaves a dropped cache: everything up to `position` was offered, the rest comes from the log. */
   rehome(position: bigint): void {
     if (position > this.position) this.position = position;
     this.isLive = false;
@@ -136,7 +137,7 @@ export class CacheWatcher implements ChangeSubscription {
     this.next().then(waiting.resolve, waiting.reject);
   }
 
-  /** Ends the watch with an error; what was not fetched is dropped. */
+  /** Ends the watch with an error and drops the changes that were not fetched. */
   fail(error: StorageError): void {
     if (this.closed || this.failure !== undefined) return;
     this.failure = error;

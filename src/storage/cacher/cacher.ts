@@ -8,7 +8,7 @@ import { WatcherGroups } from './watcher-groups.js';
 
 const FIRST_PAGE = 500;
 const LARGEST_PAGE = 4_000;
-/** Aimed at per page while filling, in UTF-16 units. */
+/** Wanted size of a page while filling, in UTF-16 units. */
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 interface Waiter {
@@ -16,16 +16,16 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
-/** A cache that can be read, and the subscription that moves it on. */
+/** A cache that can be read, and the subscription that keeps it up to date. */
 interface Live {
   readonly cache: WatchCache;
   readonly subscription: ChangeSubscription;
 }
 
 /**
- * The cache of one resource through its life: `cold`, `filling` from one snapshot, `live` while its subscription of
- * the change feed goes on, and cold again when that ends or somebody drops it. Watches outlive the cache: they go on
- * from the log, except when the feed says `Expired`, which ends them too.
+ * The cache of one resource through its life: `cold`, `filling` from one snapshot, `live` while its subscription to the
+ * change feed lasts, and cold again when the subscription ends or the cache is dropped. Watches outlive the cache and
+ * go on from the log. Only an `Expired` of the feed ends them too.
  */
 export class Cacher implements WatcherHome {
   readonly resource: string;
@@ -42,7 +42,7 @@ export class Cacher implements WatcherHome {
   private stopped = false;
   private lastUsedAt: number;
   private coldUntil = 0;
-  /** The oldest readable version, when the database last told it. */
+  /** The oldest readable version, as the database last reported it. */
   private compactRevision = 0n;
   private told = 0n;
   private toldAt = Number.NEGATIVE_INFINITY;
@@ -61,12 +61,12 @@ export class Cacher implements WatcherHome {
     });
   }
 
-  /** The cache, when it can be read now. */
+  /** The cache, while it can be read. */
   get cache(): WatchCache | undefined {
     return this.live?.cache;
   }
 
-  /** Bytes held, also by a cache that is being filled. */
+  /** Bytes held, including those of a cache that is being filled. */
   get bytes(): number {
     return this.live?.cache.bytes ?? this.fillingBytes;
   }
@@ -75,7 +75,7 @@ export class Cacher implements WatcherHome {
     return this.groups.size;
   }
 
-  /** When it was read last, by the clock of the timers; a watched cache is in use all the time. */
+  /** When it was last read, by the clock of the timers. A watched cache is always in use. */
   get usedAt(): number {
     return this.groups.size > 0 ? this.options.timers.now() : this.lastUsedAt;
   }
@@ -84,7 +84,7 @@ export class Cacher implements WatcherHome {
     this.lastUsedAt = this.options.timers.now();
   }
 
-  /** Starts to fill a cold cache, and waits for it at most `waitMs`; undefined when it can't be read by then. */
+  /** Starts to fill a cold cache and waits for it at most `waitMs`; undefined when it can't be read by then. */
   async ready(waitMs: number): Promise<WatchCache | undefined> {
     if (this.live !== undefined) return this.live.cache;
     if (this.stopped || this.options.timers.now() < this.coldUntil) return undefined;
@@ -123,7 +123,7 @@ export class Cacher implements WatcherHome {
     });
   }
 
-  /** Gives the memory back. A cache that did not fit stays cold for a while. */
+  /** Frees the memory. A cache that did not fit stays cold for a while. */
   drop(reason: DropReason): void {
     const live = this.live;
     if (live === undefined) return;
@@ -146,8 +146,8 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * Whether the database would let the version be read too. The cache may hold older ones, but all processes shall
-   * give the same answer; and a version of a history that was lost must not be found in memory.
+   * Whether the database would let the version be read too. The cache may hold older versions, but all processes must
+   * give the same answer. And a version of a lost history must not be found in memory.
    */
   async isReadable(version: bigint): Promise<boolean> {
     const compactRevision = await this.inner.compactRevision();
@@ -156,8 +156,8 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * The same for a watch, which need not wait for a database that is away: to go on within what memory holds is what the
-   * watches do that stand already. When the database comes back without what they saw, all of them end with `Expired`.
+   * Like {@link isReadable} for a watch, which need not wait for a database that is down. The existing watches go on
+   * within memory as well. If the database comes back without what they saw, all of them end with `Expired`.
    */
   private async isResumable(from: bigint): Promise<boolean> {
     const inMemory = (): boolean => {
@@ -191,7 +191,7 @@ export class Cacher implements WatcherHome {
     const cache = await this.ready(fillWaitMs);
     if (!(await this.isResumable(from))) return this.inner.watch(scope, from);
     if (cache !== undefined && from > cache.position) {
-      // Asking for the head also makes the feed look for what is behind it.
+      // Asking for the head also makes the feed look for newer versions.
       await this.inner.head();
       if (!(await this.reached(from, futureWaitMs)) && this.cache !== undefined) {
         const resourceVersion = this.cache.position;
@@ -221,7 +221,7 @@ export class Cacher implements WatcherHome {
     this.touch();
   }
 
-  /** Lets go of everything; watches end as the feed ends theirs. */
+  /** Releases everything; watches end as those of the feed do. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.live?.subscription.close();
@@ -279,7 +279,7 @@ export class Cacher implements WatcherHome {
     } catch (error) {
       if (error instanceof StorageError) failure = error;
       else {
-        // A fault of the program: what the watchers got is not known, so they have to start anew.
+        // A fault of the program: it is unknown which changes the watchers got, so they have to start anew.
         this.options.observer.backgroundError(`the cache of ${this.resource}`, error);
         failure = new StorageError('Expired', `the cache of ${this.resource} lost its place`, { cause: error });
       }
@@ -313,17 +313,17 @@ export class Cacher implements WatcherHome {
     if (this.cancelTell !== undefined) return;
     const { timers, quietMs } = this.options;
     const wait = this.toldAt + quietMs - timers.now();
-    // Where nothing happens positions come by the poll, as seldom as they may be told: they need not wait as well.
+    // Where nothing happens, positions come from the poll, which is rare enough already. They need no further wait.
     if (wait <= 0 && changes.length === 0) this.tell();
     else this.cancelTell = timers.after(Math.max(wait, 0), () => this.tell());
   }
 
-  /** Moves the positions of watchers that nothing happens for. */
+  /** Moves the positions of watchers that have no changes. */
   private tell(): void {
     this.cancelTell = undefined;
     const position = this.cache?.position;
     if (position === undefined || position === this.told) return;
-    // Nobody may hear of a position before the changes up to it.
+    // A position must never arrive before the changes up to it.
     this.delivery.flush();
     this.told = position;
     this.toldAt = this.options.timers.now();

@@ -3,16 +3,15 @@ import type { CacheTimers } from './cache-options.js';
 import type { CacheWatcher } from './cache-watcher.js';
 import type { WatcherGroups } from './watcher-groups.js';
 
-/** A delivery that took less does not hold anything else up, in milliseconds. */
+/** A delivery that took less time holds nothing else up, in milliseconds. */
 const UNNOTICED_MS = 2;
-/** The longest pause, whatever the delivery took, in milliseconds. */
+/** The longest pause, however long the delivery took, in milliseconds. */
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Hands changes to the watchers of a resource. Writing to hundreds of sockets takes longer than anything else this
- * process does, so a delivery that took time is followed by a pause of the same length: requests get half of the time,
- * and changes that come in the pause go out together, in one write per watcher. A change that comes alone goes out at
- * once.
+ * Hands changes to the watchers of a resource. Writing to hundreds of sockets takes longer than any other work of this
+ * process. So a delivery that took time is followed by a pause of the same length. Requests get half of the time, and
+ * changes that come in the pause go out together, in one write per watcher. A change that comes alone goes out at once.
  */
 export class Delivery {
   private readonly groups: WatcherGroups;
@@ -23,14 +22,14 @@ export class Delivery {
   private isBusy = false;
   private cancelPause: (() => void) | undefined;
 
-  /** `onSlow` is called for each watcher whose buffer is too full. */
+  /** Calls `onSlow` for each watcher whose buffer is too full. */
   constructor(groups: WatcherGroups, timers: CacheTimers, onSlow: (watcher: CacheWatcher) => void) {
     this.groups = groups;
     this.timers = timers;
     this.onSlow = onSlow;
   }
 
-  /** Takes the next changes; `position` is where the log is complete with them. */
+  /** Takes the next changes; with them the log is complete up to `position`. */
   deliver(changes: readonly Change[], position: bigint): void {
     this.position = position;
     if (this.isBusy) {
@@ -40,7 +39,7 @@ export class Delivery {
     this.offer(changes);
   }
 
-  /** Everything that waits goes out now: there will be no later. */
+  /** Sends everything that waits, because there will be no later delivery. */
   flush(): void {
     this.cancelPause?.();
     this.cancelPause = undefined;
@@ -53,7 +52,7 @@ export class Delivery {
     const began = timers.now();
     this.hand(changes);
     this.isBusy = true;
-    // Watchers write once they had their turn.
+    // Watchers write when their turn comes.
     timers.soon(() => {
       const took = timers.now() - began;
       if (!this.isBusy) return;

@@ -4,11 +4,11 @@ import type { CacheEntry } from './cache-entry.js';
 /** How much of the recent past a cache keeps. */
 export interface WindowLimits {
   readonly changes: number;
-  /** Bytes of states that only the past needs. */
+  /** Bytes of states that only the history needs. */
   readonly bytes: number;
 }
 
-/** What was under a key at a version of the past; no entry: nothing. */
+/** The object under a key at an earlier version; no entry: there was none. */
 export interface PastState {
   readonly key: StorageKey;
   readonly entry: CacheEntry | undefined;
@@ -20,13 +20,13 @@ interface Item {
 }
 
 /**
- * The newest changes of a resource in order, bounded by number and by what they keep alive. Everything behind `oldest`
- * is complete: watches resume in it, and undoing it gives the objects as of any version in it.
+ * The newest changes of a resource in order, bounded by their number and by the memory they keep alive. Everything
+ * after `oldest` is complete: watches resume in it, and undoing it gives the objects at any version in it.
  */
 export class EventWindow {
   private readonly limits: WindowLimits;
   private items: Item[] = [];
-  /** Items before it were dropped; the array is cut when they are the greater part. */
+  /** Items before this index were dropped; the array is cut when they are the greater part. */
   private first = 0;
   private heldBytes = 0;
   private oldestVersion = 0n;
@@ -50,7 +50,7 @@ export class EventWindow {
     this.oldestVersion = position;
   }
 
-  /** Takes the next change and the entry that it replaced or removed. */
+  /** Takes the next change, and the entry that it replaced or removed. */
   add(change: Change, before: CacheEntry | undefined): void {
     const item = { change, before };
     this.items.push(item);
@@ -66,7 +66,7 @@ export class EventWindow {
     return this.items.slice(this.indexAfter(from)).map(({ change }) => change);
   }
 
-  /** The keys that changed behind `at`, with what was there at that version. */
+  /** The keys that changed after `at`, with their objects at that version. */
   statesAt(at: bigint): ReadonlyMap<string, PastState> {
     const states = new Map<string, PastState>();
     for (let i = this.indexAfter(at); i < this.items.length; i++) {
@@ -115,7 +115,7 @@ const RELEASED: Item = Object.freeze({
   before: undefined,
 });
 
-/** What only the item keeps alive: the state before, and the last state of something deleted. */
+/** The states that only this item keeps alive: the one before the change, and the last one of a deleted object. */
 function bytesOf({ change, before }: Item): number {
   const own = change.type === 'delete' ? change.json.length : 0;
   return ITEM_BYTES + own + (before?.bytes ?? 0);

@@ -4,8 +4,8 @@ import type { ListPosition } from '../storage.interface.js';
 const FIRST_SURROGATE = 0xd800;
 
 /**
- * Compares two well-formed strings by their UTF-8 bytes (`COLLATE "C"`), which is the order of code points. Only where
- * a surrogate meets a unit above all surrogates the units order otherwise.
+ * Compares two well-formed strings by their UTF-8 bytes (`COLLATE "C"`), which is the order of code points. UTF-16
+ * units differ from that order only where a surrogate meets a unit above all surrogates.
  */
 export function compareBytewise(a: string, b: string): number {
   if (a === b) return 0;

@@ -14,7 +14,7 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
 const names = ['a', 'a-', 'b', 'ab', 'é', '漢', '😀', '\uffee', '\ue000', '\u{10fffe}', 'z', 'Z', '0', 'a.b'];
 
 describe('compareBytewise', () => {
-  it('orders as the bytes of UTF-8 do', () => {
+  it('orders by the bytes of UTF-8', () => {
     const random = new Random(7);
     const word = () => Array.from({ length: random.below(4) }, () => random.pick(names)).join('');
     for (let i = 0; i < 5_000; i++) {

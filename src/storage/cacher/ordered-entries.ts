@@ -1,12 +1,12 @@
 import type { ListPosition, StorageKey } from '../storage.interface.js';
 import { compareBytewise } from './key-order.js';
 
-/** What can be put in order: something with a key. */
+/** Anything with a key. */
 export interface Keyed {
   readonly key: Pick<StorageKey, 'namespace' | 'name'>;
 }
 
-/** Which entries a scan is about; see `Scope`. */
+/** The keys that a scan covers; see `Scope`. */
 export interface KeyFilter {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
@@ -18,9 +18,9 @@ interface Shelf<T> {
 }
 
 /**
- * Entries in (namespace, name) byte order, one per key: a sorted array per namespace and a sorted array of namespaces.
- * A lookup is a binary search; putting in or taking out in the middle moves pointers only, which at 100,000 entries of
- * one namespace is quicker than any tree (see docs/decisions/0004-watch-cache.md).
+ * Entries in (namespace, name) byte order, one per key: a sorted array per namespace, and a sorted array of namespaces.
+ * A lookup is a binary search. Adding or removing in the middle only moves pointers, which is quicker than any tree
+ * even with 100,000 entries in one namespace (see docs/decisions/0004-watch-cache.md).
  */
 export class OrderedEntries<T extends Keyed> {
   private readonly byNamespace = new Map<string, Shelf<T>>();
@@ -39,7 +39,7 @@ export class OrderedEntries<T extends Keyed> {
     return found?.key.name === name ? found : undefined;
   }
 
-  /** Puts an entry under its key and returns the one that was there. */
+  /** Puts an entry under its key and returns the one that was there before. */
   set(entry: T): T | undefined {
     const { namespace, name } = entry.key;
     const { entries } = this.byNamespace.get(namespace) ?? this.addShelf(namespace);
@@ -60,7 +60,7 @@ export class OrderedEntries<T extends Keyed> {
     return undefined;
   }
 
-  /** Takes out and returns what is under the key. */
+  /** Removes and returns the entry under the key. */
   delete(namespace: string, name: string): T | undefined {
     const shelf = this.byNamespace.get(namespace);
     if (shelf === undefined) return undefined;
@@ -76,7 +76,7 @@ export class OrderedEntries<T extends Keyed> {
     return found;
   }
 
-  /** Entries of the filter behind `after`, in order, until `visit` answers false. */
+  /** Visits the entries of the filter after `after`, in order, until `visit` returns false. */
   visit(filter: KeyFilter, after: ListPosition | undefined, visit: (entry: T) => boolean): void {
     const { namespace, name } = filter;
     if (namespace !== undefined) {
@@ -90,7 +90,7 @@ export class OrderedEntries<T extends Keyed> {
     }
   }
 
-  /** How many entries of the filter lie behind `after`, without visiting them. */
+  /** How many entries of the filter lie after `after`, without visiting them. */
   count(filter: KeyFilter, after: ListPosition | undefined): number {
     const { namespace, name } = filter;
     if (namespace === undefined && name === undefined && after === undefined) return this.total;
@@ -112,7 +112,7 @@ export class OrderedEntries<T extends Keyed> {
   }
 }
 
-/** Index of the first entry in the shelf that lies behind `after`. */
+/** Index of the first entry in the shelf that lies after `after`. */
 function startIn<T extends Keyed>(shelf: Shelf<T>, after: ListPosition | undefined): number {
   if (after === undefined) return 0;
   const order = compareBytewise(shelf.namespace, after.namespace);

@@ -12,7 +12,7 @@ function object(name: string, version: number, json = '{}'): StoredObject {
 }
 
 describe('RecentObjects', () => {
-  it('knows an object until it is too long ago', () => {
+  it('remembers an object for a limited time', () => {
     let now = 0;
     const recent = new RecentObjects(() => now, { characters: 100, objectCharacters: 100, ageMs: 10 });
     recent.note(object('x', 1));
@@ -33,13 +33,13 @@ describe('RecentObjects', () => {
     assert.equal(recent.get(key('x'))?.resourceVersion, 6n);
   });
 
-  it('tells keys apart whose parts only look the same together', () => {
+  it('tells keys apart whose parts look the same when joined', () => {
     const recent = new RecentObjects(() => 0);
     recent.note({ ...object('c', 1), key: { resource: 'a', namespace: 'b/c', name: 'd' } });
     assert.equal(recent.get({ resource: 'a/b', namespace: 'c', name: 'd' }), undefined);
   });
 
-  it('gives up what was seen longest ago when the texts are too many', () => {
+  it('forgets the objects seen longest ago when the texts are too many', () => {
     const recent = new RecentObjects(() => 0, { characters: 10, objectCharacters: 8, ageMs: 1 });
     recent.note(object('x', 1, '12345'));
     recent.note(object('y', 2, '12345'));
@@ -52,7 +52,7 @@ describe('RecentObjects', () => {
     assert.equal(recent.characters, 6);
   });
 
-  it('never keeps a long text, nor what stood there before', () => {
+  it('never keeps a long text, nor the older object in its place', () => {
     const recent = new RecentObjects(() => 0, { characters: 10, objectCharacters: 3, ageMs: 1 });
     recent.note(object('x', 1, '123'));
     recent.note(object('x', 2, '1234'));

@@ -1,17 +1,18 @@
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 
-/** What is remembered at most. */
+/** The most that is remembered. */
 export interface RecentLimits {
-  /** Of all texts together, in UTF-16 units. */
+  /** For all texts together, in UTF-16 units. */
   readonly characters: number;
   /** Objects with longer texts are not remembered, in UTF-16 units. */
   readonly objectCharacters: number;
-  /** What was seen longer ago has too often been changed by another process meanwhile, in milliseconds. */
+  /** Objects seen longer ago have too often been changed by another process, in milliseconds. */
   readonly ageMs: number;
 }
 
 const defaultRecentLimits: RecentLimits = {
-  // Mostly the next request of the same client. What lives longer costs the collector of garbage more than a read costs.
+  // Mostly the next request of the same client follows. Objects that live longer cost the garbage collector more than a
+  // read costs.
   characters: 512 * 1024,
   objectCharacters: 64 * 1024,
   ageMs: 5_000,
@@ -23,12 +24,12 @@ interface Entry {
 }
 
 /**
- * Objects that this process read or wrote just now. Who changes an object has mostly read or written it a moment before,
- * so what is here saves the update its read. Good for a first try only: another process may have changed the object since,
- * which the update finds out when its write is refused.
+ * Objects that this process has just read or written. A client that changes an object has mostly read or written it a
+ * moment before, so a remembered object saves the update its read. It is only good for a first try: another process may
+ * have changed the object since. The update finds that out when its write is refused.
  */
 export class RecentObjects {
-  /** Those seen last are at the end. */
+  /** The objects seen last are at the end. */
   private readonly entries = new Map<string, Entry>();
   private readonly limits: RecentLimits;
   private readonly now: () => number;
@@ -45,7 +46,7 @@ export class RecentObjects {
     return this.heldCharacters;
   }
 
-  /** The object as it was seen last, if that was a short time ago. */
+  /** The object as last seen, if that was a short time ago. */
   get(key: StorageKey): StoredObject | undefined {
     const entry = this.entries.get(idOf(key));
     return entry === undefined || this.now() - entry.seenAt > this.limits.ageMs ? undefined : entry.object;
@@ -68,7 +69,7 @@ export class RecentObjects {
     }
   }
 
-  /** The object is gone. */
+  /** Forgets an object that is gone. */
   forget(key: StorageKey): void {
     const id = idOf(key);
     const known = this.entries.get(id);

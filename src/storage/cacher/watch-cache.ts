@@ -14,12 +14,12 @@ import { EventWindow, type PastState, type WindowLimits } from './event-window.j
 import { comparePositions } from './key-order.js';
 import { OrderedEntries } from './ordered-entries.js';
 
-/** A list query as the cache answers it: at a version it holds. */
+/** A list query for the cache, at a version that it holds. */
 export type CacheQuery = Pick<ListQuery, 'namespace' | 'name' | 'after' | 'limit' | 'select' | 'countRemaining' | 'at'>;
 
 /**
- * All objects of one resource at one version (`position`), and the changes of the recent past that lead there. Does no
- * I/O and never waits: whoever drives it fills it from one snapshot and then gives it every later change in order.
+ * All objects of one resource at one version (`position`), and the recent changes that lead there. Does no I/O and
+ * never waits: its owner fills it from one snapshot and then gives it every later change in order.
  */
 export class WatchCache {
   readonly resource: string;
@@ -27,7 +27,7 @@ export class WatchCache {
   private readonly index = new AttributeIndex();
   private readonly window: EventWindow;
   private readonly namespaces = new Map<string, string>();
-  /** Whose attributes all entries have that were there then. */
+  /** The source whose attributes all entries have that existed when it was extracted. */
   private extracted: AttributeSource | undefined;
   private entryBytes = 0;
   private lastPosition = 0n;
@@ -37,7 +37,7 @@ export class WatchCache {
     this.window = new EventWindow(limits);
   }
 
-  /** Everything up to here is in. */
+  /** Everything up to this version is in the cache. */
   get position(): bigint {
     return this.lastPosition;
   }
@@ -51,7 +51,7 @@ export class WatchCache {
     return this.entries.size;
   }
 
-  /** Estimate of the memory held, with the past. */
+  /** Estimated memory, including the history. */
   get bytes(): number {
     return this.entryBytes + this.window.bytes;
   }
@@ -67,7 +67,7 @@ export class WatchCache {
     this.window.begin(position);
   }
 
-  /** Takes the next changes, and answers with them as they are kept: states share their text with the entries. */
+  /** Takes the next changes, and returns them in the form that is kept: their states share text with the entries. */
   apply(changes: readonly Change[], position: bigint): readonly Change[] {
     const kept = changes.map((change) => this.applyChange(change));
     if (position > this.lastPosition) this.lastPosition = position;
@@ -92,8 +92,8 @@ export class WatchCache {
   }
 
   /**
-   * Looks into some of the entries behind `after` as selection will, so that no list has to look into all of them at
-   * once. Answers where to go on; undefined when the attributes of all are known.
+   * Extracts the attributes of some entries after `after`, so that no list has to do it for all of them at once.
+   * Returns where to go on; undefined when the attributes of all are known.
    */
   extractSome(source: AttributeSource, after: ListPosition | undefined): ListPosition | undefined {
     if (this.extracted === source) return undefined;
@@ -109,7 +109,7 @@ export class WatchCache {
     return last;
   }
 
-  /** Changes of the scope behind `from`; undefined when the cache doesn't go back that far. */
+  /** Changes of the scope after `from`; undefined when the cache does not go back that far. */
   changesAfter(from: bigint, scope: Scope): readonly Change[] | undefined {
     if (from < this.window.oldest) return undefined;
     return this.window.changesAfter(from).filter((change) => concerns(scope, change.key));
@@ -159,7 +159,7 @@ export class WatchCache {
     const { select } = query;
     if (select !== undefined) {
       const candidates = this.index.candidates(select, (visit) => this.entries.visit({}, undefined, visit));
-      // Sorting pays as long as it is about a small part.
+      // Sorting pays only for a small part of the entries.
       if (candidates !== undefined && candidates.length * SORT_COST <= this.entries.size) {
         return this.sortCandidates(query, candidates, select, limit);
       }
@@ -187,7 +187,9 @@ export class WatchCache {
     return { items: selected.length > limit ? selected.slice(0, limit) : selected, more: selected.length > limit };
   }
 
-  /** As of a version of the past: entries of now, with the states of then in place of those that changed since. */
+  /**
+   * The page at an earlier version: the present entries, with older states in place of those that have changed since.
+   */
   private listPast(query: CacheQuery, limit: number, past: ReadonlyMap<string, PastState>): Selected {
     const collector = new Collector(query.select, limit);
     this.visitPast(query, query.after, past, (entry) => collector.add(entry));
@@ -235,7 +237,7 @@ export class WatchCache {
 }
 
 const MOST_NAMESPACES = 50_000;
-/** Characters of text that are parsed before others get their turn. */
+/** Characters of text that are parsed before other work gets its turn. */
 const EXTRACTED_AT_ONCE = 256 * 1024;
 const SORT_COST = 4;
 
@@ -244,7 +246,7 @@ interface Selected {
   readonly more: boolean;
 }
 
-/** Takes selected entries up to a limit, and finds out whether another one follows. */
+/** Collects selected entries up to a limit, and finds out whether another one follows. */
 class Collector implements Selected {
   readonly items: CacheEntry[] = [];
   more = false;

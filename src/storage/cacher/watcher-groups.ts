@@ -8,10 +8,10 @@ interface Group {
   pending: Change[];
 }
 
-/** Stands for "any" in the id of a group; no key can hold it. */
+/** Stands for "any" in the id of a group; no key can contain it. */
 const ANY = '\u0000';
 
-/** The live watchers of a resource by scope: changes are sorted out once per scope, not once per watcher. */
+/** The live watchers of a resource by scope. Changes are filtered once per scope instead of once per watcher. */
 export class WatcherGroups {
   private readonly groups = new Map<string, Group>();
   private count = 0;
@@ -40,17 +40,17 @@ export class WatcherGroups {
     if (group.watchers.size === 0) this.groups.delete(id);
   }
 
-  /** Every watcher, as of now. */
+  /** Every watcher at this moment. */
   all(): CacheWatcher[] {
     return [...this.groups.values()].flatMap((group) => [...group.watchers]);
   }
 
-  /** Hands changes to those they concern; answers with watchers whose buffers are too full now. */
+  /** Hands changes to the watchers they concern; returns those whose buffers are now too full. */
   offer(changes: readonly Change[], position: bigint): CacheWatcher[] {
     const slow: CacheWatcher[] = [];
     for (const { group, concerned } of this.concerned(changes)) {
       const batch = sizedBatch(concerned, position);
-      // A copy: a watcher that hears of changes may leave at once.
+      // A copy, because a watcher may leave as soon as it gets changes.
       for (const watcher of [...group.watchers]) if (!watcher.offer(batch)) slow.push(watcher);
     }
     return slow;
@@ -67,7 +67,8 @@ export class WatcherGroups {
       }
       return found;
     }
-    // Nodes watch single objects by the thousand: ask per change who wants it, not per group what it wants.
+    // Nodes watch single objects by the thousand. So each change looks up its watchers, and groups are not asked one by
+    // one.
     const touched = new Set<Group>();
     for (const change of changes) {
       for (const group of this.groupsOf(change.key)) {

@@ -46,7 +46,7 @@ describe('the change feed', () => {
       const back = i % 4 === 0 ? 0n : BigInt(i * 7);
       const from = i % 9 === 0 ? origin : head - back > origin ? head - back : origin;
       const resource = `kind${i % 3}`;
-      // Every third one leaves again, so that resources come and go.
+      // Every third one leaves again, because resources come and go.
       const subscription = await watcher.watch({ resource }, from);
       if (i % 3 === 2 && i < 30) subscription.close();
       else started.push({ from, resource, subscription });
@@ -88,13 +88,13 @@ describe('the change feed', () => {
     await storage.stop();
   });
 
-  it('reads nothing for own writes that nobody listens to, and misses none for who joins later', async () => {
+  it('reads nothing for own writes without a listener, and misses none for later subscriptions', async () => {
     const databaseUrl = await server.createTestDatabase();
     const storage = await createPostgresStorage({ databaseUrl });
     const options = resolveOptions({ databaseUrl });
     const pool = new SessionPool(options);
     let reads = 0;
-    // Told of every batch by hand, so that it is certain when it hears what.
+    // Batches are reported by hand, which settles the order of events.
     const epochs = new EpochKeeper(options.observer, (use) => pool.run(use));
     const reader = new Reader(pool, options.poolSize, epochs);
     const feed = new ChangeFeed(new PostgresChangeLog(pool, reader, epochs), {
@@ -119,7 +119,7 @@ describe('the change feed', () => {
         feed.batchEnded({ newest: resourceVersion, resources: new Set(['quiet']), stretch: undefined });
         feed.wake(resourceVersion, 'notify');
       }
-      // Rounds that were due from before may still end; twenty writes must not make twenty more.
+      // Rounds that were due before may still end. Twenty writes must not cause twenty more.
       assert.ok(reads - before <= 2, `${reads - before} reads`);
       const late = await feed.subscribe({ resource: 'quiet' }, from);
       const last = await storage.create(key('last', 'quiet'), 'u', '20');
@@ -136,7 +136,7 @@ describe('the change feed', () => {
     }
   });
 
-  it('delivers own batches without reading them, and reads when others wrote in between', async () => {
+  it('delivers own batches without reading them, and reads when another process wrote in between', async () => {
     const databaseUrl = await server.createTestDatabase();
     const sources: WakeSource[] = [];
     const logRead = (_changes: number, source: WakeSource) => {
@@ -187,7 +187,7 @@ describe('the change feed', () => {
     }
   });
 
-  it('reads what others wrote while notifications waited for the end of an own batch', async () => {
+  it('reads writes of others after notifications waited for the end of an own batch', async () => {
     const databaseUrl = await server.createTestDatabase();
     const storage = await createPostgresStorage({ databaseUrl });
     const options = resolveOptions({ databaseUrl });
@@ -213,7 +213,7 @@ describe('the change feed', () => {
       for (let i = 0; i < 6; i++) {
         const foreign = (await storage.create(key(`f${i}`, 'listened'), 'u', '1')).resourceVersion;
         const newest = (await storage.create(key(`q${i}`, 'quiet'), 'u', '1')).resourceVersion;
-        // Both notifications come before the answer, between two answers, or only the one of the other process does.
+        // Both notifications come before the answer, or between two answers, or only that of the other process does.
         isWriting = i % 3 !== 1;
         if (i % 3 === 1) feed.batchEnded(own(newest, foreign));
         feed.wake(foreign, 'notify');
@@ -233,7 +233,7 @@ describe('the change feed', () => {
     }
   });
 
-  it('polls although this process writes all the time', async () => {
+  it('polls even while this process writes all the time', async () => {
     const databaseUrl = await server.createTestDatabase();
     const proxy = await TcpProxy.start(server.port);
     proxy.cut(true);
@@ -250,7 +250,7 @@ describe('the change feed', () => {
       const arrived: bigint[] = [];
       for (let i = 0; i < 5; i++) {
         const { resourceVersion } = await other.create(key(`f${i}`, 'listened'), 'u', '1');
-        // Ends the writes, and with them the wait, when the poll has starved.
+        // Ends the writes, and with them the wait, if the poll is starved.
         const timer = setTimeout(() => writing.abort(), 10_000);
         arrived.push(...(await collectUpTo(subscription, resourceVersion)).map((change) => change.resourceVersion));
         clearTimeout(timer);
@@ -266,7 +266,7 @@ describe('the change feed', () => {
     }
   });
 
-  it('waits a little for a version that is on its way', async () => {
+  it('waits a little for a version that is not committed yet', async () => {
     const databaseUrl = await server.createTestDatabase();
     const storage = await createPostgresStorage({ databaseUrl });
     const other = await createPostgresStorage({ databaseUrl });
@@ -304,7 +304,7 @@ describe('the change feed', () => {
       const listeners = `from pg_stat_activity where application_name = 'w listener'`;
       const { rowCount } = await client.query(`select pg_terminate_backend(pid) ${listeners}`);
       assert.equal(rowCount, 1);
-      // Written while nobody listens: found on reconnect.
+      // Written while nobody listens, and found on reconnect.
       assert.ok((await latency(writer, watcher, 'b')) < 5_000);
       assert.ok((await latency(writer, watcher, 'c')) < 2_000);
       await client.end();
@@ -312,7 +312,7 @@ describe('the change feed', () => {
       await watcher.stop();
     });
 
-    it('is not stopped by notifications of others that make no sense', async () => {
+    it('survives meaningless notifications of others', async () => {
       const databaseUrl = await server.createTestDatabase();
       const writer = await createPostgresStorage({ databaseUrl });
       const watcher = await createPostgresStorage({ databaseUrl, notifyPollMs: MINUTE_MS });
@@ -348,7 +348,7 @@ describe('the change feed', () => {
       });
       proxy.cut(true);
       for (const name of ['a', 'b', 'c']) await latency(writer, watcher, name);
-      // The read that a new subscription begins with may find one of them first.
+      // The first read of a new subscription may find one of them first.
       assert.equal(sources.length, 3);
       assert.ok(!sources.includes('notify'), sources.join());
       await writer.stop();
@@ -441,7 +441,7 @@ describe('the change feed', () => {
     await storage.create(key('a'), 'u', '1');
     const { resourceVersion } = await storage.create(key('b'), 'u', '1');
     const subscription = await storage.watch({ resource: 'things' }, resourceVersion);
-    // One waits for a version that is not there yet: it learns the same, not that the version is too large.
+    // One waits for a future version: it gets the same error, not that the version is too large.
     const ahead = assert.rejects(storage.watch({ resource: 'things' }, resourceVersion + 100n), failsWith('Expired'));
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();

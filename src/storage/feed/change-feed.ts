@@ -7,37 +7,39 @@ import { type BufferLimits, Subscription } from './subscription.js';
 export type WakeSource = 'notify' | 'poll' | 'local';
 
 export interface ChangeFeedOptions {
-  /** The log is read at least this often while somebody listens, in milliseconds. */
+  /** The log is read at least this often while anyone subscribes, in milliseconds. */
   readonly pollMs: number;
   readonly observer: {
     logRead(changes: number, source: WakeSource): void;
     slowConsumer(resource: string): void;
     backgroundError(where: string, error: unknown): void;
   };
-  /** Hears how far the log was read. */
+  /** Is told how far the log was read. */
   readonly onPosition?: (version: bigint) => void;
   readonly limits?: BufferLimits;
-  /** Whether a batch of this process is under way, whose end `batchEnded` will tell. */
+  /** Whether a batch of this process is under way. Its end is reported to `batchEnded`. */
   readonly isWriting?: () => boolean;
-  /** How long a watch from a version that is not there yet waits for it, in milliseconds. Default 3,000. */
+  /** How long a watch from a version that does not exist yet waits for it, in milliseconds. Default 3,000. */
   readonly futureWaitMs?: number;
-  /** Milliseconds from some fixed point, never going back. Default: those of the process. */
+  /** Milliseconds from some fixed point, never going back. Default: the clock of the process. */
   readonly now?: () => number;
 }
 
 const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 1024 };
-/** A notification that never comes must not be remembered for ever; a forgotten one costs one read. */
+/** A notification that never comes must not be remembered for ever. Forgetting one costs one read. */
 const MOST_QUIET = 10_000;
-/** More notifications are not told apart while they wait for the end of a batch; that costs one read at most. */
+/** Beyond this number, notifications that wait for the end of a batch are merged. That costs one read at most. */
 const MOST_HELD = 1_000;
-/** Applies between a failed read and the next. */
+/** Pause between a failed read and the next. */
 const RETRY_MS = 200;
 
-/** What a batch of this process wrote. */
+/** What a batch of this process has written. */
 export interface OwnBatch {
   readonly newest: bigint;
   readonly resources: ReadonlySet<string>;
-  /** All that was committed behind `after`, up to `newest`, in order; undefined when that is not known for sure. */
+  /**
+   * Everything that was committed after `after`, up to `newest`, in order; undefined when that is not known for sure.
+   */
   readonly stretch: { readonly after: bigint; readonly changes: readonly Change[] } | undefined;
 }
 
@@ -54,20 +56,21 @@ interface Future {
 }
 
 /**
- * The one ordered reader of the log in a process. Because versions become visible in commit order, "everything
- * behind the cursor, by rising version" misses nothing and needs no look-back; gaps mean nothing.
+ * The one ordered reader of the log in a process. Versions become visible in commit order, so a read of "everything
+ * after the cursor, by rising version" misses nothing and never looks back; gaps mean nothing.
  *
- * The reader works in rounds: admit who wants to join, read behind the cursor for exactly the resources somebody
- * listens to, deliver, move the cursor. Joining only between rounds makes it exact: a subscription that joined at
- * cursor P gets all that follows P live, and reads (from, P] itself.
+ * The reader works in rounds: it admits new subscriptions, reads the log after the cursor for exactly the resources
+ * with subscriptions, delivers the changes and moves the cursor. Subscriptions join only between rounds, which makes
+ * joining exact: a subscription that joined at cursor P gets every change after P live, and reads (from, P] itself.
  *
- * A notification and the poll only say "look now"; they carry no data. A batch that this process wrote itself is the
- * one thing that need not be read: when nothing was drawn between the cursor and the batch, the batch is all that
- * follows the cursor, and is delivered as it was written. Else it says "look now" as well. The notification of a batch
- * may come before its answer; so notifications wait while a batch is under way, which takes a moment, and the poll does
- * not. The poll is due a while after the log was last known to be complete up to the cursor, whatever else wakes the
- * reader: a process that writes all the time finds what others wrote, also when nothing notifies it. Without
- * subscriptions nothing is read and the cursor is forgotten.
+ * A notification or the poll only says "look now"; neither carries data. Only a batch that this process wrote itself
+ * need not be read. When no version was drawn between the cursor and the batch, the batch is all that follows the
+ * cursor, and it is delivered as written. Otherwise it says "look now" as well.
+ *
+ * The notification of a batch may come before its answer. So notifications wait for the short time that a batch is
+ * under way; the poll does not. The poll is due a while after the log was last known to be complete up to the cursor,
+ * whatever else wakes the reader. So a process that writes all the time finds the writes of others even when nothing
+ * notifies it. Without subscriptions nothing is read and the cursor is forgotten.
  */
 export class ChangeFeed {
   private readonly log: ChangeLog;
@@ -79,13 +82,13 @@ export class ChangeFeed {
   private joiners: Joiner[] = [];
   private cursor: bigint | undefined;
   private heard = 0n;
-  /** Newest versions of own batches whose notifications are yet to come and mean nothing here. */
+  /** Newest versions of own batches. Their notifications are yet to come and mean nothing here. */
   private readonly quiet = new Set<bigint>();
-  /** Own batches that were not looked at yet, oldest first. */
+  /** Own batches that were not processed yet, oldest first. */
   private own: OwnBatch[] = [];
-  /** Versions of notifications that wait for the end of an own batch, which may be what they tell of. */
+  /** Versions of notifications that wait for the end of an own batch, because they may be about that batch. */
   private held: bigint[] = [];
-  /** When everything up to the cursor was last known to be all there is. */
+  /** When the log was last known to end at the cursor. */
   private lookedAt: number;
   private due: WakeSource | undefined;
   private wakeUp: (() => void) | undefined;
@@ -115,7 +118,7 @@ export class ChangeFeed {
     await this.loop;
   }
 
-  /** Says that `newest` is committed, or (undefined) that something may have been. */
+  /** Says that `newest` is committed, or (undefined) that some version may be. */
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
       if (this.quiet.delete(newest) || newest <= this.heard) return;
@@ -130,9 +133,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Says that a batch of this process ended, and what it wrote, if anything. Nothing is read for one that nobody here
-   * listens to, nor for its notification: single writers would pay for it with a round trip per write. The poll moves
-   * the position on.
+   * Says that a batch of this process ended, and what it wrote, if anything. A batch without subscriptions in this
+   * process causes no read, and neither does its notification: a single writer would pay for it with a round trip per
+   * write. The poll moves the position on.
    */
   batchEnded(written: OwnBatch | undefined): void {
     if (written?.stretch !== undefined && this.cursor !== undefined) {
@@ -149,7 +152,7 @@ export class ChangeFeed {
     this.held.push(newest);
   }
 
-  /** Own batches are dealt with: what else was notified meanwhile is of other processes. */
+  /** All own batches are processed: the remaining notifications are about other processes. */
   private releaseHeld(): void {
     if (this.held.length === 0) return;
     const newest = this.held.reduce(later);
@@ -160,7 +163,7 @@ export class ChangeFeed {
     this.wakeUp?.();
   }
 
-  /** Something was written that can't be delivered from memory. */
+  /** Notes writes that can't be delivered from memory. */
   private unheard({ newest, resources }: OwnBatch): void {
     const concerns = (resource: string) => this.byResource.has(resource);
     if (this.joiners.length > 0 || [...resources].some(concerns)) {
@@ -200,7 +203,7 @@ export class ChangeFeed {
     this.advanceAll(this.cursor);
   }
 
-  /** See `Storage.watch`. A version that is not there yet is waited for, then refused with `TooLargeVersion`. */
+  /** See `Storage.watch`. Waits for a version that does not exist yet, then refuses it with `TooLargeVersion`. */
   async subscribe(scope: Scope, from: bigint): Promise<ChangeSubscription> {
     if (this.stopped) throw new StorageError('Closed', 'storage is shutting down');
     const subscription = await new Promise<Subscription>((resolve, reject) => {
@@ -239,12 +242,12 @@ export class ChangeFeed {
     }
   }
 
-  /** Whether nobody else wrote between the cursor and these changes of this process. */
+  /** Whether no other process wrote between the cursor and these changes. */
   follows(stretch: { readonly after: bigint }, cursor: bigint): boolean {
     return stretch.after === cursor;
   }
 
-  /** Milliseconds until the log has to be read without a reason; undefined: never. */
+  /** Milliseconds until the next poll is due; undefined: never. */
   untilPoll(): number | undefined {
     return this.lookedAt + this.options.pollMs - this.now();
   }
@@ -263,7 +266,7 @@ export class ChangeFeed {
       const peers = this.byResource.get(scope.resource);
       if (peers === undefined) this.byResource.set(scope.resource, new Set([subscription]));
       else peers.add(subscription);
-      // Writes that nobody listened to may lie behind the cursor.
+      // Writes from a time without subscriptions may follow the cursor.
       this.due ??= 'local';
       resolve(subscription);
     }
@@ -273,7 +276,7 @@ export class ChangeFeed {
     try {
       const stretch = await this.log.readResources(cursor, [...this.byResource.keys()]);
       if (stretch.head < cursor) {
-        // The database lost what was delivered already; nobody can go on from here.
+        // The database lost changes that were delivered: nobody can go on from here.
         this.reset(new StorageError('Expired', `the newest version went back from ${cursor} to ${stretch.head}`));
         return;
       }
@@ -340,7 +343,8 @@ export class ChangeFeed {
     const peers = this.byResource.get(resource);
     peers?.delete(subscription);
     if (peers?.size === 0) this.byResource.delete(resource);
-    // Nobody moves it on now: who joins next starts at the head, not at an old place with all that came since.
+    // Nothing moves the cursor any more. The next subscription starts at the head, not at an old place with all the
+    // changes since.
     if (this.byResource.size === 0) this.cursor = undefined;
   }
 
@@ -348,7 +352,7 @@ export class ChangeFeed {
     this.cursor = undefined;
     this.heard = 0n;
     this.failAll(error);
-    // Their subscriptions are among those that failed.
+    // Their subscriptions have failed as well.
     for (const future of [...this.futures]) future.settle(error);
   }
 

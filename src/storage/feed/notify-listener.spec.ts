@@ -74,7 +74,7 @@ describe('the listener', () => {
     await listener.stop();
     await proxy.stop();
   };
-  /** Waits until something that was heard or went wrong makes it true. */
+  /** Waits until a heard version or an error makes it true. */
   const until = async (condition: () => boolean): Promise<void> => {
     while (!condition()) await new Promise<void>((resolve) => told.push(resolve));
   };
@@ -104,7 +104,7 @@ describe('the listener', () => {
   });
 
   for (const side of ['client', 'server'] as const) {
-    it(`notices that the socket was cut towards the ${side} and the other end was never told`, async () => {
+    it(`notices that the socket was cut towards the ${side} without notice to the other end`, async () => {
       await start({ heartbeatMs: 100 });
       await until(() => heard.length === 1);
       proxy.cutSilently(side);
@@ -116,7 +116,7 @@ describe('the listener', () => {
     });
   }
 
-  it('notices a connection over which nothing arrives any more', async () => {
+  it('notices a connection that has gone silent', async () => {
     await start({ heartbeatMs: 100 });
     await until(() => heard.length === 1);
     proxy.holdAnswers();
@@ -128,7 +128,7 @@ describe('the listener', () => {
     await stop();
   });
 
-  it('says so and listens to nothing when notifications do not arrive', async () => {
+  it('says so and does not listen when notifications do not arrive', async () => {
     // A pooler would take the notification and deliver it to nobody.
     await start({ notify: async () => {} });
     await until(() => heard.length === 1);

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff, untilAborted } from '../wait.js';
 
-/** All in milliseconds. */
+/** Times in milliseconds. */
 export interface ListenerTimes {
   readonly heartbeatMs: number;
-  /** For every statement of the listener. */
+  /** Limit for every statement of the listener. */
   readonly heartbeatTimeoutMs: number;
   /** How long the self-test waits for its notification. */
   readonly probeTimeoutMs: number;
@@ -13,34 +13,34 @@ export interface ListenerTimes {
 
 const DEFAULT_TIMES: ListenerTimes = { heartbeatMs: 5_000, heartbeatTimeoutMs: 3_000, probeTimeoutMs: 2_000 };
 
-/** A connection that is used for nothing but listening. */
+/** A connection that is only used for listening. */
 export interface ListenConnection {
-  /** Runs SQL without parameters; rejects, and gives the connection up, after `timeoutMs` milliseconds. */
+  /** Runs SQL without parameters. After `timeoutMs` milliseconds it rejects and gives up the connection. */
   execute(name: string, sql: string, timeoutMs: number): Promise<unknown>;
   onNotification(callback: (payload: string) => void): void;
-  /** Calls back once when the connection is gone, at once when it already is. */
+  /** Calls back once when the connection is gone; at once if it already is. */
   onBroken(callback: () => void): void;
   close(): Promise<void>;
 }
 
-/** What the listener is connected with. */
+/** The parts of the program that the listener works with. */
 export interface ListenerHooks {
-  /** Gets the version of a notification, undefined after every (re)connect. */
+  /** Gets the version of a notification; undefined after every connect. */
   readonly onVersion: (newest: bigint | undefined) => void;
   readonly onError: (error: unknown) => void;
-  /** Name of the channel on which versions are told. */
+  /** Name of the channel that announces versions. */
   readonly channel: (connection: ListenConnection, timeoutMs: number) => Promise<string>;
   /** Sends a notification from another connection. */
   readonly notify: (channel: string, payload: string) => Promise<void>;
-  /** Asks for a sign of life; rejects when there is none after `timeoutMs` milliseconds. */
+  /** Checks that the connection is alive; rejects without an answer within `timeoutMs` milliseconds. */
   readonly heartbeat: (connection: ListenConnection, timeoutMs: number) => Promise<void>;
 }
 
 /**
- * Listens for "something was committed" on a connection of its own. A notification only makes the feed look sooner:
- * one that is lost (broken connection, pooler in between) delays until the next poll. The connection is asked for a
- * sign of life, since a half-open socket would be silent for ever; after a reconnect LISTEN comes first and a look at
- * the log second, so nothing falls between them.
+ * Listens for "something was committed" on a connection of its own. A notification only makes the feed look sooner: a
+ * lost one (broken connection, pooler in between) delays changes until the next poll. A heartbeat checks the
+ * connection, since a half-open socket would be silent for ever. After a reconnect LISTEN comes first and a look at the
+ * log second, so nothing falls between them.
  */
 export class NotifyListener {
   private readonly connect: () => Promise<ListenConnection>;
@@ -85,9 +85,10 @@ export class NotifyListener {
   }
 
   /**
-   * A transaction pooler accepts LISTEN and delivers nothing. So the way is tried first, with a notification from another
-   * connection: one from the same would arrive when the pooler happens to use one server connection for both. When it
-   * fails nothing is listened to, since LISTEN would stay behind on a connection that serves others.
+   * A transaction pooler accepts LISTEN and delivers nothing. So the listener first tests the way with a notification
+   * from another connection. A notification from the same one would arrive whenever the pooler uses one server
+   * connection for both. If the test fails, it does not LISTEN, since that would stay behind on a connection that
+   * serves others.
    */
   private async listen(session: ListenConnection): Promise<void> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;
@@ -128,7 +129,7 @@ export class NotifyListener {
     this.hooks.onVersion(version);
   }
 
-  /** Returns when the connection is gone or it is time to stop. */
+  /** Returns when the connection is gone or the listener has to stop. */
   private async watchOver(session: ListenConnection): Promise<void> {
     const broken = new AbortController();
     session.onBroken(() => broken.abort());

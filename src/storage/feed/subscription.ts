@@ -10,13 +10,13 @@ export interface BufferLimits {
 }
 
 /**
- * One consumer of the feed. `history` first: versions in (from, joined] come from the log, page by page as the
- * consumer asks. Then `live`: what the feed delivered since it joined, from a bounded buffer. A failure is told once
- * everything the consumer got is in order, and drops what it has not fetched.
+ * One consumer of the feed. First state `history`: versions in (from, joined] come from the log, page by page as the
+ * consumer asks. Then `live`: the changes that the feed has delivered since it joined come from a bounded buffer. A
+ * failure is reported only when everything the consumer got is in order, and drops the changes it has not fetched.
  */
 export class Subscription implements ChangeSubscription {
   readonly scope: Scope;
-  /** Cursor of the feed when the subscription was registered: from here on changes arrive live. */
+  /** Cursor of the feed when the subscription was registered. Later changes arrive live. */
   readonly joined: bigint;
   private readonly log: ChangeLog;
   private readonly limits: BufferLimits;
@@ -92,7 +92,7 @@ export class Subscription implements ChangeSubscription {
     this.waiting = undefined;
   }
 
-  /** A change of the scope's resource, in order; wakes nobody (see `advance`). */
+  /** Takes a change of the scope's resource, in order; wakes nobody (see `advance`). */
   offer(change: Change): void {
     if (this.closed || this.failure !== undefined) return;
     const { namespace, name } = this.scope;
@@ -104,8 +104,8 @@ export class Subscription implements ChangeSubscription {
   }
 
   /**
-   * Everything up to `position` has been offered; false when that was too much for the buffer. A consumer that waits
-   * gets what there is in any case: only what stays behind counts.
+   * Everything up to `position` has been offered. False when that was too much for the buffer. A waiting consumer gets
+   * its changes in any case: only the rest in the buffer counts.
    */
   advance(position: bigint): boolean {
     if (this.closed || this.failure !== undefined) return true;

@@ -11,7 +11,7 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 
-/** What the callers of a load were told, by name of the object. */
+/** The answers that the callers of a load got, by name of the object. */
 interface Told {
   readonly written: Map<string, bigint>;
   readonly failed: Set<string>;
@@ -42,7 +42,7 @@ async function createUntil(storage: PostgresStorage, prefix: string, until: Prom
   return told;
 }
 
-/** Every write acknowledged is there once and as told; every failed one is absent; the rest is either. */
+/** Every acknowledged write exists once and as answered; every failed one is absent; the rest may be either. */
 async function verify(storage: PostgresStorage, client: pg.Client, told: Told): Promise<void> {
   const { rows } = await client.query<{ name: string; v: string; n: string }>(
     'select name, min(resource_version) as v, count(*) as n from plinth.changes group by name',
@@ -80,7 +80,7 @@ describe('connections that break', () => {
     await client.connect();
     proxy = await TcpProxy.start(server.port);
     storage = await createPostgresStorage({ databaseUrl: proxy.through(databaseUrl), ...options });
-    // The writer connection is made by the first write.
+    // The first write makes the writer connection.
     await storage.create(key('first'), 'u', '{}');
   };
   const close = async (): Promise<void> => {
@@ -89,7 +89,7 @@ describe('connections that break', () => {
     await client.end().catch(() => {});
   };
 
-  /** Waits until the database has the object, by looking past the storage under test. */
+  /** Waits until the database has the object, without the storage under test. */
   const committed = async (name: string): Promise<bigint> => {
     for (;;) {
       const { rows } = await client.query<{ v: string }>(
@@ -122,7 +122,7 @@ describe('connections that break', () => {
     ].map((call) => call.then(String, (error: StorageError) => error.code));
     const began = performance.now();
     await storage.stop(500);
-    // Reads may take half a minute otherwise. The rest is for a busy machine.
+    // Reads may otherwise take half a minute. The rest is for a busy machine.
     assert.ok(performance.now() - began < 8_000, `${performance.now() - began} ms`);
     for (const outcome of await Promise.all(underWay)) assert.match(outcome, /^(Closed|UnknownOutcome|Unavailable)$/);
     subscription.close();
@@ -168,7 +168,7 @@ describe('connections that break', () => {
     try {
       proxy.holdRequests();
       const write = storage.create(key('a'), 'u', '{}');
-      // The request is on its way once the event loop has turned; the proxy never passes it on.
+      // The request is on its way after one turn of the event loop; the proxy never passes it on.
       await sleep(20);
       assert.equal((await client.query(`select from plinth.objects where name = 'a'`)).rowCount, 0);
       proxy.cut();
@@ -187,7 +187,7 @@ describe('connections that break', () => {
       const write = storage.create(key('a'), 'u', '{}');
       await waitingForLock(1);
       proxy.cut();
-      // The server does not notice that its client has gone: the old call and the question after it wait side by side.
+      // The server does not notice that its client has gone, so the old call and the later question wait side by side.
       await waitingForLock(2);
       await client.query('commit');
       const { resourceVersion } = await write;
@@ -200,7 +200,7 @@ describe('connections that break', () => {
     }
   });
 
-  it('says UnknownOutcome when the fate can not be learned in time, and goes on afterwards', async () => {
+  it('says UnknownOutcome when the outcome can not be learned in time, and goes on afterwards', async () => {
     await open({ resolveDeadlineMs: 500, writeWaitMs: 300 });
     try {
       proxy.holdAnswers();
@@ -255,7 +255,7 @@ describe('connections that break', () => {
         return killed;
       })();
       const told = await createUntil(storage, 'k', killing);
-      // How many there are in the time depends on the machine.
+      // The machine decides how many there are in the time.
       const killed = await killing;
       assert.ok(killed > 5, `${killed} backends`);
       assert.ok(told.written.size > 5, `${told.written.size} writes`);
@@ -277,7 +277,7 @@ describe('connections that break', () => {
         }
       })();
       const told = await createUntil(storage, 'c', cutting);
-      // How many there are in the time depends on the machine.
+      // The machine decides how many there are in the time.
       assert.ok(told.written.size > 5, `${told.written.size} writes`);
       await verify(storage, client, told);
     } finally {
@@ -313,7 +313,7 @@ describe('connections that break', () => {
         changes.map((change) => String(change.resourceVersion)),
         rows.map((row) => row.v),
       );
-      // How many there are in the time depends on the machine.
+      // The machine decides how many there are in the time.
       assert.ok(told.written.size > 5, `${told.written.size} writes`);
     } finally {
       await close();

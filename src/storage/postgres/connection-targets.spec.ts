@@ -10,7 +10,7 @@ import { Session } from './session.js';
 const strings = (url: string): string[] => connectionTargets(url).map((target) => target.connectionString);
 
 describe('hosts of a connection URL', () => {
-  it('become one URL each, with everything else as it was', () => {
+  it('become one URL each, with the rest unchanged', () => {
     const cases: [string, string[]][] = [
       ['postgresql://u:p@a:5432/d', ['postgresql://u:p@a:5432/d']],
       [
@@ -81,7 +81,7 @@ describe('a session over several hosts', () => {
     return row?.[0];
   };
 
-  it('leads to the primary, wherever it stands and whatever the others do', async () => {
+  it('leads to the primary at any position, whatever the others do', async () => {
     const dead = await TcpProxy.start(1);
     const silent = await TcpProxy.start(primary.port);
     silent.holdAnswers();

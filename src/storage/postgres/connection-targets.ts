@@ -1,22 +1,22 @@
 import { StorageError } from '../storage.errors.js';
 
-/** One way to connect, of those that a connection URL names. */
+/** One of the ways to connect that a connection URL names. */
 export interface ConnectionTarget {
   readonly connectionString: string;
-  /** For a server without TLS, where the URL allows that. */
+  /** URL for a server without TLS, where the connection URL allows that. */
   readonly inTheClear: string | undefined;
 }
 
 const SSL_MODES = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
-/** Everything here needs a server that takes writes: these say so, and `any` leaves it to us. */
+/** This program needs a server that takes writes. These values ask for one, and `any` leaves the choice to us. */
 const WRITABLE = new Set(['any', 'read-write', 'primary']);
 const PORT = /:(\d+)$/;
 
 /**
  * The hosts of a URL in their order, each as a URL of its own: `postgresql://user@a:5432,b:5433/database`, or
- * `?host=a,b&port=5432,5433`, as libpq reads them. Which of them is the primary is found out by connecting.
+ * `?host=a,b&port=5432,5433`, as libpq reads them. Only connecting shows which of them is the primary.
  *
- * Throws `Unavailable` when hosts and ports don't go together, or `target_session_attrs` asks for a standby.
+ * Throws `Unavailable` when the numbers of hosts and ports differ, or `target_session_attrs` asks for a standby.
  */
 export function connectionTargets(url: string): readonly ConnectionTarget[] {
   const wanted = parametersOf(url).get('target_session_attrs');
@@ -64,7 +64,7 @@ function withParameters(url: string, parameters: URLSearchParams): string {
   return text === '' ? base : `${base}?${text}`;
 }
 
-/** The driver would pass the parameter on to the server, which does not know it. */
+/** Removes a parameter that the driver would pass on to the server, which does not know it. */
 function withoutTarget(url: string, replaced: Readonly<Record<string, string>> = {}): string {
   const parameters = parametersOf(url);
   const changes = Object.entries(replaced);
@@ -75,9 +75,9 @@ function withoutTarget(url: string, replaced: Readonly<Record<string, string>> =
 }
 
 /**
- * Makes TLS parameters of a connection URL mean what they mean to libpq. The driver's own reading differs: it treats
- * `require` as `verify-full`, so that the URLs of managed databases fail, and does not know `sslrootcert=system`.
- * Throws `Unavailable` for a mode that nobody knows rather than connecting in the clear.
+ * Gives the TLS parameters of a connection URL the same meaning as in libpq. The driver reads them differently: it
+ * treats `require` as `verify-full`, so the URLs of managed databases fail, and it does not know `sslrootcert=system`.
+ * Throws `Unavailable` for an unknown mode rather than connecting in the clear.
  */
 function connectionTarget(url: string): ConnectionTarget {
   if (!url.includes('?')) return { connectionString: url, inTheClear: undefined };

@@ -71,7 +71,7 @@ describe('a dump', { skip }, () => {
     }
   }
 
-  /** An object that the dump has, and versions that only the process knows. */
+  /** Makes an object that the dump has, and versions that only the process knows. */
   async function dumpAndGoOn(storage: PostgresStorage): Promise<readonly bigint[]> {
     await storage.create(key('kept'), 'u', '{}');
     run('pg_dump', '-Fc', '-f', dump, url);
@@ -80,7 +80,7 @@ describe('a dump', { skip }, () => {
     return lost;
   }
 
-  /** As docs/operations.md says. */
+  /** The steps of docs/operations.md. */
   function restoreInPlace(): void {
     const script = join(folder, 'plinth.sql');
     run('pg_restore', '-f', script, dump);
@@ -127,7 +127,7 @@ describe('a dump', { skip }, () => {
     await isReadable();
   });
 
-  it('goes into the schema that is there, which serves after the fence', async () => {
+  it('goes into an existing schema, which serves after the fence', async () => {
     const before = await open();
     const lost = await dumpAndGoOn(before);
     await before.stop();
@@ -138,7 +138,7 @@ describe('a dump', { skip }, () => {
     await isReadable();
   });
 
-  it('under a process that goes on takes back no version', async () => {
+  it('takes back no version from a running process', async () => {
     const storage = await open();
     const watch = await storage.watch({ resource: key('').resource }, await storage.head());
     const lost = await dumpAndGoOn(storage);

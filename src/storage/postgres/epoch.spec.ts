@@ -41,7 +41,7 @@ describe('the history of the database', () => {
     for (const storage of opened.splice(0)) await storage.stop();
     await client.end();
   };
-  /** What a standby that lagged would be without: all that is newer than `version`. */
+  /** What a lagging standby would lack: everything newer than `version`. */
   const lose = async (version: bigint): Promise<void> => {
     await client.query('begin');
     await client.query('delete from plinth.objects where resource_version > $1', [version]);
@@ -49,7 +49,7 @@ describe('the history of the database', () => {
     await client.query(`select setval('plinth.resource_version', $1)`, [version]);
     await client.query('commit');
   };
-  /** As if the server had been promoted since somebody looked. */
+  /** As if the server had been promoted since the last check. */
   const promoted = () => client.query('update plinth.epoch set timeline = timeline + 1');
   const cutWriters = () =>
     client.query(
@@ -77,7 +77,7 @@ describe('the history of the database', () => {
     await close();
   });
 
-  it('starts a new epoch behind a gap when versions are gone that this process handed out', async () => {
+  it('starts a new epoch after a gap when versions are gone that this process handed out', async () => {
     await fresh();
     const changes: EpochChange[] = [];
     const storage = await open(changes);
@@ -122,7 +122,7 @@ describe('the history of the database', () => {
     await close();
   });
 
-  it('is checked by a writer that was moved to a database on which others went on', async () => {
+  it('is checked by a writer that was moved to a database that others went on with', async () => {
     await fresh();
     const changes: EpochChange[] = [];
     const knowing = await open(changes);
@@ -130,7 +130,7 @@ describe('the history of the database', () => {
     const lost = await knowing.create(key('lost'), 'u', '1');
     await lose(kept.resourceVersion);
     await promoted();
-    // Leaps, as it knows of nothing that is missing. The connections of the other process never break.
+    // Leaps, because it does not know that anything is missing. The connections of the other process never break.
     await open();
     assert.equal(knowing.lostVersions(), undefined);
     const next = await knowing.create(key('next'), 'u', '1');
@@ -143,7 +143,7 @@ describe('the history of the database', () => {
     await close();
   });
 
-  it('tells a writer that was moved, and had seen no more, which versions are not to be found in memory', async () => {
+  it('tells a moved writer that had seen no more which versions must not come from memory', async () => {
     await fresh();
     const moved = await open();
     const cached = new CachedStorage(moved, { fillWaitMs: 30_000, partFillWaitMs: 30_000 });
@@ -181,7 +181,7 @@ describe('the history of the database', () => {
     await close();
   });
 
-  it('leaps after a promotion even when nobody here has seen more than there is', async () => {
+  it('leaps after a promotion even when nobody here has seen a missing version', async () => {
     await fresh();
     const changes: EpochChange[] = [];
     const storage = await open(changes);
@@ -189,18 +189,18 @@ describe('the history of the database', () => {
     const watch = await storage.watch({ resource: 'things' }, first.resourceVersion);
     const { resourceVersion: end } = await storage.create(key('b'), 'u', '1');
     await promoted();
-    // The connection stays: behind a pooler it leads to another server without anybody being told.
+    // The connection stays: behind a pooler it silently leads to another server.
     const next = await storage.create(key('c'), 'u', '1');
     assert.ok(next.resourceVersion > LEAP);
     assert.equal(storage.epoch?.epoch, 1n, 'nothing is known to be lost');
-    // Watches go on, and versions from before can be read.
+    // Watches go on, and earlier versions can be read.
     assert.deepEqual(
       (await collectUpTo(watch, next.resourceVersion)).map((change) => change.key.name),
       ['b', 'c'],
     );
     assert.equal((await storage.list({ resource: 'things', at: first.resourceVersion })).items.length, 1);
     assert.equal((await storage.list({ resource: 'things', at: end })).items.length, 2);
-    // Versions in the gap may have been handed out by a server that is gone.
+    // A server that is gone may have handed out versions in the gap.
     const lost = storage.lostVersions();
     assert.equal(lost?.after, end);
     for (const version of [end + 1n, end + LEAP / 2n, (lost?.until ?? 0n) - 1n]) {
@@ -224,7 +224,7 @@ describe('the history of the database', () => {
     const next = await early.create(key('next'), 'u', '1');
     assert.equal(early.epoch?.epoch, 1n);
     const watch = await early.watch({ resource: 'things' }, next.resourceVersion);
-    // Its answers would mix both histories otherwise.
+    // Otherwise its answers would mix both histories.
     await late.head();
     assert.equal(late.epoch?.epoch, 2n);
     assert.equal(changes.at(-1)?.missing, lost.resourceVersion - kept.resourceVersion);
@@ -232,7 +232,7 @@ describe('the history of the database', () => {
     assert.equal(further.resourceVersion > next.resourceVersion, true);
     assert.equal(early.epoch?.epoch, 2n);
     await assert.rejects(early.watch({ resource: 'things' }, kept.resourceVersion), failsWith('Expired'));
-    // What was written since is of the history that goes on.
+    // Later writes belong to the history that goes on.
     assert.deepEqual(
       (await collectUpTo(watch, further.resourceVersion)).map((change) => change.key.name),
       ['further'],
@@ -259,7 +259,7 @@ describe('the history of the database', () => {
     await close();
   });
 
-  it('is found out to be a restored copy', async () => {
+  it('is recognized as a restored copy', async () => {
     await fresh();
     const storage = await open();
     const { resourceVersion } = await storage.create(key('a'), 'u', '1');
@@ -284,7 +284,7 @@ describe('the history of the database', () => {
   });
 
   describe('fence', () => {
-    it('ends everything from before, says what it did, and may be done again', async () => {
+    it('ends everything from before, reports it, and may be repeated', async () => {
       await fresh();
       const storage = await open();
       const { resourceVersion } = await storage.create(key('a'), 'u', '1');
@@ -307,7 +307,7 @@ describe('the history of the database', () => {
       await close();
     });
 
-    it('leaves room for ever after', async () => {
+    it('leaves room for any number of later fences', async () => {
       await fresh();
       await assert.rejects(fence(databaseUrl, { bump: 9_100_000_000_000_000_000n, force: false }), /no room/);
       const { rows } = await client.query('select epoch from plinth.epoch');

@@ -5,34 +5,34 @@ import type { EpochChange, StorageObserver } from './postgres-storage-options.js
 import type { Row, Session } from './session.js';
 import { CHECK_EPOCH, HISTORY_SIGNS, text } from './statements.js';
 
-/** Which history of the database this is, as of the last check. */
+/** The history that the database is in, as of the last check. */
 export interface Epoch {
-  /** Counts the histories of this database: raised when versions were lost that somebody had seen. */
+  /** Counts the histories of this database. Raised when versions were lost that a process had seen. */
   readonly epoch: bigint;
   /** Identity of the server's data; undefined when the role may not read it. */
   readonly systemIdentifier: string | undefined;
-  /** Counts promotions and recoveries of the server; undefined when it does not tell. */
+  /** Counts promotions and recoveries of the server; undefined when the server does not tell. */
   readonly timeline: number | undefined;
-  /** The oldest version of the epoch: nothing before it can be read. */
+  /** The oldest version of the epoch; nothing before it can be read. */
   readonly started: bigint;
 }
 
 const TIMEOUT_MS = 10_000;
-/** How far versions leap over those that somebody may have seen and nobody told of. */
+/** How far versions leap over those that a process may have seen without telling the database. */
 const BUMP = 1_000_000_000n;
-/** Heads never rise by so much between two looks, except by a leap. */
+/** Only a leap makes the head rise by so much between two looks. */
 const SUSPICIOUS_LEAP = BUMP / 2n;
 const MOST_READS = 4;
 
 /**
- * What this process knows of the history of the database, and the check that keeps versions from being handed out
- * twice. After a fail-over to a standby that lagged, or a restore, the database may lack versions that were handed out.
+ * Knows the history of the database as far as this process saw it, and keeps versions from being handed out twice.
+ * After a fail-over to a standby that lagged, or a restore, the database may lack versions that were handed out.
  *
  * The check runs in the database, under the lock of the writers (`plinth.check_epoch`): before the first write of every
- * writer connection, when a write is refused because the history goes on elsewhere, when a read tells of a head that
- * went back or leapt, and when the heartbeat finds other signs than before. So it also runs when a proxy or a pooler
- * moved the connections behind our back. Each process brings along the newest version it has seen; what another one saw
- * that does not come back is covered by the leap.
+ * writer connection, when a write is refused because the history goes on elsewhere, when a read finds a head that went
+ * back or leapt, and when the heartbeat finds changed signs. So it also runs after a proxy or a pooler has silently
+ * moved the connections. Each process brings the newest version it has seen. Versions that were only seen by a process
+ * that does not come back are covered by the leap.
  */
 export class EpochKeeper {
   private readonly observer: StorageObserver;
@@ -42,7 +42,7 @@ export class EpochKeeper {
   private newestSeen = 0n;
   private checking: Promise<void> | undefined;
 
-  /** `open` runs a call on some connection of the process and throws `StorageError` only. */
+  /** `open` runs a call on some connection of the process and throws only `StorageError`. */
   constructor(observer: StorageObserver, open: <T>(use: (session: Session) => Promise<T>) => Promise<T>) {
     this.observer = observer;
     this.open = open;
@@ -57,15 +57,15 @@ export class EpochKeeper {
     return this.lostVersions;
   }
 
-  /** Newest version that this process has read or was told of by the database. */
+  /** The newest version that this process has read or that the database has reported to it. */
   get seen(): bigint {
     return this.newestSeen;
   }
 
   /**
-   * Tells that `version` is committed. One that lies a leap ahead is not taken for seen before the history was checked:
-   * a pooler may have moved a writer to a database that was promoted and checked by others, and only what this process
-   * saw before the leap tells whether it knows of versions that are gone.
+   * Reports that `version` is committed. A version that lies a leap ahead counts as seen only after the history was
+   * checked: a pooler may have moved a writer to a database that others promoted and checked. Only the versions that
+   * this process saw before the leap show whether it knows versions that are gone.
    */
   observe(version: bigint): void {
     if (version <= this.newestSeen) return;
@@ -75,12 +75,12 @@ export class EpochKeeper {
   }
 
   /**
-   * Reads rows of which the first has the head of the log in a column. Never answers out of a history other than the one
-   * this process works in: when the head went back or leapt, the history is checked and the read made again.
+   * Reads rows whose first one has the head of the log in a column. Never answers from another history than the one
+   * this process works in: when the head went back or leapt, the history is checked and the read repeated.
    */
   async read(headColumn: number, load: () => Promise<Row[]>): Promise<Row[]> {
     for (let attempt = 0; attempt < MOST_READS; attempt++) {
-      // An answer may be overtaken by news: only what was known when it was asked for can contradict it.
+      // News may overtake an answer. Only a version that was known when the read began can contradict it.
       const before = this.newestSeen;
       const rows = await load();
       const head = BigInt(text(rows[0] ?? [], headColumn));
@@ -94,7 +94,7 @@ export class EpochKeeper {
     throw new StorageError('Unavailable', 'the database answers from different histories');
   }
 
-  /** Checks on a connection of its own; checks that are asked for meanwhile are the same one. */
+  /** Checks on a connection of its own. Calls during a check share it. */
   check(): Promise<void> {
     this.checking ??= this.open((session) => this.enter(session)).finally(() => {
       this.checking = undefined;
@@ -104,8 +104,8 @@ export class EpochKeeper {
 
   /**
    * Checks that the connection leads to a writable primary whose settings keep the order of versions, and that its
-   * history is the one on record; repairs and records it otherwise. Throws `Unavailable` when it can't be used; errors
-   * of the driver pass.
+   * history is the one on record. If not, repairs and records the history. Throws `Unavailable` when the connection
+   * can't be used; errors of the driver pass.
    */
   async enter(session: Session): Promise<void> {
     const [facts] = await session.execute(
@@ -131,7 +131,7 @@ export class EpochKeeper {
     this.learn(row, seen);
   }
 
-  /** The heartbeat of the listener: true when the signs of the history are those of the last check. */
+  /** The heartbeat of the listener: true when the signs of the history have not changed since the last check. */
   async isUnchanged(session: { execute(name: string, sql: string, timeoutMs: number): Promise<unknown> }, ms: number) {
     const rows = (await session.execute(HISTORY_SIGNS.name, HISTORY_SIGNS.text, ms)) as readonly Row[];
     const [epoch, inPlace, timeline] = rows[0] ?? [];
@@ -144,7 +144,7 @@ export class EpochKeeper {
 
   private learn(row: Row, seen: bigint): void {
     const before = this.currentEpoch;
-    // Overtaken by another check: a history that this process was told of is never left for an older one.
+    // Another check overtook this one. A process never leaves the history it knows for an older one.
     if (before !== undefined && BigInt(text(row, 1)) < before.epoch) return;
     const action = text(row, 0);
     const head = BigInt(text(row, 3));

@@ -6,13 +6,16 @@ import { Session } from './session.js';
 import { text } from './statements.js';
 
 const TIMEOUT_MS = 60_000;
-/** Shown in pg_stat_activity by every connection of the program; the fence itself must not find itself. */
+/** Shown in pg_stat_activity. Every connection of the program has such a name, and the fence must not count itself. */
 const OWN_NAME = 'plinth fence';
 
 export interface FenceOptions {
-  /** How far to go beyond the newest version the database knows; more than was handed out since the backup. */
+  /**
+   * How far to go beyond the newest version that the database knows: more than the versions handed out since the
+   * backup.
+   */
   readonly bump: bigint;
-  /** Also while other processes of the program are connected. */
+  /** Go on even while other processes of the program are connected. */
   readonly force: boolean;
 }
 
@@ -20,15 +23,16 @@ export interface FenceResult {
   readonly epoch: bigint;
   /** Newest version before. */
   readonly before: bigint;
-  /** Newest version now, and the oldest that can be read. */
+  /** The newest version now, which is also the oldest that can be read. */
   readonly head: bigint;
   /** Connections of other processes of the program. */
   readonly connections: number;
 }
 
 /**
- * Makes a restored database safe to serve: versions go on more than `bump` beyond the newest one, everything before is
- * gone for lists and watches, and a new epoch begins. One transaction; done twice, it leaps twice, which harms nothing.
+ * Makes a restored database safe to serve: versions go on more than `bump` beyond the newest one, everything before it
+ * is gone for lists and watches, and a new epoch begins. All of it is one transaction. A second run leaps again, which
+ * does no harm.
  *
  * @throws MigrationError when the database can't be reached, is a standby, has another schema version or servers are
  * connected; nothing has happened then.

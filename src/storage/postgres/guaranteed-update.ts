@@ -9,19 +9,19 @@ import type {
 } from '../storage.interface.js';
 import type { Write, WriteAnswer } from './write-queue.js';
 
-/** Bounds the rounds of one update; only reached when hundreds of writers fight for one object. */
+/** Limits the rounds of one update. Only hundreds of writers of one object reach it. */
 const MOST_ROUNDS = 500;
 
-/** What an update needs of the store. */
+/** The functions of the store that an update needs. */
 export interface ReadAndWrite {
   get(key: StorageKey): Promise<StoredObject | undefined>;
   write(write: Write): Promise<WriteAnswer>;
 }
 
 /**
- * The compare-and-swap loop behind `Storage.guaranteedUpdate`. A refused write brings the object that stood in the
- * way, so a lost race costs no read. A hint is only ever a first try: nothing is refused, and nothing found
- * unchanged, on the strength of a copy that may be stale.
+ * The compare-and-swap loop behind `Storage.guaranteedUpdate`. A refused write brings the object that contradicted it,
+ * so a lost race costs no read. A hint is only a first try: a copy that may be stale is never the reason to refuse an
+ * update or to find the object unchanged.
  */
 export async function guaranteedUpdate(
   store: ReadAndWrite,
@@ -31,7 +31,7 @@ export async function guaranteedUpdate(
 ): Promise<UpdateResult> {
   let current = options.hint ?? (await store.get(key));
   let certain = options.hint === undefined;
-  // Reads what a copy was taken for; whether it was right, so that what was decided on it stands.
+  // Reads the object that the copy stood for. Returns whether the copy was right, so the decision made on it holds.
   const wasRight = async (): Promise<boolean> => {
     const copy = current;
     current = await store.get(key);
@@ -82,7 +82,7 @@ export async function guaranteedUpdate(
   throw new StorageError('Conflict', `the object changed during each of ${MOST_ROUNDS} attempts`, { key });
 }
 
-/** A create was refused though nothing lives under the key. */
+/** The error for a refused create under a key without an object. */
 export function noNamespace(key: StorageKey): StorageError {
   return new StorageError('NoNamespace', 'the namespace is not there or is being deleted', { key });
 }

@@ -35,12 +35,12 @@ export function isStorableKey(key: StorageKey): boolean {
   return isStorable(key.resource) && isStorable(key.namespace) && isStorable(key.name);
 }
 
-/** The text itself, or one that no key holds when no key could hold this one. */
+/** The text itself, or, if no key can contain it, a text that no key holds. */
 export function searchable(part: string): string {
   return isStorable(part) ? part : NEXT;
 }
 
-/** The keys of a scope behind `after`. */
+/** The keys of a scope after `after`. */
 export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRange {
   const resource = searchable(scope.resource);
   const namespace = scope.namespace === undefined ? undefined : searchable(scope.namespace);
@@ -50,7 +50,7 @@ export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRang
   }
   const onlyName = name ?? null;
   const toNamespace = namespace === undefined ? LAST : namespace + NEXT;
-  // A position in an earlier namespace must not let the range begin outside of the scope.
+  // A position in an earlier namespace must not let the range begin outside the scope.
   const isBefore = after !== undefined && namespace !== undefined && compareBytes(after.namespace, namespace) < 0;
   const start = isBefore ? undefined : after;
   const fromNamespace = start?.namespace ?? namespace ?? '';
@@ -58,7 +58,7 @@ export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRang
   if (namespace === undefined || name === undefined) {
     return { resource, fromNamespace, fromName, toNamespace, toName: '', onlyName };
   }
-  // One object: the range is narrow enough without the filter, except that a page may start behind it.
+  // One object: the range is narrow enough without the filter, but a page may start after it.
   return {
     resource,
     fromNamespace: namespace,

@@ -41,7 +41,7 @@ describe('migrate', () => {
       await client.end();
     }
   };
-  /** A program of its own: a copy of the folder that can be changed, of a release. */
+  /** A program of its own release: a copy of the folder that can be changed. */
   const program = async (release: string) => {
     const root = await mkdtemp(join(tmpdir(), 'plinth-program-'));
     roots.push(root);
@@ -64,7 +64,7 @@ describe('migrate', () => {
     return true;
   };
 
-  it('applies what is missing, once', async () => {
+  it('applies missing migrations, once', async () => {
     const url = await emptyDatabase();
     const { migrations, functions } = await loadSchemaTexts();
     const version = migrations.length;
@@ -97,7 +97,7 @@ describe('migrate', () => {
     await assert.rejects(migrate(url, directory), refused(/gap/));
   });
 
-  it('has one function in each file, named as the file, that can be applied again', async () => {
+  it('has one function in each file, with the name of the file, that can be applied again', async () => {
     for (const { name, sql } of (await loadSchemaTexts()).functions) {
       const made = [...sql.matchAll(/^create .*$/gm)].map(([line]) => line);
       assert.equal(made.length, 1, name);
@@ -105,7 +105,7 @@ describe('migrate', () => {
     }
   });
 
-  it('replaces a function whose text is another one, also when several processes start at once', async () => {
+  it('replaces a function whose text differs, even when several processes start at once', async () => {
     const url = await emptyDatabase();
     const { release } = await loadSchemaTexts();
     await migrate(url);

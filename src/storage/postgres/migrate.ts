@@ -13,20 +13,20 @@ export interface MigrationResult {
   readonly version: number;
 }
 
-/** Held until the end of the transaction by who changes the schema, its functions or the SQL views. */
+/** Whoever changes the schema, its functions or the SQL views holds this until the end of the transaction. */
 export const LOCK_MIGRATIONS = 'lock table plinth.lock_migrations in exclusive mode';
 
 const STATEMENT_TIMEOUT_MS = 600_000;
-/** How often processes that begin an empty database at once may collide before their lock is there. */
+/** How often processes that begin in an empty database at once may collide before their lock exists. */
 const MOST_COLLISIONS = 20;
-/** SQLSTATE: another process made the same schema or table just now. */
+/** SQLSTATE: another process has just made the same schema or table. */
 const MADE_MEANWHILE = ['23505', '42P06', '42P07', '42710', 'XX000'];
 
 /**
- * Brings the schema up to the version of this program, in one transaction. Several processes may do so at once: one
- * works, the others wait and find it done. A function is replaced when its text is another one, unless a later release
- * of the program put it there: its functions also serve processes of the release before. Throws `MigrationError` when
- * the database is newer than the program, of a schema it can't upgrade, a standby, or refuses for lack of permission.
+ * Brings the schema up to the version of this program, in one transaction. Several processes may call it at once: one
+ * works, the others wait and find it done. A function is replaced when its text differs, unless a later release of the
+ * program put it there: its functions also serve processes of the release before. Throws `MigrationError` when the
+ * database is newer than the program, has a schema that can't be upgraded, is a standby, or denies a permission.
  */
 export async function migrate(databaseUrl: string, directory?: string): Promise<MigrationResult> {
   const texts = await loadSchemaTexts(directory);
@@ -47,7 +47,7 @@ export async function migrate(databaseUrl: string, directory?: string): Promise<
   }
 }
 
-/** What is wrong with the schema for this program; undefined when it is what the program needs. */
+/** The reason why this program can't work with the schema; undefined when it can. */
 export async function schemaProblem(session: Session): Promise<MigrationError | undefined> {
   const texts = await loadSchemaTexts();
   let state: SchemaState;
@@ -70,21 +70,21 @@ export async function schemaProblem(session: Session): Promise<MigrationError | 
   return new MigrationError('the functions in the database are not those of this program: migrate first');
 }
 
-/** What is on record in the database. */
+/** The texts on record in the database. */
 interface SchemaState {
   /** Digests by version. */
   readonly migrations: ReadonlyMap<number, string>;
-  /** Of the functions and the locks. */
+  /** Texts of the functions and the locks. */
   readonly texts: ReadonlyMap<string, { readonly digest: string; readonly release: string }>;
-  /** Why nothing can be done with it. */
+  /** Why the schema can't be used at all. */
   readonly problem?: MigrationError;
 }
 
-/** Begins the transaction and takes the lock, which the first of all processes has to make. */
+/** Begins the transaction and takes the lock. The first process of all has to make it. */
 async function begin(session: Session, locks: SchemaText): Promise<void> {
   for (let collisions = 0; ; collisions++) {
     await execute(session, 'begin');
-    // Names in the texts must mean the built-in functions, whatever the role's own path is.
+    // Names in the texts must mean the built-in functions, whatever the path of the role.
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     try {
       const [found] = await execute(session, LOCKS_EXIST);
@@ -140,7 +140,7 @@ function checkKnown(state: SchemaState, texts: SchemaTexts): void {
   }
 }
 
-/** Texts that have to be applied again; none when a later release has been here. */
+/** Texts that have to be applied again; none if a later release has applied its own. */
 function outdated(state: SchemaState, { locks, functions, release }: SchemaTexts): readonly SchemaText[] {
   for (const applied of state.texts.values()) if (isLaterRelease(applied.release, release)) return [];
   return [locks, ...functions].filter((text) => state.texts.get(text.name)?.digest !== text.digest);

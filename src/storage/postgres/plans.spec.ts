@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 
-/** How the functions of the schema are called, each in the ways that lead to other plans. */
+/** Calls of the functions of the schema, each in the forms that lead to different plans. */
 const calls = {
   one_write: `select * from plinth.write_batch(null, 1, '{0}', '{pods}', '{default}', '{one}', '{u}', '{null}', '{"{}"}', true)`,
   two_writes: `select * from plinth.write_batch(null, 2, '{0,1}', '{pods,pods}', '{default,default}', '{two,n1}',
@@ -28,9 +28,9 @@ interface Plan {
 }
 
 /**
- * A planner setting that forbids the only possible plan does not forbid it: up to PostgreSQL 17 such a plan has a made-up
- * cost of 1e10, and a server with `jit` on, as it comes, then compiles it at every call, which takes 100 times as long
- * as to run it.
+ * A planner setting that forbids the only possible plan does not prevent it. Up to PostgreSQL 17 such a plan has a
+ * made-up cost of 1e10. A server with `jit` on, the default, then compiles it at every call, which takes 100 times as
+ * long as running it.
  */
 describe('plans of the functions', () => {
   let server: TestPostgres;
@@ -57,7 +57,7 @@ describe('plans of the functions', () => {
     await server.stop();
   });
 
-  /** Plans of the statements inside a call, the call itself left out. */
+  /** Plans of the statements inside a call, without the call itself. */
   const plansOf = async (call: string): Promise<readonly Plan[]> => {
     plans = [];
     await client.query(`begin; ${call}; rollback`);
@@ -73,7 +73,7 @@ describe('plans of the functions', () => {
     }
   };
 
-  it('never contain what a planner setting forbids', async () => {
+  it('never contain a step that a planner setting forbids', async () => {
     await check();
     await client.query(`set auto_explain.log_min_duration = -1`);
     await client.query(`
@@ -81,7 +81,7 @@ describe('plans of the functions', () => {
       insert into plinth.changes select 2 + i, 0, 'pods', 'default', 'n' || i, 'u', '{}', null, null, i, now()
         from generate_series(1, 20000) i;
       select setval('plinth.resource_version', 30000)`);
-    // Once with the plans that the connection has already, once with new ones, once with statistics.
+    // Once with the plans that the connection already has, once with new ones, once with statistics.
     for (const change of ['', 'discard plans', 'analyze plinth.objects; analyze plinth.changes']) {
       await client.query(change === '' ? 'select 1' : change);
       await client.query(`set auto_explain.log_min_duration = 0`);
@@ -93,7 +93,7 @@ describe('plans of the functions', () => {
   it('are not compiled, whatever they cost', async () => {
     await client.query(`
       set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on; set jit = on; set jit_above_cost = 0`);
-    // What runs rarely and reads one row is left to the server.
+    // Functions that run rarely and read one row are left to the server.
     const { check_epoch: _, ...hot } = calls;
     for (const [name, call] of Object.entries(hot)) {
       for (const { text, query } of await plansOf(call)) {

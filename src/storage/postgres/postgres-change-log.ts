@@ -12,7 +12,7 @@ import { READ_CHANGES, text } from './statements.js';
 const TYPES = ['create', 'update', 'delete'] as const;
 const NO_END = 9_223_372_036_854_775_807n;
 const MOST_ROWS = 2_000;
-/** Of stored (compressed) data; a stretch ends behind the change with which it is exceeded. */
+/** Bytes of stored (compressed) data. A read ends with the change that exceeds them. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
 

@@ -2,24 +2,24 @@ import pg from 'pg';
 import { StorageError } from '../storage.errors.js';
 
 /**
- * What a failed statement means for its caller.
+ * The kind of a failure, by its meaning for the caller of the statement.
  *
  * - `lost`: the connection is gone; a write under way may or may not have been committed.
  * - `retry`: rolled back, and likely to work when tried again on the same connection.
  * - `reconnect`: rolled back, and likely to work on another connection (a standby that took over the address, a
  *   prepared statement that a pooler forgot, a plan for an altered table).
- * - `data`: rolled back because of a value in it; will never work.
+ * - `data`: rolled back because of one of its values; will never work.
  * - `partition`: rolled back because the log has no partition for the new version.
  * - `epoch`: rolled back because the history of the database goes on elsewhere; works after a check.
  * - `hints`: rolled back because the server's queue of notifications is full; works without a notification.
- * - `fatal`: rolled back for a reason that trying again won't cure (schema, permissions).
+ * - `fatal`: rolled back for a reason that a retry won't cure (schema, permissions).
  */
 export type FailureKind = 'lost' | 'retry' | 'reconnect' | 'data' | 'partition' | 'epoch' | 'hints' | 'fatal';
 
-/** The address leads to a server that was demoted, or was not promoted yet. */
+/** The address leads to a server that was demoted or has not been promoted yet. */
 export const standbyReason = 'the database is a standby and takes no writes';
 
-/** The server wants a password, and nobody gave us one. */
+/** The server asks for a password, and the URL has none. */
 export const noPassword = 'the database asks for a password, and the URL has none';
 
 const RETRY = new Set(['40001', '40P01', '55P03', '57014', '23505', 'PL001', '55000', '55006']);
@@ -48,13 +48,13 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** Of failures that last until an operator does something about them. */
+/** The reason of a failure that lasts until an operator acts, in words for clients; undefined for other failures. */
 export function reasonForClients(error: unknown): string | undefined {
   if (error instanceof StorageError) return error.reason;
   return sqlState(error) === '25006' ? standbyReason : undefined;
 }
 
-/** Wraps what a statement threw; a StorageError passes unchanged. */
+/** Wraps the error of a statement; a StorageError passes unchanged. */
 export function unavailable(error: unknown, what: string): StorageError {
   if (error instanceof StorageError) return error;
   const reason = error instanceof Error ? error.message : String(error);

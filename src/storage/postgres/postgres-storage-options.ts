@@ -1,18 +1,18 @@
 /** How large the log of changes is. */
 export interface LogSize {
   readonly partitions: number;
-  /** With indexes. */
+  /** Includes indexes. */
   readonly bytes: number;
-  /** Of the share of the server's notification queue in use, from 0 to 1; commits fail when it is full. */
+  /** Share of the server's notification queue in use, from 0 to 1. Commits fail when it is full. */
   readonly notificationQueue: number;
 }
 
-/** What a check of the history of the database found. */
+/** Result of a check of the history of the database. */
 export interface EpochChange {
   /**
-   * `same`: nothing new. `joined`: another process had seen to it already. `resumed`: the database was promoted,
-   * restored or copied; versions leapt in case somebody has seen later ones. `reset`: versions are gone that were handed
-   * out; nothing from before can be read.
+   * `same`: nothing new. `joined`: another process had already handled the change. `resumed`: the database was
+   * promoted, restored or copied; versions leapt in case a process has seen later ones. `reset`: versions that were
+   * handed out are gone; nothing from before can be read.
    */
   readonly action: 'same' | 'joined' | 'resumed' | 'reset';
   readonly epoch: bigint;
@@ -21,7 +21,7 @@ export interface EpochChange {
   readonly seen: bigint;
   /** Newest version now. */
   readonly head: bigint;
-  /** How many of the newest versions this process had seen are gone, at most: not every number is a version. */
+  /** At most this many of the newest versions that this process had seen are gone: not every number is a version. */
   readonly missing: bigint;
 }
 
@@ -30,13 +30,13 @@ export interface EpochChange {
  * milliseconds.
  */
 export interface StorageObserver {
-  /** One write batch was answered; `size` writes of which `refused` failed their precondition. */
+  /** One write batch was answered. `size` is the number of writes, `refused` of them failed their precondition. */
   batch(size: number, refused: number, durationMs: number): void;
   /** One statement ended. `name` is a fixed word per statement. */
   query(name: string, durationMs: number, failed: boolean): void;
-  /** A connection was lost or could not be made. There is no reason when the other side just ended it. */
+  /** A connection was lost or could not be made. There is no reason when the other side simply ended it. */
   connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
-  /** The fate of a batch whose connection broke: learned, or not within the deadline. */
+  /** The outcome of a batch whose connection broke is known, or unknown after the deadline. */
   resolved(outcome: 'written' | 'not-written' | 'unknown'): void;
   /** The change log was read: how many changes, and what started the read. */
   logRead(changes: number, source: 'notify' | 'poll' | 'local'): void;
@@ -46,7 +46,7 @@ export interface StorageObserver {
   retention(compactRevision: bigint, droppedPartitions: number, size: LogSize): void;
   /** The history of the database was checked. */
   epoch(change: EpochChange): void;
-  /** Something failed that no caller will hear of. */
+  /** Something failed without a caller to report it to. */
   backgroundError(where: string, error: unknown): void;
 }
 
@@ -69,19 +69,19 @@ export interface PostgresStorageOptions {
   readonly databaseUrl: string;
   /** Direct connection for LISTEN and partition upkeep when `databaseUrl` is a transaction pooler. */
   readonly listenDatabaseUrl?: string | undefined;
-  /** Reader connections; one writer and one listener connection come on top. Default 3. */
+  /** Reader connections, besides one writer and one listener connection. Default 3. */
   readonly poolSize?: number | undefined;
-  /** How long old versions stay readable. Default and least 5 minutes. */
+  /** How long old versions stay readable. The default, 5 minutes, is also the minimum. */
   readonly watchHistoryMs?: number | undefined;
-  /** The log is read this often even without notification. Default 500. */
+  /** How often the log is read even without a notification. Default 500. */
   readonly notifyPollMs?: number | undefined;
   /** How long a call waits for a database that is down before it fails with `Unavailable`. Default 5,000. */
   readonly writeWaitMs?: number | undefined;
-  /** How long to find out what became of a batch whose connection broke. Default 10,000. */
+  /** How long to look for the outcome of a batch whose connection broke. Default 10,000. */
   readonly resolveDeadlineMs?: number | undefined;
   /** Time limit of one connection attempt. Default 5,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How often this process offers to do log upkeep. Default 10,000; 0 leaves it to others. */
+  /** How often this process offers to do log upkeep. Default 10,000; 0 leaves it to other processes. */
   readonly retentionIntervalMs?: number | undefined;
   /** Shown in pg_stat_activity. Default `plinth`. */
   readonly applicationName?: string | undefined;

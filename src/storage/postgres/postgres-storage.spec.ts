@@ -83,7 +83,7 @@ describe('PostgresStorage', () => {
     });
 
     it('uses the primary key on tables that grew since the plan was made', async () => {
-      // Five calls make a plan permanent; the table is empty then.
+      // Five calls make a plan permanent, while the table is empty.
       const few = await createPostgresStorage({ databaseUrl: await server.createTestDatabase() });
       try {
         const key = (i: number) => ({ resource: 'grown', namespace: 'default', name: `n${i}` });

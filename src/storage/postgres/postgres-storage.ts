@@ -33,11 +33,11 @@ import { HINT_CHANNEL, SERVER_KEY, text } from './statements.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 const KEY_TIMEOUT_MS = 5_000;
-/** Less than it takes to learn what became of a write whose connection broke; so long nobody wants to wait for a stop. */
+/** A stop should not take longer than this. Learning the outcome of a write whose connection broke can take longer. */
 const STOP_PATIENCE_MS = 5_000;
 
 /**
- * The store over PostgreSQL. Keeps nothing that another process or a restart would miss. Uses one writer connection,
+ * The store over PostgreSQL. Keeps no state that another process or a restart would miss. Uses one writer connection,
  * one listener and up to `poolSize` readers.
  */
 export class PostgresStorage implements Storage {
@@ -91,14 +91,14 @@ export class PostgresStorage implements Storage {
     this.retention = new Retention(options, this.pool);
   }
 
-  /** Which history of the database this process works in; undefined before the start. */
+  /** The history of the database that this process works in; undefined before the start. */
   get epoch(): Epoch | undefined {
     return this.epochs.current;
   }
 
   /**
-   * Checks the database and starts the background work; throws `StorageError` or `MigrationError`. It may be called again
-   * then; who doesn't calls `stop`.
+   * Checks the database and starts the background work; throws `StorageError` or `MigrationError`. After a failure the
+   * caller calls either `start` again or `stop`.
    */
   async start(): Promise<void> {
     const problem = await this.pool.run((session) => schemaProblem(session));
@@ -111,8 +111,8 @@ export class PostgresStorage implements Storage {
   }
 
   /**
-   * Ends subscriptions, lets writes under way finish, closes every connection. What the database does not answer by then
-   * is given up after `patienceMs`.
+   * Ends subscriptions, lets writes under way finish, closes every connection. After `patienceMs`, gives up calls that
+   * the database has not answered.
    */
   async stop(patienceMs = STOP_PATIENCE_MS): Promise<void> {
     const late = setTimeout(() => this.giveUp(), patienceMs);
@@ -124,7 +124,7 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  /** Ends every connection at once, and makes none any more: what waits for the database fails. */
+  /** Ends every connection at once and makes no more: calls that wait for the database fail. */
   giveUp(): void {
     this.givenUp.abort();
   }
@@ -180,7 +180,10 @@ export class PostgresStorage implements Storage {
     return guaranteedUpdate(store, key, options, tryUpdate);
   }
 
-  /** Also sends the feed after what it has not read yet, so that who waits for this version need not wait for a hint. */
+  /**
+   * Also makes the feed read what it has not read yet. So a caller that waits for this version need not wait for a
+   * hint.
+   */
   async head(): Promise<bigint> {
     const { head } = await this.reader.bounds();
     this.feed.wake(head, 'local');
@@ -204,7 +207,7 @@ export class PostgresStorage implements Storage {
   }
 
   async aged(query: AgedQuery): Promise<AgedPage> {
-    // Log upkeep notes the time about every minute; who looks for younger objects needs it to be told more closely.
+    // Log upkeep notes the time about every minute. A query for younger objects needs more frequent notes.
     await this.reader.noteVersionTime(Math.min(50_000, query.ageMs / 10));
     return this.reader.aged(query);
   }

@@ -37,16 +37,16 @@ const LIST_TIMEOUT_MS = 30_000;
 const FIRST_PAGE_ROWS = 500;
 const MOST_PAGE_ROWS = 4_000;
 const MOST_COUNTS = 1_000;
-/** Aimed at in one answer of the database when the caller set no limit, in UTF-16 units of JSON. */
+/** Wanted size of one answer of the database when the caller set no limit, in UTF-16 units of JSON. */
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
-/** Every read of objects. Throws `StorageError` only. */
+/** Every read of objects. Throws only `StorageError`. */
 export class Reader {
   private readonly pool: SessionPool;
   private readonly epochs: EpochKeeper;
   private readonly gets: SharedReads<StorageKey, StoredObject | undefined>;
   private readonly boundReads: SharedReads<null, LogBounds>;
-  /** Objects behind a position at a version, for the pages of a list that goes on. */
+  /** Numbers of objects after a position at a version, for the next pages of a list. */
   private readonly counts = new Map<string, number>();
 
   constructor(pool: SessionPool, poolSize: number, epochs: EpochKeeper) {
@@ -71,8 +71,8 @@ export class Reader {
   }
 
   /**
-   * One page. Without a limit everything is read, in several statements at one version, so that neither the server
-   * nor the driver holds it all at once.
+   * One page. Without a limit everything is read, in several statements at one version, so neither the server nor the
+   * driver holds all of it at once.
    */
   async list(query: ListQuery): Promise<ListPage> {
     const items: StoredObject[] = [];
@@ -120,12 +120,12 @@ export class Reader {
     return { items, next: end[0] === 't' ? undefined : { namespace: text(end, 1), name: text(end, 2) } };
   }
 
-  /** Remembers when the newest version was reached, unless that was done within the last `everyMs` milliseconds. */
+  /** Records when the newest version was reached, unless that was done within the last `everyMs` milliseconds. */
   async noteVersionTime(everyMs: number): Promise<void> {
     await this.pool.run((session) => session.run(NOTE_VERSION_TIME, [everyMs], POINT_READ_TIMEOUT_MS));
   }
 
-  /** The database answers and is not a standby. */
+  /** Checks that the database answers and is not a standby. */
   async ping(): Promise<void> {
     await this.pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS));
   }
@@ -176,7 +176,7 @@ export class Reader {
     return { resourceVersion: at ?? head, items, more: rows.length > limit };
   }
 
-  /** Objects behind the page. Only the first page of a series is counted, the others follow from the one before. */
+  /** Objects after the page. Only the first page of a series is counted; the numbers of the others follow from it. */
   private async remaining(
     query: ListQuery,
     items: readonly StoredObject[],
@@ -208,7 +208,7 @@ function countKey(scope: Scope, after: ListPosition | undefined, at: bigint): st
   return JSON.stringify([scope.resource, scope.namespace, scope.name, after?.namespace, after?.name, `${at}`]);
 }
 
-/** Throws `Expired` or `TooLargeVersion` when the log doesn't reach `version`. */
+/** Throws `Expired` or `TooLargeVersion` when the log does not reach `version`. */
 export function checkVersion(version: bigint, bounds: LogBounds): void {
   if (version < bounds.compactRevision) {
     throw new StorageError('Expired', `version ${version} is too old; the oldest is ${bounds.compactRevision}`, {

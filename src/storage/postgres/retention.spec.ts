@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 describe('retention of the log', () => {
   let server: TestPostgres;
   let client: pg.Client;
-  /** Stays outside transactions, where pg_stat_activity is frozen. */
+  /** Stays outside transactions, because pg_stat_activity is frozen inside them. */
   let observer: pg.Client;
   let storage: PostgresStorage;
   let pool: SessionPool;
@@ -56,7 +56,7 @@ describe('retention of the log', () => {
       if (rows[0] !== undefined) return rows[0].pid;
     }
   };
-  /** Everything written so far goes out of the log. */
+  /** Removes everything written so far from the log. */
   const forget = async (): Promise<void> => {
     await retention.round(HOUR_MS, 0);
     await retention.round(0, HOUR_MS);
@@ -80,7 +80,7 @@ describe('retention of the log', () => {
     assert.equal((await storage.list({ resource: `r${resource}`, at: resourceVersion })).items.length, 1);
   });
 
-  it('keeps a list at the newest version readable however long nothing was written', async () => {
+  it('keeps a list at the newest version readable after any time without a write', async () => {
     resource += 1;
     await storage.create(key('a'), 'u', '1');
     await forget();
@@ -101,7 +101,7 @@ describe('retention of the log', () => {
     subscription.close();
   });
 
-  it('raises the compact revision and drops what lies below', async () => {
+  it('raises the compact revision and drops everything below', async () => {
     resource += 1;
     const old = await storage.create(key('a'), 'u', '1');
     await put(storage, key('a'), '2');
@@ -165,7 +165,7 @@ describe('retention of the log', () => {
     subscription.close();
   });
 
-  it('ends a watch whose history goes before it was read', async () => {
+  it('ends a watch whose history is dropped before it was read', async () => {
     resource += 1;
     const from = await storage.head();
     await Promise.all(Array.from({ length: 2_500 }, (_, i) => storage.create(key(`n${i}`), 'u', '1')));
@@ -176,7 +176,7 @@ describe('retention of the log', () => {
     subscription.close();
   });
 
-  it('makes writers and readers wait for nobody while a long reader keeps a partition from being dropped', async () => {
+  it('never blocks writers and readers while a long reader keeps a partition from being dropped', async () => {
     resource += 1;
     await storage.create(key('a'), 'u', '1');
     await retention.round(HOUR_MS, 0);
@@ -192,7 +192,7 @@ describe('retention of the log', () => {
     assert.ok((await dropping) >= 1);
   });
 
-  it('is not held up by a long transaction that has nothing to do with the log', async () => {
+  it('is not held up by a long transaction that does not use the log', async () => {
     resource += 1;
     await client.query('begin isolation level repeatable read');
     await client.query('create temp table busy as select pg_current_xact_id() as x');
@@ -222,7 +222,7 @@ describe('retention of the log', () => {
     assert.equal(sizes[0]?.notificationQueue, 0);
   });
 
-  it('finishes what an interrupted round began', async () => {
+  it('finishes an interrupted round', async () => {
     resource += 1;
     await storage.create(key('a'), 'u', '1');
     await retention.round(HOUR_MS, 0);

@@ -7,18 +7,18 @@ import { KEEP_CHANGES, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';
 
 const PARTITIONS_AHEAD = 3;
 const ROUND_TIMEOUT_MS = 30_000;
-/** A reader that holds the log open for longer makes the drop wait for a later round. */
+/** A reader that holds the log open for longer delays the drop until a later round. */
 const DROP_TIMEOUT_MS = 60_000;
 /**
- * Behind a pooler a statement that waits can't be given up, so the partition goes at once or in a later round. New
- * readers and writers of the log wait this long at most behind one that holds it.
+ * Behind a pooler a waiting statement can't be given up, so the partition goes at once or in a later round. This is the
+ * longest time that new readers and writers of the log wait behind it.
  */
 const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
 
 /**
- * Log upkeep: partitions ahead, closing, the compact revision, dropping. Every process runs it, the database lets one
- * work at a time. The compact revision is raised and committed before a partition goes.
+ * Log upkeep: adds partitions, closes them, raises the compact revision, drops old partitions. Every process runs it;
+ * the database lets one work at a time. The compact revision is raised and committed before a partition goes.
  */
 export class Retention {
   private readonly options: ResolvedOptions;
@@ -27,7 +27,7 @@ export class Retention {
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
 
-  /** `random` answers from 0 to below 1. */
+  /** `random` returns numbers from 0 to below 1. */
   constructor(options: ResolvedOptions, pool: SessionPool, random: () => number = Math.random) {
     this.options = options;
     this.pool = pool;
@@ -46,7 +46,7 @@ export class Retention {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      // Spread over the interval, so that processes started together don't come together.
+      // Spread over the interval, so that processes that started together don't call together.
       await untilAborted(this.options.retentionIntervalMs * (0.5 + this.random()), signal);
       if (signal.aborted) return;
       try {
@@ -75,7 +75,7 @@ export class Retention {
     return dropped;
   }
 
-  /** On a connection of its own: detaching can't run in a transaction and may have to wait long for a reader. */
+  /** Uses a connection of its own: detaching can't run in a transaction, and may have to wait long for a reader. */
   private async drop(droppable: readonly string[]): Promise<number> {
     const session = await Session.open({
       url: this.options.listenDatabaseUrl,
@@ -107,8 +107,8 @@ export class Retention {
 }
 
 /**
- * Detaches and drops one partition; false when it has to wait for a later round. Detaching concurrently never makes
- * readers or writers of the log wait, as dropping a partition in place would.
+ * Detaches and drops one partition; false when it has to wait for a later round. Unlike dropping a partition in place,
+ * detaching concurrently never makes readers or writers of the log wait.
  */
 async function dropPartition(session: Session, lower: bigint): Promise<boolean> {
   const table = `plinth.changes_${lower}`;
@@ -137,7 +137,7 @@ async function dropPartition(session: Session, lower: bigint): Promise<boolean> 
     await session.execute('forget', `delete from plinth.change_partitions where lower = ${lower}`, limit);
     return true;
   } catch (error) {
-    // Timed out waiting for a reader, or another process is at it.
+    // A wait for a reader timed out, or another process is dropping it.
     const code = sqlState(error);
     if (session.pooled) await session.execute('rollback', 'rollback', limit);
     if (code === '57014' || code === '55P03' || code === '55000' || code === '42P01' || code === '40P01') return false;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** A schema change that could not be made, or a database that this program does not understand. */
+/** A schema change failed, or the program does not understand the database. */
 export class MigrationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -23,13 +23,13 @@ export interface Migration extends SchemaText {
   readonly version: number;
 }
 
-/** Everything the schema is made of, as this program brings it along. */
+/** All texts of the schema, as they come with this program. */
 export interface SchemaTexts {
   /** Applied before anything else. */
   readonly locks: SchemaText;
   /** By rising version. */
   readonly migrations: readonly Migration[];
-  /** One per function; those that others call come before their callers. */
+  /** One per function. A function comes before the functions that call it. */
   readonly functions: readonly SchemaText[];
   /** Version of the program. */
   readonly release: string;
@@ -38,7 +38,7 @@ export interface SchemaTexts {
 const MIGRATION_NAME = /^(\d{6})_([a-z0-9_]+)\.sql$/;
 
 function migrationsDirectory(): string {
-  // Compiled code lies at another depth than its source: look upwards.
+  // Compiled code lies at another depth than its source, so look upwards.
   for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
     const candidate = join(directory, 'migrations');
     if (existsSync(join(candidate, 'locks.sql'))) return candidate;
@@ -72,7 +72,7 @@ export async function loadSchemaTexts(directory: string = migrationsDirectory())
   };
 }
 
-/** Changes whenever any text of the schema does. */
+/** Changes whenever any text of the schema changes. */
 export async function schemaFingerprint(): Promise<string> {
   const { locks, migrations, functions } = await loadSchemaTexts();
   const hash = createHash('sha256');
@@ -107,7 +107,7 @@ async function releaseAbove(directory: string): Promise<string> {
   }
 }
 
-/** The body of an SQL function is resolved when it is made: what it calls has to be there. */
+/** The body of an SQL function is resolved when it is made: the functions it calls have to exist. */
 function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
   const ordered = new Set<SchemaText>();
   const begun = new Set<SchemaText>();

@@ -76,13 +76,13 @@ describe('writes of several processes', () => {
     const other = await createPostgresStorage({ databaseUrl });
     const key = (name: string) => ({ resource: 'things', namespace: '', name });
     try {
-      // The connection has to stand.
+      // The connection has to exist.
       await storage.create(key('before'), 'u', '0');
       proxy.holdAnswers();
       const late = storage.create(key('a'), 'u', '1');
       const arrived = async () => (await other.get(key('a'))) !== undefined;
       while (!(await arrived())) await new Promise((resolve) => setImmediate(resolve));
-      // Made, but the process has not heard of it; what others do now it has to take for newer.
+      // Made, but the process has not learned of it. It has to take later writes of others for newer.
       await remove(other, key('a'));
       const again = storage.create(key('a'), 'u', '2');
       proxy.release();
@@ -96,7 +96,7 @@ describe('writes of several processes', () => {
     }
   });
 
-  it('become visible in the order of their versions', async () => {
+  it('become visible in version order', async () => {
     const databaseUrl = await server.createTestDatabase();
     const writers = Array.from({ length: 8 }, (_, i) =>
       spawnWriter({ kind: 'create', databaseUrl, prefix: `p${i}`, ms: 2_000, clients: 4 }),
@@ -149,7 +149,7 @@ describe('write_batch', () => {
       [batch, name],
     );
 
-  it('refuses a batch that was given up, and tells what one wrote', async () => {
+  it('refuses a batch that was given up, and tells what a batch wrote', async () => {
     await create(1, 'a');
     const wrote = await client.query('select name from plinth.resolve_batch(1, 0)');
     assert.deepEqual(wrote.rows, [{ name: 'a' }]);
@@ -195,7 +195,7 @@ describe('a StorageError of a write', () => {
       const key = { resource: 'things', namespace: '', name: 'a' };
       const began = performance.now();
       await assert.rejects(storage.create(key, 'u', '{}'), (error: StorageError) => {
-        // The first write may have met the connection while it died.
+        // The first write may have used the connection while it died.
         assert.ok(error.code === 'Unavailable' || error.code === 'UnknownOutcome', error.code);
         return error instanceof StorageError;
       });
@@ -203,7 +203,8 @@ describe('a StorageError of a write', () => {
       await assert.rejects(storage.get(key), { code: 'Unavailable' });
       assert.ok(performance.now() - began < 5_000);
       await server.startAgain();
-      // Longer pauses between attempts than a write waits here: it may take more than one write to get through.
+      // Pauses between attempts are longer than a write waits here, so more than one write may be needed to get
+      // through.
       const deadline = performance.now() + 30_000;
       for (;;) {
         const failure: unknown = await storage.create(key, 'u', '{"n":1}').then(

@@ -19,16 +19,16 @@ const QUIET_MS = 10_000;
 const CREATE_IN_LIVE_NAMESPACE = 3;
 
 /**
- * The only way to write. One connection; while a batch is under way new writes wait in memory and go together in the
- * next one. The database draws versions under one lock, so version order is commit order over all processes.
+ * The only way to write. It uses one connection. While a batch is under way, new writes wait in memory and go together
+ * in the next one. The database draws versions under one lock, so version order is commit order over all processes.
  *
  * States of a write: `queued` (fails with `Unavailable` after writeWaitMs; certainly not written), `in flight`
- * (answered by the batch), and after a broken connection `unknown`: the batch is fenced and looked up in the log;
- * what is found was written, the rest is queued again. Only when that fails for resolveDeadlineMs the caller hears
- * `UnknownOutcome`.
+ * (answered by the batch), and after a broken connection `unknown`. Then the batch is fenced and looked up in the log.
+ * Writes that are found were made; the rest is queued again. Only when that fails for resolveDeadlineMs does the caller
+ * get `UnknownOutcome`.
  *
- * Two writes of one key never share a batch. The one that stays behind is checked against the outcome of the first
- * here, without asking the database: it was committed after both were asked for.
+ * Two writes of one key never share a batch. The second one is checked here against the outcome of the first, without
+ * asking the database: that outcome was committed after both were requested.
  */
 export class Sequencer {
   private readonly options: ResolvedOptions;
@@ -46,7 +46,7 @@ export class Sequencer {
   private wake: (() => void) | undefined;
   private loop: Promise<void> | undefined;
 
-  /** `onEnd` hears of the end of every batch that was sent, and what it wrote, if anything. */
+  /** `onEnd` is called at the end of every batch that was sent, with what it wrote, if anything. */
   constructor(options: ResolvedOptions, epochs: EpochKeeper, onEnd: (written: WrittenBatch | undefined) => void) {
     this.options = options;
     this.epochs = epochs;
@@ -60,7 +60,7 @@ export class Sequencer {
     this.loop = this.run();
   }
 
-  /** Lets the batch under way end, fails what is queued with `Closed`, closes the connection. */
+  /** Lets the batch under way end, fails queued writes with `Closed`, closes the connection. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wake?.();
@@ -69,17 +69,17 @@ export class Sequencer {
     await this.session?.close();
   }
 
-  /** Whether a batch is under way, whose end `onEnd` will tell. */
+  /** Whether a batch is under way. Its end is reported to `onEnd`. */
   get isSending(): boolean {
     return this.sending;
   }
 
-  /** Throws `Unavailable` when writes do not get through at the moment. Writes nothing. */
+  /** Throws `Unavailable` while writes do not get through. Writes nothing. */
   check(): Promise<void> {
     return this.health.check();
   }
 
-  /** Tells that `version` is committed; narrows the search for a lost batch. */
+  /** Reports that `version` is committed; narrows the search for a lost batch. */
   observe(version: bigint): void {
     if (version > this.known) this.known = version;
     this.epochs.observe(version);
@@ -119,7 +119,7 @@ export class Sequencer {
     }
   }
 
-  /** On the writer's own connection, or on one that is made as it would be. */
+  /** Uses the writer's own connection, or makes one in the same way. */
   private async probe(): Promise<void> {
     const limit = this.options.resolveDeadlineMs;
     if (this.session !== undefined && !this.session.broken) {
@@ -154,7 +154,7 @@ export class Sequencer {
       opened = await this.open(
         Math.max(1, Math.min(this.options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
       );
-      // Nothing may be written, nor asked about, before it is certain in which history.
+      // Nothing may be written or looked up before it is certain which history the database is in.
       await this.epochs.enter(opened);
       this.session = opened;
       this.backoff.reset();
@@ -170,7 +170,7 @@ export class Sequencer {
   private async send(session: Session, batch: QueuedWrite[]): Promise<WrittenBatch | undefined> {
     const began = performance.now();
     const id = newBatchId();
-    // Taken now: while the batch is under way #known may pass its versions by way of the log.
+    // Taken now: during the batch the log may raise #known beyond the versions of the batch.
     const before = this.known;
     const values = [
       this.epochs.current?.epoch.toString() ?? null,
@@ -229,7 +229,7 @@ export class Sequencer {
         await this.enterAgain(session);
         return undefined;
       case 'hints':
-        // Others find the writes at their next look.
+        // Other processes find the writes at their next look.
         if (performance.now() >= this.quietUntil) this.options.observer.backgroundError('notifications', error);
         this.quietUntil = performance.now() + QUIET_MS;
         this.queue.putBack(batch);
@@ -247,7 +247,7 @@ export class Sequencer {
             );
           }
         } else {
-          // One bad value spoils the whole call: send the writes one by one, so that only its own write fails.
+          // One bad value fails the whole call. The writes go one by one, so that only the write with that value fails.
           for (const entry of batch) entry.alone = true;
           this.queue.putBack(batch);
         }

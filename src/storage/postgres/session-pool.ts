@@ -6,8 +6,8 @@ import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
 
 /**
- * The reader connections: at most poolSize, made when first needed, kept. Reads are repeated when their connection
- * breaks or the database is not there yet, for at most writeWaitMs.
+ * The reader connections: at most poolSize, made on first use and kept. A read is repeated when its connection breaks
+ * or the database is not there yet, for at most writeWaitMs.
  */
 export class SessionPool {
   private readonly options: ResolvedOptions;
@@ -21,7 +21,7 @@ export class SessionPool {
     this.options = options;
   }
 
-  /** Runs `use` on a connection of its own. Throws `StorageError` only. */
+  /** Runs `use` on a connection of its own. Throws only `StorageError`. */
   async run<T>(use: (session: Session) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.options.writeWaitMs;
     const backoff = new Backoff(20, 500);

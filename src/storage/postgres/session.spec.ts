@@ -46,7 +46,7 @@ describe('Session', () => {
     assert.equal(empty?.[1], '{}');
   });
 
-  it('survives an error and is given up after a timeout', async () => {
+  it('survives an error, but not a timeout', async () => {
     const own = await open(server.adminUrl);
     let told = 0;
     own.onBroken(() => {

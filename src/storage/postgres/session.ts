@@ -5,7 +5,7 @@ import { type ConnectionTarget, connectionTargets } from './connection-targets.j
 import { noPassword } from './postgres-errors.js';
 import type { StorageObserver } from './postgres-storage-options.js';
 
-/** A row as the wire has it: text of every column, null for NULL. */
+/** A row of the wire protocol: text of every column, null for NULL. */
 export type Row = readonly (string | null)[];
 
 /** A statement prepared once per connection; the name is also its label in measurements. */
@@ -20,7 +20,7 @@ export interface SessionOptions {
   readonly connectTimeoutMs: number;
   readonly role: 'writer' | 'reader' | 'listener';
   readonly observer: StorageObserver;
-  /** Ends the connection at once when aborted, also while it is made. */
+  /** Ends the connection at once when aborted, even while it is being made. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,9 +30,9 @@ const asText = (value: string): string => value;
 const rawTypes = { getTypeParser: () => asText };
 
 /**
- * One connection. Every value comes back as text: JSON is passed on as it was stored, and versions don't fit a
- * JavaScript number. One statement at a time. A statement that exceeds its time limit destroys the connection, since
- * nothing can be known of it any more.
+ * One connection. Every value comes back as text: JSON is passed on as stored, and versions don't fit a JavaScript
+ * number. It runs one statement at a time. A statement that exceeds its time limit destroys the connection, whose state
+ * is unknown from then on.
  */
 export class Session {
   private readonly client: pg.Client;
@@ -41,7 +41,7 @@ export class Session {
   private isPooled = false;
   private isBroken = false;
   private closing = false;
-  /** Nobody hears of the end of a connection that is still being made: why it can't be made is told. */
+  /** Nobody is told of the end of a connection that is still being made: its caller gets the error instead. */
   private connecting = true;
   private readonly brokenCallbacks: (() => void)[] = [];
 
@@ -54,8 +54,8 @@ export class Session {
   }
 
   /**
-   * Connects to the first host of the URL that answers and is no standby. With one host a standby is taken too: what is
-   * asked of it tells. Rejects with the error of the last host.
+   * Connects to the first host of the URL that answers and is no standby. A single host is used even if it is a
+   * standby: its answers to later statements show that. Rejects with the error of the last host.
    */
   static async open(options: SessionOptions): Promise<Session> {
     const targets = connectionTargets(options.url);
@@ -114,12 +114,12 @@ export class Session {
   }
 
   /**
-   * Finds out what the connection leads to; true for a standby. A pooler answers with a process id of its own making,
-   * so the one of the server differs.
+   * Finds out what kind of server the connection leads to; true for a standby. A pooler invents the process id it
+   * reports, so that id differs from the server's own.
    */
   private async look(timeoutMs: number): Promise<boolean> {
     try {
-      // Who may create functions somewhere on the path of the role could put his own in the place of built-in ones.
+      // Anyone who may create functions in a schema on the path of the role could replace built-in ones.
       const [row] = await this.execute(
         'look',
         `select pg_backend_pid(), pg_is_in_recovery(), case when pg_backend_pid() = ${Number(this.backendPid)}
@@ -135,8 +135,8 @@ export class Session {
   }
 
   /**
-   * Whether a pooler stands between, which may run each transaction on another server connection. Then nothing may be
-   * left behind on the server: no prepared statements, no settings.
+   * Whether a pooler stands in between, which may run each transaction on another server connection. Then nothing may
+   * be left behind on the server: no prepared statements, no settings.
    */
   get pooled(): boolean {
     return this.isPooled;
@@ -146,12 +146,12 @@ export class Session {
     return this.isBroken;
   }
 
-  /** Server process id, for tests and logs; that of a pooler is its own. */
+  /** Server process id, for tests and logs; a pooler reports an invented one. */
   get backendPid(): number {
     return (this.client as unknown as { processID: number }).processID;
   }
 
-  /** Calls back once when the connection is gone, at once when it already is. */
+  /** Calls back once when the connection is gone; at once if it already is. */
   onBroken(callback: () => void): void {
     if (this.isBroken) callback();
     else this.brokenCallbacks.push(callback);
@@ -199,7 +199,7 @@ export class Session {
     this.markBroken();
   }
 
-  /** Says goodbye to the server; falls back to `destroy` when it doesn't listen. */
+  /** Says goodbye to the server; falls back to `destroy` when the server does not react. */
   async close(): Promise<void> {
     if (this.isBroken) return;
     this.closing = true;
@@ -221,7 +221,10 @@ export class Session {
   }
 }
 
-/** What the driver says without a word about passwords when it is asked for one and has none. */
+/**
+ * The error with a clear message where the server asks for a password and the driver has none; its own message does not
+ * say so.
+ */
 function connectionProblem(error: unknown): unknown {
   if (
     !(error instanceof Error) ||

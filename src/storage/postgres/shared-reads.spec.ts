@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SharedReads } from './shared-reads.js';
 
-/** Rounds as they were asked for; each ends when the test says so. */
+/** Requested rounds; each ends when the test says so. */
 class Rounds {
   readonly asked: (readonly string[])[] = [];
   private readonly answers: ((values: readonly string[]) => void)[] = [];
@@ -25,7 +25,7 @@ function names(prefix: string, count: number): string[] {
 const itself = (key: string): string => key;
 
 describe('SharedReads', () => {
-  it('asks once for what one turn of the event loop wants, and answers each call with its own value', async () => {
+  it('asks once for all calls of one turn of the event loop, and answers each with its own value', async () => {
     const rounds = new Rounds();
     const reads = new SharedReads(rounds.load, itself, 2);
     const calls = ['a', 'b', 'a'].map((key) => reads.get(key));
@@ -76,7 +76,7 @@ describe('SharedReads', () => {
     await Promise.all([first, ...late]);
   });
 
-  it('fails the calls of a failed round only', async () => {
+  it('fails only the calls of a failed round', async () => {
     let isFirst = true;
     const load = async (keys: readonly string[]): Promise<readonly string[]> => {
       if (!isFirst) return keys;
@@ -88,7 +88,7 @@ describe('SharedReads', () => {
     assert.equal(await reads.get('a'), 'a');
   });
 
-  it('leaves keys beyond the most of a round to the next one', async () => {
+  it('leaves keys beyond the limit of a round to the next one', async () => {
     const rounds = new Rounds();
     const reads = new SharedReads(rounds.load, itself, 1, 2);
     const calls = names('k', 3).map((key) => reads.get(key));

@@ -1,14 +1,14 @@
 /**
- * Keys that are worth a round beside one that is under way. A round costs the same whatever it asks for, most of it in
- * waking the other side: fewer wait for the round under way to end.
+ * A round with this many keys is worth starting beside one that is under way. A round costs the same for any number of
+ * keys, most of it in waking the other side. Fewer keys wait for the round under way to end.
  */
 const FULL_ROUND = 16;
-/** A round that takes longer, in milliseconds, is waited for no more: its connection may be dead. */
+/** Calls stop waiting for a round that takes longer, in milliseconds: its connection may be dead. */
 const PATIENCE_MS = 50;
 
 /**
- * Lets calls that come while earlier ones are under way go together in the next round. A round always starts after
- * every call in it was made, so it can't answer with something older than the call.
+ * Lets calls that come during earlier ones share the next round. A round always starts after every call in it was made,
+ * so its answer is never older than the call.
  */
 export class SharedReads<K, V> {
   private readonly load: (keys: readonly K[]) => Promise<readonly V[]>;
@@ -21,7 +21,7 @@ export class SharedReads<K, V> {
   private newestRoundAt = 0;
   private patience: NodeJS.Timeout | undefined;
 
-  /** `load` answers keys in their order; `identify` tells which keys are the same. */
+  /** `load` returns values in the order of the keys; `identify` gives equal keys the same id. */
   constructor(
     load: (keys: readonly K[]) => Promise<readonly V[]>,
     identify: (key: K) => string,
@@ -57,8 +57,8 @@ export class SharedReads<K, V> {
       }
     }
     this.scheduled = true;
-    // Calls of all connections that are read in this turn of the event loop belong in this round; a call that is alone
-    // loses nothing, as its turn ends at once.
+    // Calls of all connections that are read in this turn of the event loop belong in this round. A single call loses
+    // nothing, as its turn ends at once.
     setImmediate(() => {
       this.scheduled = false;
       void this.round();

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** How a field of a kind is shown: `jsonb` as it is, `text` for strings, `time` for timestamps. */
+/** How a field of a kind is shown: `jsonb` unchanged, `text` for strings, `time` for timestamps. */
 export type SqlColumnType = 'jsonb' | 'text' | 'time';
 
 /** A top-level field of a kind. */
 export interface SqlViewField {
-  /** Name in the object. */
+  /** Name of the field in the object. */
   readonly field: string;
   readonly type: SqlColumnType;
 }
@@ -31,7 +31,7 @@ export interface SqlView {
   readonly digest: string;
 }
 
-/** Objects stored here are never shown with their values, whatever name they are served under. */
+/** Objects stored here are never shown with their values, under any served name. */
 const secretsResource = 'secrets';
 const longestName = 63;
 
@@ -101,7 +101,7 @@ function snakeCase(field: string): string {
     .toLowerCase();
 }
 
-/** Postgres would cut long names itself, two of them to the same one. */
+/** Postgres itself would cut long names, and two of them to the same name. */
 function cutName(name: string): string {
   if (Buffer.byteLength(name) <= longestName) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);

@@ -6,14 +6,17 @@ import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { quoteName, quoteText, type SqlView } from './sql-view-text.js';
 
-/** The role that may read the views and nothing else. It can't log in: grant it to roles that can. */
+/** The role that may only read the views. It can't log in: grant it to roles that can. */
 export const readerRole = 'plinth_reader';
 
 export interface SqlViewsResult {
-  /** Names of views made anew or made differently, and of views whose resource is gone. */
+  /** Names of views that were made or changed, and of dropped views whose resource is gone. */
   readonly changed: readonly string[];
   readonly dropped: readonly string[];
-  /** Views that could not be brought up to date, because other objects depend on them or hold their name, or somebody reads them. */
+  /**
+   * Views that could not be brought up to date, because other objects depend on them or hold their name, or a
+   * transaction reads them.
+   */
   readonly kept: readonly { readonly name: string; readonly reason: string }[];
   /** `missing`: the role does not exist and this database role may not make it. */
   readonly reader: 'ready' | 'missing';
@@ -21,17 +24,18 @@ export interface SqlViewsResult {
 
 const timeoutMs = 600_000;
 const viewLockTimeoutMs = 500;
-/** SQLSTATE: the columns differ; other objects depend on it; a transaction uses it; the name is taken. */
+/** SQLSTATE: the columns differ; another object depends on the view; a transaction uses it; the name is taken. */
 const differentColumns = '42P16';
 const dependentObjects = '2BP01';
 const inUse = '55P03';
 const nameTaken = ['42P07', '42710', '42809'];
 
 /**
- * Makes schema `cluster` consist of exactly these views (and whatever others made there), readable by the reader role.
- * One read when nothing has changed. Several processes may do so at once: they take turns under the lock of migrations.
+ * Makes schema `cluster` consist of exactly these views and the objects that others made there, readable by the reader
+ * role. Needs one read when nothing has changed. Several processes may call it at once: they take turns under the lock
+ * of migrations.
  *
- * A view that is used by somebody's own view is only ever extended by columns; else it stays as it is and is reported.
+ * A view that other views use is only ever extended by columns. If that is not enough, it is kept and reported.
  *
  * @throws MigrationError when the database can't be reached or refuses.
  */
@@ -50,9 +54,9 @@ export async function syncSqlViews(databaseUrl: string, views: readonly SqlView[
     if (ready !== undefined) return { changed: [], dropped: [], kept: [], reader: ready };
     await execute(session, 'begin');
     await execute(session, LOCK_MIGRATIONS);
-    // A view that somebody reads in a long transaction can't be replaced meanwhile.
+    // A view can't be replaced while a long transaction reads it.
     await execute(session, `set local lock_timeout = ${viewLockTimeoutMs}`);
-    // Names in the definitions must mean the built-in functions, whatever the role's own path is.
+    // Names in the definitions must mean the built-in functions, whatever the path of the role.
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     const result = await applyViews(session, views, digest);
     await execute(session, 'commit');
@@ -73,7 +77,7 @@ function digestOf(views: readonly SqlView[]): string {
   return hash.digest('hex');
 }
 
-/** State of the reader role when there is nothing to do; undefined when there is. */
+/** State of the reader role if everything is up to date, otherwise undefined. */
 async function isUpToDate(session: Session, digest: string): Promise<SqlViewsResult['reader'] | undefined> {
   const [row] = await execute(
     session,
@@ -123,7 +127,7 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
   }
 
   const reader = await ensureReader(session);
-  // Views that were kept are tried again at the next start.
+  // The next start tries the kept views again.
   const recorded = kept.length === 0 ? digest : '';
   await execute(
     session,
@@ -144,9 +148,9 @@ async function makeView(session: Session, view: SqlView, isOurs: boolean): Promi
   return attempt(session, `drop view if exists ${name}; create ${definition}; ${comment}`);
 }
 
-/** Makes the role if that is allowed, and gives it the rights on all our views. */
+/** Makes the role if that is allowed, and grants it the rights on all our views. */
 async function ensureReader(session: Session): Promise<SqlViewsResult['reader']> {
-  // Roles belong to the whole server: another database of it may be making the same one right now.
+  // Roles belong to the whole server: a process in another of its databases may be making the same one right now.
   await execute(
     session,
     `do $$ begin
@@ -172,7 +176,7 @@ async function ensureReader(session: Session): Promise<SqlViewsResult['reader']>
   return 'ready';
 }
 
-/** What the views call; a view checks the right to call against its user. */
+/** The functions that the views call. A view checks its user's right to call them. */
 const viewFunctions = [
   'to_jsonb(json)',
   'to_time(text)',
@@ -181,7 +185,7 @@ const viewFunctions = [
   'json_keys(jsonb)',
 ];
 
-/** Runs SQL that may be refused for what others have made; everything else is thrown. */
+/** Runs SQL that may be refused because of objects that others made; every other error is thrown. */
 async function attempt(session: Session, sql: string): Promise<Error | undefined> {
   await execute(session, 'savepoint before_view');
   try {

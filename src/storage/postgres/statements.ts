@@ -3,8 +3,8 @@ import type { StorageKey, StoredObject } from '../storage.interface.js';
 import type { Row, Statement } from './session.js';
 
 /*
- * Every hot statement. Each calls one function of migrations/, where the SQL and its planner settings live; the name
- * is the prepared statement's and the label in measurements.
+ * Every hot statement. Each calls one function of migrations/, where the SQL and its planner settings live. The name is
+ * that of the prepared statement, and the label in metrics.
  */
 
 export const WRITE_BATCH: Statement = {
@@ -12,10 +12,10 @@ export const WRITE_BATCH: Statement = {
   text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
 };
 
-/** Fails when a write would. */
+/** Fails when a write would fail. */
 export const CHECK_WRITES: Statement = { name: 'check-writes', text: 'select plinth.check_writes()' };
 
-/** Where processes are told of the newest version. */
+/** The channel that announces the newest version to processes. */
 export const HINT_CHANNEL: Statement = {
   name: 'hint-channel',
   text: 'select channel from plinth.epoch where singleton',
@@ -77,7 +77,7 @@ export const CHECK_EPOCH: Statement = {
   text: 'select action, epoch, started, head, lost_after, lost_until, system_identifier, timeline, missing from plinth.check_epoch($1, $2, $3)',
 };
 
-/** The epoch, whether its table is where it was, and the timeline where that is on record. Fails on a standby. */
+/** The epoch, whether its table is still the same, and the timeline where it is on record. Fails on a standby. */
 export const HISTORY_SIGNS: Statement = {
   name: 'heartbeat',
   text: `select e.epoch, e.relation = e.tableoid, case when e.timeline is not null then plinth.current_timeline() end

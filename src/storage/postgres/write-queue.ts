@@ -4,16 +4,18 @@ import type { StorageKey, StoredObject } from '../storage.interface.js';
 import { keyString } from './keys.js';
 import { reasonForClients } from './postgres-errors.js';
 
-/** A single change under its own precondition: `expected` is the version the object must have, null for absent. */
+/**
+ * A single change under its own precondition: `expected` is the version the object must have; null: it must be absent.
+ */
 export interface Write {
   readonly op: 'create' | 'update' | 'delete';
   readonly key: StorageKey;
   readonly uid: string;
   readonly expected: bigint | null;
   readonly json: string;
-  /** Text of the object at the version `expected`, where the writer has it. */
+  /** Text of the object at the version `expected`, if the writer has it. */
   readonly previousJson: string | undefined;
-  /** A create also needs a namespace that is there and not being deleted. */
+  /** A create also needs a namespace that exists and is not being deleted. */
   readonly inLiveNamespace?: boolean | undefined;
 }
 
@@ -22,25 +24,28 @@ export type WriteAnswer =
   | { readonly kind: 'written'; readonly resourceVersion: bigint }
   | { readonly kind: 'refused'; readonly current: StoredObject | undefined };
 
-/** A write and who waits for its answer. */
+/** A write and its caller, who waits for the answer. */
 export interface QueuedWrite {
   readonly write: Write;
   readonly keyString: string;
   readonly deadline: number;
   readonly resolve: (answer: WriteAnswer) => void;
   readonly reject: (error: StorageError) => void;
-  /** Set when a batch with this write failed because of some value in it: goes by itself from then on. */
+  /** Set when a batch with this write failed because of some value in it. From then on the write goes by itself. */
   alone: boolean;
-  /** Whether a batch was taken while this write was waiting already. */
+  /** Whether a batch was taken while this write was already waiting. */
   stayedBehind: boolean;
 }
 
 const MAX_BATCH_WRITES = 500;
-/** A batch takes as long as its longest objects need, and everybody waits for it: so two very long ones never share one. */
+/**
+ * A batch takes as long as its longest objects need, and every write in it waits for that. So two very long ones never
+ * share a batch.
+ */
 const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /**
- * Writes that were not sent yet, in their order. One that waits for too long fails with `Unavailable`: it was certainly
+ * Writes that were not sent yet, in their order. A write that waits too long fails with `Unavailable`: it was certainly
  * not made.
  */
 export class WriteQueue {
@@ -49,7 +54,10 @@ export class WriteQueue {
   private writes: QueuedWrite[] = [];
   private sweeper: NodeJS.Timeout | undefined;
 
-  /** `waitMs`: how long a write may wait, in milliseconds; `lastError` tells why the database takes none. */
+  /**
+   * `waitMs`: how long a write may wait, in milliseconds. `lastError` returns the reason why the database takes no
+   * writes.
+   */
   constructor(waitMs: number, lastError: () => unknown) {
     this.waitMs = waitMs;
     this.lastError = lastError;
@@ -75,7 +83,9 @@ export class WriteQueue {
     });
   }
 
-  /** The next batch: no two writes of one key, none overtakes an earlier one of its key, and bounded in size. */
+  /**
+   * The next batch: bounded in size, with no two writes of one key, and no write ahead of an earlier one of its key.
+   */
   take(): QueuedWrite[] {
     const batch: QueuedWrite[] = [];
     const left: QueuedWrite[] = [];
@@ -99,7 +109,7 @@ export class WriteQueue {
     return batch;
   }
 
-  /** Writes that were not made go again, before all others and under their old deadlines. */
+  /** Queues writes again that were not made, before all others and under their old deadlines. */
   putBack(entries: readonly QueuedWrite[]): void {
     if (entries.length === 0) return;
     this.writes = [...entries, ...this.writes];
@@ -107,8 +117,8 @@ export class WriteQueue {
   }
 
   /**
-   * Refuses writes whose precondition contradicts what a batch has just shown, by key. Only those that were there before
-   * the batch went off: since it was committed others may have written, and who writes now may know of it.
+   * Refuses writes whose precondition contradicts the outcome of a batch, by key. Only writes that waited before the
+   * batch was sent: others may have written since its commit, and a later caller may know that.
    */
   refuseOutdated(outcomes: ReadonlyMap<string, StoredObject | undefined>): void {
     if (this.writes.length === 0) return;
@@ -121,13 +131,13 @@ export class WriteQueue {
     });
   }
 
-  /** Fails everything that waits. */
+  /** Fails every waiting write. */
   close(error: StorageError): void {
     clearInterval(this.sweeper);
     for (const entry of this.writes.splice(0)) entry.reject(error);
   }
 
-  /** Until the queue is found empty. */
+  /** Watches the deadlines until the queue is empty. */
   private watchDeadlines(): void {
     this.sweeper ??= setInterval(() => this.sweep(), Math.min(250, this.waitMs)).unref();
   }

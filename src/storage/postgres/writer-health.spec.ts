@@ -39,7 +39,7 @@ describe('readiness of the writer', () => {
       await storage.ping();
     }));
 
-  it('fails while somebody holds the lock of the writers, and writes nothing itself', () =>
+  it('fails while another session holds the lock of the writers, and writes nothing itself', () =>
     withStorage(async (storage, client) => {
       await client.query('begin; lock table plinth.lock_writes in exclusive mode');
       await assert.rejects(storage.ping(), unavailable);
@@ -78,7 +78,7 @@ describe('WriterHealth', () => {
     return { state, health: new WriterHealth(probe, () => state.now) };
   };
 
-  it('looks only when no batch has proven the way lately', async () => {
+  it('probes only when no batch has succeeded lately', async () => {
     const { state, health } = make();
     await Promise.all([health.check(), health.check()]);
     assert.equal(state.probes, 1);
@@ -107,7 +107,7 @@ describe('WriterHealth', () => {
     await assert.rejects(health.check(), /under way/);
     health.failed(diskFull());
     await assert.rejects(health.check(), /No space left/);
-    // Somebody has to send the next write.
+    // The next write has to come from somewhere.
     state.now += 15_000;
     await health.check();
     health.began();

@@ -1,18 +1,21 @@
 import { StorageError } from '../storage.errors.js';
 import { sqlState, unavailable } from './postgres-errors.js';
 
-/** A write that was made proves the way for so long. */
+/** A successful write proves for so long that writes get through. */
 const PROVEN_MS = 5_000;
-/** A batch that takes longer has met a lock or a disk that does not answer. */
+/** A batch that takes longer waits for a lock or for a disk that does not answer. */
 const STUCK_MS = 3_000;
-/** What only a write shows: nobody is asked to send one to a process that is not ready, so it is tried again after this. */
+/**
+ * How long a refused write counts. Only a write shows some failures, and a process that is not ready gets none. So it
+ * becomes ready again after this time.
+ */
 const REFUSED_MS = 15_000;
 /** SQLSTATE: no space left, an error of the disk, a damaged file. */
 const DISK_ERRORS = ['53100', '58030', 'XX001', 'XX002'];
 
 /**
- * Whether writes get through, as far as it can be told without writing: by the batches that were sent, and when none was
- * lately, by a look at the way they take.
+ * Whether writes get through, as far as this is known without writing: from the batches that were sent, and after a
+ * time without any from a probe of the way they take.
  */
 export class WriterHealth {
   private readonly probe: () => Promise<void>;
@@ -29,7 +32,7 @@ export class WriterHealth {
     this.now = now;
   }
 
-  /** A batch is sent. */
+  /** A batch was sent. */
   began(): void {
     this.sendingSince = this.now();
   }
@@ -41,7 +44,7 @@ export class WriterHealth {
     this.refusedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** The batch failed, for a reason that is not in what it wrote. */
+  /** The batch failed for a reason outside its content. */
   failed(error: unknown): void {
     this.sendingSince = undefined;
     this.provenAt = Number.NEGATIVE_INFINITY;
@@ -50,7 +53,7 @@ export class WriterHealth {
     this.refusal = error;
   }
 
-  /** Throws `Unavailable` when writes do not get through. Calls at the same time share one look. */
+  /** Throws `Unavailable` when writes do not get through. Simultaneous calls share one probe. */
   async check(): Promise<void> {
     const now = this.now();
     if (now - this.refusedAt < REFUSED_MS) throw unavailable(this.refusal, 'the database refused a write');

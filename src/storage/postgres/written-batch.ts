@@ -8,22 +8,22 @@ export interface WrittenBatch {
   readonly newest: bigint;
   readonly resources: ReadonlySet<string>;
   /**
-   * Everything that was committed behind version `after`, up to `newest`, in order; undefined when that is not known for
+   * Everything that was committed after version `after`, up to `newest`, in order; undefined when that is not known for
    * sure.
    */
   readonly stretch: { readonly after: bigint; readonly changes: readonly Change[] } | undefined;
 }
 
-/** What the database made of a batch. */
+/** Outcome of a batch in the database. */
 export interface BatchOutcome {
   readonly refused: number;
-  /** What is under each key of the batch now, by key string. */
+  /** The present object under each key of the batch, by key string. */
   readonly states: ReadonlyMap<string, StoredObject | undefined>;
   /** Undefined when every write was refused. */
   readonly written: WrittenBatch | undefined;
 }
 
-/** Reads the rows of `plinth.write_batch`, and tells every writer of the batch. */
+/** Reads the rows of `plinth.write_batch` and answers every writer of the batch. */
 export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[]): BatchOutcome {
   let newest = 0n;
   let refused = 0;

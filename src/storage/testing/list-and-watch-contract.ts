@@ -6,7 +6,10 @@ import { collectUpTo, failsWith, names, put, remove } from './storage-helpers.js
 
 const summary = (change: Change): string => `${change.type} ${change.key.name} ${change.json}`;
 
-/** What every `Storage` promises of lists and watches. Call inside a `describe`; `storage` answers once tests run. */
+/**
+ * The promises of every `Storage` about lists and watches. Call inside a `describe`; `storage` returns a store once
+ * tests run.
+ */
 export function listAndWatchContract(storage: () => Storage, freshResource: () => string): void {
   describe('list', () => {
     const seed = async (): Promise<string> => {
@@ -33,7 +36,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
       assert.deepEqual(names((await storage().list({ resource, namespace: 'a\u0000' })).items), []);
     });
 
-    it('stays in the scope whatever position a page goes on from', async () => {
+    it('stays in the scope for any position that a page continues from', async () => {
       const resource = await seed();
       const listed = async (namespace: string, after: { namespace: string; name: string }) =>
         names((await storage().list({ resource, namespace, after })).items);
@@ -45,7 +48,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
       assert.deepEqual(names((await storage().list({ ...one, after: { namespace: 'b', name: '2' } })).items), []);
     });
 
-    it('pages without gap or double at one version, whatever is written between', async () => {
+    it('pages at one version without gap or double, whatever is written in between', async () => {
       const resource = await seed();
       const whole = await storage().list({ resource });
       const found: StoredObject[] = [];
@@ -58,7 +61,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
         assert.equal((page.remaining ?? 0) + found.length, whole.items.length);
         if (!page.more) break;
         assert.equal(page.items.length, limit);
-        // Behind and before the page: change, delete, recreate, add.
+        // After and before the page: change, delete, recreate, add.
         await put(storage(), { resource, namespace: 'b', name: '1' }, `"changed ${limit}"`);
         await storage().create({ resource, namespace: 'a', name: `new-${found.length}` }, 'n', '"new"');
         if (found.length === 3) {
@@ -73,7 +76,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
       assert.deepEqual((await storage().list({ resource, at: whole.resourceVersion })).items, whole.items);
     });
 
-    it('shows every version as it was', async () => {
+    it('shows every version unchanged', async () => {
       const resource = freshResource();
       const key = (name: string): StorageKey => ({ resource, namespace: 'default', name });
       const states: { at: bigint; items: readonly StoredObject[] }[] = [];
@@ -98,7 +101,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
       }
     });
 
-    it('refuses versions that are not there yet, with the newest', async () => {
+    it('refuses future versions and names the newest', async () => {
       const head = await storage().head();
       await assert.rejects(storage().list({ resource: 'x', at: head + 1_000_000n }), (error: StorageError) => {
         assert.ok((error.resourceVersion ?? 0n) >= head);
@@ -128,7 +131,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
       assert.equal(changes.at(-1)?.uid, 'u');
     });
 
-    it('starts behind any version of the past, with the versions between', async () => {
+    it('starts after any past version and delivers the versions since', async () => {
       const resource = freshResource();
       const key = { resource, namespace: 'default', name: 'one' };
       const versions = [(await storage().create(key, 'u', '1')).resourceVersion];

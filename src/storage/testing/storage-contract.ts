@@ -10,7 +10,7 @@ export { collectUpTo, failsWith, put, remove } from './storage-helpers.js';
 /** Makes an empty store for one suite. */
 export type StorageFactory = () => Promise<{ readonly storage: Storage; stop(): Promise<void> }>;
 
-/** What every `Storage` promises. Call inside a `describe`. */
+/** The promises of every `Storage`. Call inside a `describe`. */
 export function storageContract(makeStorage: StorageFactory): void {
   let storage: Storage;
   let stop: () => Promise<void>;
@@ -34,7 +34,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.equal((await storage.get(key))?.json, json);
     });
 
-    it('answers undefined for an absent key, and for one that could not exist', async () => {
+    it('answers undefined for an absent key and for an impossible one', async () => {
       const resource = freshResource();
       assert.equal(await storage.get({ resource, namespace: '', name: 'none' }), undefined);
       assert.equal(await storage.get({ resource, namespace: 'a\u0000b', name: 'none' }), undefined);
@@ -48,7 +48,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.equal((await storage.get(key))?.uid, 'first');
     });
 
-    it('creates only in a live namespace where that is asked for, alone and among others', async () => {
+    it('creates only in a live namespace when asked to, alone and in a batch', async () => {
       const resource = freshResource();
       const [open, ending] = [randomUUID(), randomUUID()];
       const namespaceOf = (name: string) => ({ resource: 'namespaces', namespace: '', name });
@@ -122,7 +122,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       }
     });
 
-    it('refuses what can not be stored and spares the writes beside it', async () => {
+    it('refuses objects that can not be stored and spares the writes beside them', async () => {
       const resource = freshResource();
       const key = (name: string): StorageKey => ({ resource, namespace: 'default', name });
       const [good, broken, nul, alsoGood] = await Promise.allSettled([
@@ -180,7 +180,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.ok(again.resourceVersion > object.resourceVersion);
     });
 
-    it('checks preconditions against the live object, also behind a stale hint', async () => {
+    it('checks preconditions against the live object, even after a stale hint', async () => {
       const key = { resource: freshResource(), namespace: 'default', name: 'one' };
       const hint = await storage.create(key, 'u', '{"n":1}');
       const { object: live } = await put(storage, key, '{"n":2}');
@@ -237,7 +237,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       await assert.rejects(storage.guaranteedUpdate(key, { hint }, refuse), failsWith('KeyNotFound'));
     });
 
-    it('rethrows what the update function throws', async () => {
+    it('rethrows errors of the update function', async () => {
       const key = { resource: freshResource(), namespace: 'default', name: 'one' };
       await storage.create(key, 'u', '{"n":1}');
       const mine = new RangeError('mine');
@@ -249,7 +249,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       );
     });
 
-    it('loses no update of many concurrent ones', async () => {
+    it('loses none of many concurrent updates', async () => {
       const key = { resource: freshResource(), namespace: 'default', name: 'counter' };
       await storage.create(key, 'u', '0');
       await Promise.all(

@@ -18,12 +18,12 @@ export function failsWith(code: StorageErrorCode): (error: unknown) => boolean {
   };
 }
 
-/** Overwrites the object, whatever it is. */
+/** Overwrites the object in any state. */
 export function put(storage: Storage, key: StorageKey, json: string): Promise<UpdateResult> {
   return storage.guaranteedUpdate(key, {}, (current) => ({ kind: 'write', json, uid: current?.uid ?? '' }));
 }
 
-/** Deletes the object, logging its last state. */
+/** Deletes the object and logs its last state. */
 export function remove(storage: Storage, key: StorageKey): Promise<UpdateResult> {
   return storage.guaranteedUpdate(key, {}, (current) => ({ kind: 'delete', json: current?.json ?? '' }));
 }

@@ -1,6 +1,6 @@
 import { createPostgresStorage } from '../postgres/postgres-storage.js';
 
-/** What a writer process does; passed as JSON in its first argument. */
+/** The task of a writer process; passed as JSON in its first argument. */
 export type WriterTask =
   | { readonly kind: 'increment'; readonly databaseUrl: string; readonly times: number; readonly clients: number }
   | {
@@ -11,7 +11,10 @@ export type WriterTask =
       readonly clients: number;
     };
 
-/** Sent to the parent: `ready` once connected (it answers with any message to start), `done` with the writes made. */
+/**
+ * Sent to the parent: `ready` once connected (the parent answers with any message to start it), `done` with the number
+ * of writes.
+ */
 export type WriterMessage = { readonly kind: 'ready' } | { readonly kind: 'done'; readonly written: number };
 
 export const COUNTER = { resource: 'counters', namespace: 'default', name: 'shared' };
