@@ -17,6 +17,7 @@ let server: TestServer;
 before(async () => {
   const flags = [
     '--max-requests-inflight=10',
+    '--max-mutating-requests-inflight=5',
     '--max-unauthenticated-requests-inflight=1',
     '--unread-answer-timeout=1s',
     `--max-connections-per-address=${maxConnections}`,
@@ -142,6 +143,13 @@ describe('seats', () => {
     held.destroy();
     await eventually(async () => (await anybody.get('/version')).status === 200, 'the seat to be free');
     anybody.close();
+  });
+
+  it('are not kept from others by bodies that do not come', async () => {
+    const held = await Promise.all(Array.from({ length: 15 }, () => holdRequest(tokens.alice)));
+    const write = () => server.client.patch(`${core}/configmaps/large-0`, 'merge', {}, { token: tokens.bob });
+    await eventually(async () => (await write()).status === 200, 'a seat to be taken from those who wait');
+    for (const socket of held) socket.destroy();
   });
 });
 

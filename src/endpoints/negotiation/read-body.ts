@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { largeLimits, leaveLargeBody, leaveLong } from '../../large/large-work.js';
-import { badRequestError, requestTooLargeError } from '../../machinery/status-error.js';
+import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../machinery/status-error.js';
+import type { Seat } from '../request-info/in-flight.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';
 
@@ -9,12 +10,12 @@ const empty = Buffer.alloc(0);
 
 /**
  * Reads the body of a request to its end. 413 as soon as it is known to be longer than the server takes; nothing of such
- * a body is kept. Large YAML comes as JSON, see {@link prepareBody}.
+ * a body is kept. 429 when others need the seat of a request whose body does not come. Large YAML comes as JSON, see {@link prepareBody}.
  *
  * @throws LargeWork for a body that another thread should read.
  */
 export async function readBody({ services, context, http }: ResourceRequest): Promise<Buffer> {
-  const body = await readBytes(http.raw, services.options.maxBodyBytes);
+  const body = await readBytes(http.raw, services.options.maxBodyBytes, context.seat);
   context.body = body;
   leaveLargeBody(context, body);
   // Only of JSON it is known what it is made of.
@@ -22,7 +23,11 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   return prepareBody(body, context.contentType);
 }
 
-function readBytes(request: IncomingMessage | Http2ServerRequest, limitBytes: number): Promise<Buffer> {
+function readBytes(
+  request: IncomingMessage | Http2ServerRequest,
+  limitBytes: number,
+  seat: Seat | undefined,
+): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? '0');
   if (announced > limitBytes) return Promise.reject(requestTooLargeError(limitBytes));
   return new Promise((resolve, reject) => {
@@ -48,7 +53,13 @@ function readBytes(request: IncomingMessage | Http2ServerRequest, limitBytes: nu
       finish();
       reject(badRequestError('the body of the request ended too early', cause));
     };
+    const giveUp = () => {
+      finish();
+      request.pause();
+      reject(tooManyRequestsError(1));
+    };
     const finish = () => {
+      seat?.stopWaiting();
       request.off('data', onData);
       request.off('end', onEnd);
       request.off('error', onFault);
@@ -60,5 +71,6 @@ function readBytes(request: IncomingMessage | Http2ServerRequest, limitBytes: nu
     request.on('error', onFault);
     request.on('aborted', onFault);
     request.on('close', onFault);
+    seat?.waitForBody(giveUp);
   });
 }

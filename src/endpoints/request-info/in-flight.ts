@@ -15,21 +15,36 @@ export interface InFlightLimits {
 export interface Seat {
   /** Further calls do nothing. */
   leave(): void;
+  /** The body is not there yet. If the seat is needed for another request, it is lost, and `giveUp` is called. */
+  waitForBody(giveUp: () => void): void;
+  /** The body is there, or will never be. */
+  stopWaiting(): void;
 }
+
+/** Clients that need longer than this for a body lose their seat when others need it, in milliseconds. */
+export const bodyPatienceMs = 1000;
 
 const readOnlyMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Counts requests that are under way and refuses those above the limit with a 429. Requests are counted once it is known
- * who sent them, so that those of nobody can't take the seats of others.
+ * who sent them, so that those of nobody can't take the seats of others. When no seat is free, the request that has
+ * waited longest for its body loses its own: else one user could keep all others out with bodies that never come.
  */
 export class InFlightLimiter {
   private readonly limited: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
   private readonly exempt: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
+  /** Seats of requests without their body, the longest first. */
+  private readonly waiting: Record<RequestKind, Set<LimitedSeat>> = {
+    readOnly: new Set(),
+    mutating: new Set(),
+    unauthenticated: new Set(),
+  };
 
   constructor(
     private readonly limits: InFlightLimits,
     private readonly metrics: Pick<Metrics, 'requestRejected' | 'setInFlight'>,
+    private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
   /** Which limit a method counts against. */
@@ -40,25 +55,68 @@ export class InFlightLimiter {
   /** Throws a 429 when the limit is reached. An exempt request is never refused, and takes the place of no other. */
   enter(kind: RequestKind, isExempt: boolean): Seat {
     const limit = this.limits[kind];
-    if (!isExempt && limit > 0 && this.limited[kind] >= limit) {
+    if (!isExempt && limit > 0 && this.limited[kind] >= limit && !this.takeFromWaiting(kind)) {
       this.metrics.requestRejected(kind);
       throw tooManyRequestsError(1);
     }
     const counts = isExempt ? this.exempt : this.limited;
     counts[kind]++;
     this.show(kind);
-    let isTaken = true;
-    return {
-      leave: () => {
-        if (!isTaken) return;
-        isTaken = false;
-        counts[kind]--;
-        this.show(kind);
-      },
+    const left = () => {
+      counts[kind]--;
+      this.show(kind);
     };
+    // Nobody needs the seat of an exempt request.
+    return new LimitedSeat(left, isExempt ? undefined : this.waiting[kind], this.elapsed);
+  }
+
+  private takeFromWaiting(kind: RequestKind): boolean {
+    const [longest] = this.waiting[kind];
+    if (longest === undefined || this.elapsed() - longest.waitsSince < bodyPatienceMs) return false;
+    this.metrics.requestRejected(kind);
+    longest.lose();
+    return true;
   }
 
   private show(kind: RequestKind): void {
     this.metrics.setInFlight(kind, this.limited[kind] + this.exempt[kind]);
+  }
+}
+
+class LimitedSeat implements Seat {
+  waitsSince = 0;
+  private isTaken = true;
+  private giveUp: (() => void) | undefined;
+
+  constructor(
+    private readonly left: () => void,
+    private readonly waiting: Set<LimitedSeat> | undefined,
+    private readonly elapsed: () => number,
+  ) {}
+
+  leave(): void {
+    if (!this.isTaken) return;
+    this.isTaken = false;
+    this.stopWaiting();
+    this.left();
+  }
+
+  waitForBody(giveUp: () => void): void {
+    if (!this.isTaken || this.waiting === undefined) return;
+    this.waitsSince = this.elapsed();
+    this.giveUp = giveUp;
+    this.waiting.add(this);
+  }
+
+  stopWaiting(): void {
+    if (this.giveUp === undefined) return;
+    this.giveUp = undefined;
+    this.waiting?.delete(this);
+  }
+
+  lose(): void {
+    const { giveUp } = this;
+    this.leave();
+    giveUp?.();
   }
 }
