@@ -6,8 +6,8 @@ const unauthenticatedGroup = 'system:unauthenticated';
 const withGroup = new WeakMap<UserInfo, UserInfo>();
 
 /**
- * The user with the group that every authenticated user is in (specification 5.1). Users are shared objects, so the
- * extended form is kept with them; `user` itself stays as it is.
+ * Adds the group that every authenticated user belongs to (specification 5.1). User objects are shared, so the extended
+ * form is cached by user; `user` itself is not changed.
  */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return user;

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { TokenUseCounters } from './service-account/service-account-token.authenticator.js';
 
-/** Counters of authentication, under the names operators of such servers know. */
+/** Counters of authentication, under the names that operators of such servers know. */
 export class AuthenticationMetrics implements TokenUseCounters {
   private readonly attempts: Counter<'result'>;
   private readonly cache: Counter<'status'>;
@@ -44,7 +44,7 @@ export class AuthenticationMetrics implements TokenUseCounters {
     this.hit = this.cache.labels('hit');
   }
 
-  /** A request with credentials was let in or not; `error`: that could not be told. */
+  /** Counts a request with credentials: accepted, refused, or `error` when the check itself failed. */
   attempt(result: 'success' | 'failure' | 'error'): void {
     if (result === 'success') this.success.inc();
     else this.attempts.inc({ result });

@@ -49,8 +49,8 @@ export class AuthenticationGuard implements CanActivate {
       }
       return true;
     }
-    // Credentials that a method knows as its own and finds wrong never fall back to anonymous; what no method looks at,
-    // such as another scheme, is no credential.
+    // Credentials that a method recognises and finds wrong never fall back to anonymous. Credentials that no method
+    // looks at, such as another scheme, count as none.
     if (result.kind === 'rejected' || !this.allowAnonymous) {
       this.metrics.attempt('failure');
       if (result.kind === 'rejected') {
@@ -73,13 +73,15 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/** The same object for all requests of a connection, which the one of an HTTP/2 request is not. */
+/**
+ * The socket, which is the same object for all requests of a connection. The one that an HTTP/2 request carries is not.
+ */
 function connectionOf({ raw }: FastifyRequest): TLSSocket {
   const { stream } = raw as unknown as Http2ServerRequest;
   return (stream?.session?.socket ?? raw.socket) as TLSSocket;
 }
 
-/** What a connection was judged by when it was opened has changed since: lets the client open a new one. */
+/** Lets the client open a new connection, when the authorities have changed since this one was opened. */
 function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
   const { stream } = request.raw as unknown as Http2ServerRequest;
   if (stream?.session !== undefined) stream.session.close();

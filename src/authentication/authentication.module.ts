@@ -20,7 +20,7 @@ import { AuthorityPublisher } from './request-header/authority-publisher.js';
 import { hostAddress } from './service-account/host-address.js';
 import { TlsFiles } from './x509/tls-files.js';
 
-/** The configured methods of authentication, and what they follow in the store and in files. */
+/** The configured authentication methods, with the stored objects and files that they follow. */
 @Module({
   imports: [StorageModule, RegistryModule],
   providers: [

@@ -2,21 +2,21 @@ import type { TLSSocket } from 'node:tls';
 import type { UserInfo } from '../machinery/request-context.js';
 import type { RequestHead } from './header-fields.js';
 
-/** What authenticators look at. */
+/** The parts of a request that authenticators look at. */
 export interface AuthenticationRequest {
   /** The Authorization header, as sent. */
   readonly authorization: string | undefined;
   readonly socket: TLSSocket;
   /** Aborted when the request is over. */
   readonly signal: AbortSignal;
-  /** The whole head. Methods take out of it what is for them alone. */
+  /** The whole head. A method removes the fields that are meant for it alone. */
   readonly head: RequestHead;
 }
 
 /**
  * - `user`: these are valid credentials of this user.
- * - `none`: no credentials of this method; the next one may try.
- * - `rejected`: credentials of this method that are not valid. Other methods may still accept them.
+ * - `none`: there are no credentials for this method; the next one may try.
+ * - `rejected`: the credentials are for this method but not valid. Other methods may still accept them.
  */
 export type AuthenticationResult =
   | {
@@ -30,7 +30,7 @@ export type AuthenticationResult =
       readonly kind: 'rejected';
       /** Never carries any of the credentials. */
       readonly reason: string;
-      /** A new connection could do better. */
+      /** A new connection might be accepted. */
       readonly reconnect?: boolean | undefined;
     };
 

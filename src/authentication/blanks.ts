@@ -1,6 +1,6 @@
 /**
- * A text without the spaces and tabs around it. Not `trim`: that takes other characters for white space too, which are
- * part of a value here, so that two different names would become one.
+ * The text without surrounding spaces and tabs. `trim` would also remove other white space, which is part of a value
+ * here: two different names would become one.
  */
 export function withoutBlanks(text: string): string {
   let start = 0;

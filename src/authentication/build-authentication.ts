@@ -26,23 +26,26 @@ import { buildTokenWebhook } from './webhook/build-token-webhook.js';
 import { ClientCertificateAuthenticator } from './x509/client-certificate.authenticator.js';
 import type { TlsFiles } from './x509/tls-files.js';
 
-/** Limits of what is remembered of bearer tokens. */
+/** Limits of the cache of bearer tokens. */
 const tokenCacheLimits = { ttlMs: 10_000, maxEntries: 20_000 } as const;
 
-/** What methods work with. */
+/** Dependencies of the methods. */
 export interface AuthenticationParts {
   readonly names: VendorNames;
   readonly registry: StoredResources;
   readonly clock: Clock;
-  /** Read for what tokens depend on: the database itself, since a token dies with the objects it is bound to. */
+  /**
+   * For the objects that tokens depend on. Reads go to the database itself, since a token dies with the objects it is
+   * bound to.
+   */
   readonly storage: Storage;
   readonly logger: Logger;
   readonly metrics: Registry;
-  /** Its pool `client` has the authorities of client certificates. */
+  /** Its pool `client` holds the authorities of client certificates. */
   readonly tls: TlsFiles;
-  /** Key of the serving certificate: checks service account tokens when no other key is configured. */
+  /** Key of the serving certificate. It checks service account tokens when no other key is configured. */
   readonly servingKeyFile: string;
-  /** Where other parties reach this server's key set. */
+  /** URL under which other parties find this server's key set. */
   readonly keySetUrl: string;
 }
 
@@ -54,16 +57,16 @@ export interface Authentication {
   readonly authenticator: Authenticator;
   readonly tokens: TokenReviewer;
   readonly issuer: ServiceAccountTokenIssuer | undefined;
-  /** What the issuer publishes about itself; undefined when it can't. */
+  /** The documents that the issuer publishes about itself; undefined when it can't publish any. */
   readonly issuerDocuments: IssuerDocuments | undefined;
   readonly metrics: AuthenticationMetrics;
-  /** Resolves when changes of stored objects are noticed from now on; what works in the background goes on. */
+  /** Resolves once changes to stored objects are being followed; background work continues. */
   start(): Promise<void>;
-  /** Ends what was started; to be called when no more requests come. */
+  /** Stops the background work; call it when no more requests come. */
   stop(): Promise<void>;
 }
 
-/** Sets up every method that the options switch on (specification 5.2); throws when one of their files is unusable. */
+/** Sets up every method that the options switch on (specification 5.2). Throws when one of their files is unusable. */
 export function buildAuthentication(options: AuthenticationOptions, parts: AuthenticationParts): Authentication {
   const { clock, logger, names, tls } = parts;
   const metrics = new AuthenticationMetrics(parts.metrics);
@@ -84,19 +87,19 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
     tokenMethods.push(new BootstrapTokenAuthenticator({ names, clock, storage, registry, logger }, apiAudiences));
   }
   const webhook = buildTokenWebhook(options, { names, clock, logger, apiAudiences });
-  // The last one: it is the only one that sends what it doesn't know to somebody else.
+  // The webhook comes last: it is the only method that sends unknown tokens to another server.
   if (webhook !== undefined) tokenMethods.push(webhook.method);
 
   const tokens = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, (hit) =>
     metrics.cacheLookup(hit),
   );
-  // What a key vouched for that is gone must not be remembered.
+  // Forget the cached tokens: their key may have been removed.
   accounts.files.onChange(() => tokens.missed());
   const methods: Authenticator[] = [];
   const clientPool = tls.pool('client');
   const proxyPool = tls.pool('proxy');
   const now = () => clock.now();
-  // Before the certificates of users: a proxy's certificate is never meant as itself where it can be both.
+  // Proxies come before users: where a certificate could count as both, it is a proxy's.
   if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now));
   if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now));
   methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
@@ -111,7 +114,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
           changed: ({ namespace, name }) => tokens.changed(dependencyOf(resource, namespace, name)),
           missed: () => tokens.missed(),
         },
-        (error) => logger.warn('authentication lost its place in the log', { resource, error }),
+        (error) => logger.warn('authentication lost its place in the change log', { resource, error }),
       ),
   );
   return {

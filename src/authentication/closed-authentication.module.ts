@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { closedTokens, TOKEN_ISSUER, TOKEN_REVIEWER } from '../machinery/tokens.js';
 
-/** In the place of the authentication module where nobody sends requests: knows nobody and signs nothing. */
+/** Replaces the authentication module in processes that take no requests: it knows no user and signs no token. */
 @Module({
   providers: [
     { provide: TOKEN_REVIEWER, useValue: closedTokens },

@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits; rejects as soon as the signal is aborted. */
+/** Waits, and rejects as soon as the signal is aborted. */
 export type Delay = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** The wait of the process. Does not keep it alive. */
+/** The default wait, on the system's timers. It does not keep the process alive. */
 export const systemDelay: Delay = (ms, signal) => delay(ms, undefined, { signal, ref: false });
 
 /**
- * Looks at files again and again and tells when what is in them has changed. Polling also notices what file events
- * miss: files on network volumes, and links that are turned to a new folder.
+ * Polls files and reports when their content has changed. Polling also notices changes that file events miss: files on
+ * network volumes, and links that are redirected to a new folder.
  */
 export class FilePoll {
   private loop: Promise<void> | undefined;
   private digest: string | undefined;
 
   /**
-   * @param onChange gets all contents in the order of `paths`. Called once for each new state of the files; throws to
-   *   refuse it.
-   * @param onFault told why a new state was refused or could not be read, once per state.
+   * @param onChange gets all contents in the order of `paths`, once for each new state of the files. It throws to
+   *   refuse a state.
+   * @param onFault gets the reason why a new state was refused or could not be read, once per state.
    */
   constructor(
     private readonly paths: readonly string[],
@@ -29,7 +29,7 @@ export class FilePoll {
     private readonly wait: Delay = systemDelay,
   ) {}
 
-  /** Goes on until the abort. `contents` are those in use already. */
+  /** Polls until the abort. `contents` are the contents already in use. */
   start(contents: readonly Buffer[], signal: AbortSignal): void {
     this.digest = digestOf(contents);
     this.loop = this.run(signal);
@@ -59,7 +59,7 @@ export class FilePoll {
       if (state === this.digest) return;
       this.onChange(contents);
     } catch (error) {
-      // A state that was refused is not looked at again; one that can't be read is told once.
+      // A refused state is not tried again. An unreadable one is reported once.
       state ??= `unreadable ${(error as NodeJS.ErrnoException).code}`;
       if (state !== this.digest) this.onFault(error);
     }

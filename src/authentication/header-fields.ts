@@ -1,22 +1,22 @@
 import { withoutBlanks } from './blanks.js';
 
-/** The head of a request as Node has it: `rawHeaders` are names and values in turn, as they were sent. */
+/** The head of a request as Node presents it: `rawHeaders` holds names and values in turn, as they were sent. */
 export interface RequestHead {
   readonly headers: Record<string, string | string[] | undefined>;
   readonly rawHeaders: string[];
 }
 
-/** What looks like a byte order mark is a letter of the name like any other. */
+/** A leading byte order mark is kept as an ordinary character of the value. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A header that names somebody can't be taken for what it is; the message carries no value. */
+/** An invalid header that carries an identity. The message contains no value. */
 export class HeaderFieldError extends Error {}
 
 /**
- * The values of a field in the order they were sent, one per line of the head: joining them, as `headers` does, would
- * let a comma inside a value look like the border of two.
+ * The values of a field in the order they were sent, one per header line. Joining them, as `headers` does, would make a
+ * comma inside a value look like the boundary between two.
  *
- * @param name in lower case. Nothing but its exact spelling (in any case) counts: `_` is not `-`.
+ * @param name in lower case. Only this exact spelling counts, in any case: `_` is not `-`.
  */
 export function fieldValues({ headers, rawHeaders }: RequestHead, name: string): string[] {
   if (headers[name] === undefined) return [];
@@ -37,7 +37,7 @@ export function fieldsWithPrefix({ rawHeaders }: RequestHead, prefix: string): (
   return found;
 }
 
-/** Takes fields out of the head, so that nothing behind can read or pass on what has been dealt with. */
+/** Removes fields from the head, so that no later stage can read them or pass them on. */
 export function removeFields(head: RequestHead, isRemoved: (name: string) => boolean): void {
   const { headers, rawHeaders } = head;
   let isAny = false;
@@ -56,7 +56,10 @@ export function removeFields(head: RequestHead, isRemoved: (name: string) => boo
   rawHeaders.length = kept;
 }
 
-/** `%2F` -> `/`; a text that is no percent-encoding stays as it is. Keys of extra fields are spelled so in names. */
+/**
+ * `%2F` -> `/`. Text that is not valid percent-encoding is returned unchanged. Names of extra fields are
+ * percent-encoded.
+ */
 export function unescapeKey(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -66,8 +69,8 @@ export function unescapeKey(text: string): string {
 }
 
 /**
- * Node reads each byte of a head as one character. Two different byte sequences never become the same text, but for the
- * spaces and tabs around them, which belong to the line and not to the value (RFC 9110, 5.5).
+ * Decodes a header line as UTF-8. Node reads each byte of a head as one character. Different byte sequences never
+ * become the same text, except for spaces and tabs around them, which are not part of the value (RFC 9110 section 5.5).
  */
 function decoded(line: string, name: string): string {
   const value = withoutBlanks(line);

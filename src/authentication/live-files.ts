@@ -5,17 +5,17 @@ const pollMs = 2_000;
 
 export interface LiveFilesOptions<T> {
   readonly paths: readonly string[];
-  /** Makes the value of what the files hold now; throws when they can't be used. */
+  /** Makes the value from the current files; throws when they are unusable. */
   readonly load: () => T;
   readonly logger: { info(text: string, fields?: object): void; error(text: string, fields?: object): void };
-  /** What the files hold, for messages: `keys of service account tokens`. */
+  /** The content of the files, for messages: `keys of service account tokens`. */
   readonly subject: string;
   readonly wait?: Delay | undefined;
 }
 
 /**
- * A value made of files, and made anew when they change. A state of the files that can't be used is logged once and
- * leaves the value as it was.
+ * A value made from files and made again when they change. An unusable state of the files is logged once; the value
+ * then stays as before.
  */
 export class LiveFiles<T> {
   private value: T;
@@ -23,10 +23,10 @@ export class LiveFiles<T> {
   private readonly poll: FilePoll;
   private readonly listeners = new Set<(value: T) => void>();
 
-  /** Reads the files; throws when they can't be used. */
+  /** Reads the files; throws when they are unusable. */
   constructor(options: LiveFilesOptions<T>) {
     const { paths, load, logger, subject, wait = systemDelay } = options;
-    // The value is never older than these: what changes between the two reads is noticed later.
+    // Read before the value is loaded, so a change between the two reads is noticed later.
     const before = paths.map(contentOf);
     this.value = load();
     this.contents = before;
@@ -48,24 +48,24 @@ export class LiveFiles<T> {
     return this.value;
   }
 
-  /** Calls back with every new value; gives the way to end that. */
+  /** Calls the listener with every new value. Returns a function that ends this. */
   onChange(listener: (value: T) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Looks at the files until the abort. */
+  /** Polls the files until the abort. */
   start(signal: AbortSignal): void {
     this.poll.start(this.contents, signal);
   }
 
-  /** Resolves when nothing is looked at any more after the abort. */
+  /** Resolves when polling has ended after the abort. */
   stopped(): Promise<void> {
     return this.poll.stopped();
   }
 }
 
-/** What can't be read is for `load` to refuse, in its own words. */
+/** An unreadable file counts as empty here: `load` refuses it with its own message. */
 function contentOf(path: string): Buffer {
   try {
     return readFileSync(path);

@@ -1,39 +1,41 @@
 import type { UserInfo } from '../machinery/request-context.js';
 
-/** Who a token stands for, and how long that may be remembered. */
+/** The user that a token stands for, and how long this may be remembered. */
 export interface TokenIdentity {
   readonly kind: 'user';
   readonly user: UserInfo;
-  /** Those of the asked audiences that the token is good for. */
+  /** The requested audiences that the token is valid for. */
   readonly audiences: readonly string[];
-  /** Milliseconds since the epoch from which on the token is worth nothing; undefined: no end of its own. */
+  /**
+   * The time at which the token expires, in milliseconds since the epoch; undefined when it has no expiry of its own.
+   */
   readonly expiresAt?: number | undefined;
-  /** Stored objects whose change makes the answer doubtful, as {@link dependencyOf} names them. */
+  /** Stored objects whose change invalidates the result, as named by {@link dependencyOf}. */
   readonly dependsOn?: readonly string[] | undefined;
-  /** What the audit trail is to say about a use of the token at `now` (milliseconds); also counts the use. */
+  /** The audit annotations for a use of the token at `now` (milliseconds). Calling it also counts the use. */
   readonly noteUse?: ((now: number) => Readonly<Record<string, string>> | undefined) | undefined;
 }
 
-/** See `AuthenticationResult`: the same three outcomes for a token alone. */
+/** The three outcomes of `AuthenticationResult`, for a token alone. */
 export type TokenResult =
   | TokenIdentity
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected'; readonly reason: string };
 
-/** The token is none of this method's. */
+/** The token does not belong to this method. */
 export const unknownToken: TokenResult = Object.freeze({ kind: 'none' });
 
-/** A token of this method that isn't valid; `reason` may be shown to reviewers and carries no part of the token. */
+/** An invalid token of this method. `reason` may be shown to reviewers and contains no part of the token. */
 export function rejectedToken(reason: string): TokenResult {
   return { kind: 'rejected', reason };
 }
 
-/** One way to tell whose bearer token it is (specification 5.2). */
+/** A method that checks bearer tokens (specification 5.2). */
 export interface TokenAuthenticator {
   /**
-   * Never throws for bad tokens; what it throws means that it can't be told right now.
+   * Never throws for bad tokens. An error means that the token can't be checked right now.
    *
-   * @param audiences who the token has to be meant for: any of these; never empty unless this server has none.
+   * @param audiences acceptable audiences, of which the token needs one. Empty only if this server has none.
    */
   authenticateToken(
     token: string,
@@ -53,8 +55,8 @@ export function intersectAudiences(asked: readonly string[], accepted: readonly 
 }
 
 /**
- * Whether a token that names no audience is good for any of the asked ones: such a token is meant for this server.
- * Undefined when it is not.
+ * The audiences that a token without audiences is valid for: such a token is meant for this server. Undefined when none
+ * of the requested audiences is this server's. A server without audiences accepts all.
  */
 export function ownAudiences(asked: readonly string[], apiAudiences: readonly string[]): readonly string[] | undefined {
   if (asked === apiAudiences || apiAudiences.length === 0) return asked;

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../machinery/clock.js';
 import type { TokenAuthenticator, TokenIdentity, TokenResult } from './token-authenticator.js';
 
-/** How long an identity is remembered, and how many are. */
+/** How long and how many identities are remembered. */
 export interface TokenCacheLimits {
   readonly ttlMs: number;
   readonly maxEntries: number;
@@ -18,20 +18,21 @@ interface Flight {
   readonly result: Promise<TokenResult>;
   readonly abort: AbortController;
   waiters: number;
-  /** Objects that changed since it began. */
+  /** Objects that changed since the check began. */
   readonly changed: Set<string>;
   missed: boolean;
 }
 
 /**
- * Remembers for a short time whose a token is, so that a request of a known client costs a keyed hash and a look-up.
+ * Remembers for a short time which user a token belongs to, so a request of a known client costs a keyed hash and a
+ * look-up.
  *
- * - An entry ends with the time to live, with the token, or as soon as an object changes that the answer rests on:
- *   `changed` names those, `missed` forgets everything.
+ * - An entry ends with its time to live, with the token, or when an object changes that the result depends on:
+ *   `changed` names such objects, `missed` forgets everything.
  * - Only successes are remembered: a token that becomes valid works at once, and bad tokens take no room.
- * - Entries are found by a nested hash under a key of this process: neither tokens nor plain hashes of them stay in memory,
- *   and the time of a look-up tells nothing about them.
- * - Requests with the same unknown token that come together share one answer; it is abandoned when all of them are gone.
+ * - Entries are found by a nested hash with a secret of this process. Neither tokens nor plain hashes of them stay in
+ *   memory, and the time of a look-up reveals nothing about them.
+ * - Concurrent requests with the same unknown token share one check. It is abandoned when all of them are gone.
  */
 export class TokenCache implements TokenAuthenticator {
   private readonly secret = randomBytes(32).toString('base64');
@@ -64,14 +65,14 @@ export class TokenCache implements TokenAuthenticator {
     return this.join(key, token, audiences, signal);
   }
 
-  /** An object changed: what was known with its help has to be asked again. */
+  /** An object changed: results that depend on it must be checked again. */
   changed(dependency: string): void {
     for (const flight of this.flights.values()) flight.changed.add(dependency);
     const entries = this.byDependency.get(dependency);
     if (entries !== undefined) for (const entry of [...entries]) this.remove(entry);
   }
 
-  /** Changes may have been missed. */
+  /** Changes may have been missed: forgets everything. */
   missed(): void {
     for (const flight of this.flights.values()) flight.missed = true;
     for (const entry of [...this.entries.values()]) if (entry.identity.dependsOn !== undefined) this.remove(entry);
@@ -123,7 +124,7 @@ export class TokenCache implements TokenAuthenticator {
       changed: new Set(),
       missed: false,
     };
-    // Those who wait handle a failure; when nobody does any more it is of no interest.
+    // Waiting requests handle a failure. Without any, it can be ignored.
     flight.result.catch(() => undefined);
     this.flights.set(key, flight);
     return flight;
@@ -142,7 +143,7 @@ export class TokenCache implements TokenAuthenticator {
       if (entries === undefined) this.byDependency.set(name, new Set([entry]));
       else entries.add(entry);
     }
-    // All live equally long, so the oldest is the next to end anyway.
+    // All entries live equally long, so the oldest expires next.
     for (const oldest of this.entries.values()) {
       if (this.entries.size <= this.limits.maxEntries && oldest.until > this.clock.now()) break;
       this.remove(oldest);
@@ -158,10 +159,10 @@ export class TokenCache implements TokenAuthenticator {
     }
   }
 
-  /** One call per hash costs a fraction of what an HMAC object does, and every request pays it. */
+  /** One hash call costs a fraction of an HMAC object, and every request pays it. */
   private keyOf(token: string, audiences: readonly string[]): string {
     let text = this.secret;
-    // Lengths in front: no two questions have the same text.
+    // Each audience is preceded by its length, so different questions never have the same text.
     for (const audience of audiences) text += `${audience.length}:${audience}`;
     return hash('sha256', this.secret + hash('sha256', `${text};${token}`, 'base64'), 'base64');
   }

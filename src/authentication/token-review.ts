@@ -4,7 +4,7 @@ import type { TokenAuthenticator } from './token-authenticator.js';
 
 const unknown = 'invalid bearer token';
 
-/** Answers reviews by the methods that requests are authenticated with. */
+/** Answers token reviews with the methods that authenticate requests. */
 export class TokenReviews implements TokenReviewer {
   constructor(
     private readonly tokens: TokenAuthenticator,

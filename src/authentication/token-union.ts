@@ -4,15 +4,16 @@ import { withAuthenticatedGroup } from './authenticated-group.js';
 import { rejectedToken, type TokenAuthenticator, type TokenResult, unknownToken } from './token-authenticator.js';
 
 /**
- * Tries methods in order; the first that knows the token ends it (specification 5.1). What the others said against it
- * is told only when none does. A method that fails is passed over too, since the token may be another one's; when it is
- * nobody else's, the answer is a 503: a client with good credentials must not give up because of an outage here.
+ * Tries the methods in order; the first that accepts the token decides (specification 5.1). A rejection is reported
+ * only if no method accepts the token. A failing method is skipped, since the token may belong to another. If no other
+ * method accepts the token, the answer is a 503: a client with good credentials must not give up because of an outage
+ * here.
  */
 export class TokenUnion implements TokenAuthenticator {
-  /** By method; the same order. */
+  /** One log per method, in the same order. */
   private readonly outages: readonly OutageLog[];
 
-  /** @param logger told when a method begins to fail, and when it has found a user again. */
+  /** @param logger told when a method starts to fail, and when it has found a user again. */
   constructor(
     private readonly methods: readonly TokenAuthenticator[],
     logger: OutageLogger,
@@ -34,7 +35,7 @@ export class TokenUnion implements TokenAuthenticator {
         }
         if (result.kind === 'rejected') reasons.push(result.reason);
       } catch (error) {
-        // The requests are gone: nobody needs to know.
+        // The requests are gone, so nobody needs the message.
         if (!signal.aborted) this.outages[i]?.failed({ error });
         failure = error;
       }

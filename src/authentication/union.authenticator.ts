@@ -7,8 +7,8 @@ import {
 } from './authenticator.js';
 
 /**
- * Tries methods in order: the first that knows the user ends it (specification 5.1). Rejected credentials are remembered
- * only as far as that a request with them is never anonymous.
+ * Tries the methods in order; the first that knows the user decides (specification 5.1). A request with rejected
+ * credentials is never treated as anonymous.
  */
 export class UnionAuthenticator implements Authenticator {
   constructor(private readonly methods: readonly Authenticator[]) {}
@@ -19,7 +19,7 @@ export class UnionAuthenticator implements Authenticator {
       const tried = method.authenticate(request);
       const result = tried instanceof Promise ? await tried : tried;
       if (result.kind === 'user') return { ...result, user: withAuthenticatedGroup(result.user) };
-      // A hint that a new connection may help must not get lost behind another method's refusal.
+      // Keep the hint that a new connection may help, even if another method has rejected before.
       if (result.kind === 'rejected' && (rejected === undefined || result.reconnect === true)) rejected = result;
     }
     return rejected ?? noCredentials;

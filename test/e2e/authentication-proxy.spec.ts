@@ -226,7 +226,7 @@ describe('a server that knows proxies', () => {
     const frozen = { immutable: true, data: null };
     assert.equal((await server.client.patch(mapPath, 'merge', frozen)).status, 200);
     const started = await cluster.addServer();
-    assert.match(started.log, /extension servers are not told the authorities of clients/);
+    assert.match(started.log, /the authorities of clients can not be published for extension servers/);
   });
 
   it('needs to know their headers', async () => {

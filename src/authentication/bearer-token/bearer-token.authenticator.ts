@@ -7,15 +7,15 @@ import {
 import type { TokenAuthenticator, TokenResult } from '../token-authenticator.js';
 import { bearerToken } from './bearer-token.js';
 
-/** Longer ones are refused unread: real tokens have a few kilobytes at most. */
+/** Longer tokens are refused unread: real ones have a few kilobytes at most. */
 export const maxTokenLength = 16 * 1024;
 
-/** A token has none (RFC 6750 section 2.1): of several words no one can tell which is meant. */
+/** Tokens contain no spaces (RFC 6750 section 2.1). With several words it would be unclear which one is meant. */
 const hasSpace = /\s/;
 
 const badToken: AuthenticationResult = Object.freeze({ kind: 'rejected', reason: 'invalid bearer token' });
 
-/** Bearer tokens of the Authorization header, judged by all methods for tokens (specification 5.2). */
+/** Bearer tokens from the Authorization header, checked by all token methods (specification 5.2). */
 export class BearerTokenAuthenticator implements Authenticator {
   constructor(
     private readonly tokens: TokenAuthenticator,

@@ -9,13 +9,13 @@ interface TokenEntry {
   readonly user: UserInfo;
 }
 
-/** A token file that can't be used; the message names the line but never a token. */
+/** An unusable token file. The message names the line but never a token. */
 class TokenFileError extends Error {}
 
 /**
  * Static tokens from a CSV file (specification 5.2): token, user name, user uid, and optionally one column of
- * comma-separated groups. Read once at start. Tokens are kept and compared as digests, all of them for every request,
- * so that the time of an answer tells nothing about a token.
+ * comma-separated groups. The file is read once at start. Tokens are kept as digests, and each request is compared with
+ * all of them, so response times reveal nothing about a token.
  */
 export class TokenFileAuthenticator implements TokenAuthenticator {
   private constructor(
@@ -23,12 +23,12 @@ export class TokenFileAuthenticator implements TokenAuthenticator {
     private readonly apiAudiences: readonly string[],
   ) {}
 
-  /** @param apiAudiences those of this server: whom all tokens of the file are for. */
+  /** @param apiAudiences the audiences of this server; all tokens of the file are meant for them. */
   static fromFile(path: string, apiAudiences: readonly string[]): TokenFileAuthenticator {
     return TokenFileAuthenticator.fromText(decoded(readFileSync(path)), apiAudiences);
   }
 
-  /** Throws {@link TokenFileError} for a line that is not usable. */
+  /** Throws {@link TokenFileError} for an unusable line. */
   static fromText(text: string, apiAudiences: readonly string[] = []): TokenFileAuthenticator {
     const entries: TokenEntry[] = [];
     text.split(/\r?\n/).forEach((line, i) => {
@@ -58,7 +58,10 @@ export class TokenFileAuthenticator implements TokenAuthenticator {
   }
 }
 
-/** Bytes that are no UTF-8 would all become the same letter, and different names one. A byte order mark is none of it. */
+/**
+ * Rejects invalid UTF-8: all invalid bytes would decode to the same character and make different names equal. A byte
+ * order mark is skipped.
+ */
 function decoded(content: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
@@ -91,7 +94,7 @@ function parseCsvLine(line: string, number: number): string[] {
       }
       fields.push(value);
       if (i < line.length && line[i] !== ',')
-        throw new TokenFileError(`token file line ${number}: text behind a quoted field`);
+        throw new TokenFileError(`token file line ${number}: text after a quoted field`);
       i++;
     } else {
       const end = line.indexOf(',', i);

@@ -83,7 +83,7 @@ describe('BootstrapTokenAuthenticator', () => {
     const text = 'bootstrap token refused';
     assert.deepEqual(log, [
       { text, id: 'cccccc', reason: 'the secret is being deleted' },
-      { text, id: 'dddddd', reason: 'the secret part is another one' },
+      { text, id: 'dddddd', reason: 'the secret part is wrong' },
       { text, id: 'eeeeee', reason: 'there is no such secret' },
     ]);
   });

@@ -24,20 +24,20 @@ const tokenPattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const userPrefix = 'system:bootstrap:';
 const commonGroup = 'system:bootstrappers';
 
-/** What the method works with. */
+/** Dependencies of the method. */
 export interface BootstrapTokenParts {
   readonly names: VendorNames;
   readonly registry: StoredResources;
   readonly clock: Clock;
-  /** Read for every token that isn't remembered: a deleted secret ends its token. */
+  /** Read for every token that isn't remembered: deleting a secret ends its token. */
   readonly storage: Pick<Storage, 'get'>;
   readonly logger: { debug(text: string, fields?: object): void };
 }
 
 /**
- * Tokens with which new nodes join (specification 2.8, 5.2): the secret `bootstrap-token-<id>` of the system namespace
- * says whether one is good for that, until when, and for which groups. Why a token isn't accepted is logged and never
- * answered, so that nobody learns which ids exist.
+ * Tokens for joining nodes (specification 2.8, 5.2). The secret `bootstrap-token-<id>` in the system namespace says
+ * whether a token may authenticate, until when, and for which groups. The reason for a refusal is logged but never sent
+ * to the client, so nobody learns which ids exist.
  */
 export class BootstrapTokenAuthenticator implements TokenAuthenticator {
   constructor(
@@ -62,14 +62,14 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
     const secret = decodeStored(registry, stored) as ApiObject as TokenSecret;
     if (secret.metadata.deletionTimestamp !== undefined) return this.refused(id, 'the secret is being deleted');
     const found = readBootstrapToken(secret, names);
-    if (found === undefined) return this.refused(id, 'the secret has not the form of a token');
-    if (!isSame(secretPart, found.secret)) return this.refused(id, 'the secret part is another one');
+    if (found === undefined) return this.refused(id, 'the secret does not have the form of a token');
+    if (!isSame(secretPart, found.secret)) return this.refused(id, 'the secret part is wrong');
     if (found.expiresAt <= clock.now()) return this.refused(id, 'the token has expired');
     if (secretText(secret, bootstrapTokenKeys.usageAuthentication) !== 'true') {
       return this.refused(id, 'the token is not meant for authentication');
     }
     const groups = groupsOf(secret);
-    if (groups === undefined) return this.refused(id, 'the token names groups that it may not');
+    if (groups === undefined) return this.refused(id, 'the token names groups that tokens must not grant');
     return {
       kind: 'user',
       user: Object.freeze({ name: `${userPrefix}${id}`, uid: '', groups, extra: Object.freeze({}) }),
@@ -79,20 +79,20 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
     };
   }
 
-  /** The id is public, the rest is not. */
+  /** Logs the refusal. The id is public; the rest of a token is not. */
   private refused(id: string, reason: string): TokenResult {
     this.parts.logger.debug('bootstrap token refused', { id, reason });
     return unknownToken;
   }
 }
 
-/** In constant time; hashes have one length. */
+/** Compares in constant time: hashes have equal length. */
 function isSame(a: string, b: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(a), hash(b));
 }
 
-/** Undefined when one of the groups is none that tokens may give. */
+/** The groups of the token; undefined when tokens must not grant one of them. */
 function groupsOf(secret: TokenSecret): readonly string[] | undefined {
   const text = secretText(secret, bootstrapTokenKeys.extraGroups) ?? '';
   const further = text === '' ? [] : text.split(',');

@@ -18,7 +18,7 @@ const accountPrefix = 'system:serviceaccount:';
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const accountPattern = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Whom a request wants to act as. */
+/** The user that a request wants to act as. */
 export interface ImpersonationRequest {
   readonly userName: string;
   readonly groups: readonly string[];
@@ -28,14 +28,14 @@ export interface ImpersonationRequest {
   readonly account: { readonly namespace: string; readonly name: string } | undefined;
 }
 
-/** Whether a field of a request, in lower case, is about impersonation. */
+/** Whether a header field (in lower case) is about impersonation. */
 export function isImpersonationField(name: string): boolean {
   return name.startsWith(prefix);
 }
 
 /**
- * Reads the `Impersonate-*` fields; undefined when there is none of those that are known. Throws a 400 when they
- * don't name one user: what is only half understood must not be carried out under the sender's own rights.
+ * Reads the `Impersonate-*` fields; undefined when no known field is present. Throws a 400 when they don't name
+ * one user: a request that is only half understood must not run with the sender's own rights.
  */
 export function readImpersonation(head: RequestHead): ImpersonationRequest | undefined {
   try {
@@ -58,8 +58,8 @@ function read(head: RequestHead): ImpersonationRequest | undefined {
     if (values === undefined) extra.set(key, [value]);
     else values.push(value);
   }
-  if (userNames.length > 1) throw badRequestError('there must be one Impersonate-User header only');
-  if (uids.length > 1) throw badRequestError('there must be one Impersonate-Uid header only');
+  if (userNames.length > 1) throw badRequestError('there must be only one Impersonate-User header');
+  if (uids.length > 1) throw badRequestError('there must be only one Impersonate-Uid header');
   const userName = userNames[0] ?? '';
   const uid = uids[0] ?? '';
   if (userName === '') {
@@ -71,7 +71,7 @@ function read(head: RequestHead): ImpersonationRequest | undefined {
   return { userName, groups, uid, extra, account: accountOf(userName) };
 }
 
-/** The user that a permitted request goes on as, in the groups every user of its sort is in. */
+/** The user that a permitted request continues as, including the groups that every user of its type belongs to. */
 export function impersonatedUser({ userName, groups, uid, extra, account }: ImpersonationRequest): UserInfo {
   const all = new Set(groups);
   if (account !== undefined && groups.length === 0) {

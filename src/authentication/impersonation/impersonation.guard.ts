@@ -14,9 +14,10 @@ import {
 } from './impersonation-request.js';
 
 /**
- * Second guard: a request with `Impersonate-*` fields goes on as the user they name, when its sender may impersonate
- * that user, each of the groups, the uid and each extra field (specification 5.4). From here on it has that user's
- * rights only; the sender stays in the context for the audit trail. The fields are gone afterwards.
+ * Second guard: a request with `Impersonate-*` fields continues as the user they name. Its sender must be allowed to
+ * impersonate that user, each of the groups, the uid and each extra field (specification 5.4). From here on the request
+ * has only that user's rights; the sender stays in the context for the audit trail. The fields are removed from the
+ * request.
  */
 @Injectable()
 export class ImpersonationGuard implements CanActivate {
@@ -51,7 +52,7 @@ export class ImpersonationGuard implements CanActivate {
     return true;
   }
 
-  /** What the sender has to be allowed, in the order it is asked. */
+  /** The permissions that the sender needs, in the order they are checked. */
   private *questions(user: UserInfo, wanted: ImpersonationRequest): Generator<AuthorizerAttributes> {
     const { account, userName, groups, uid, extra } = wanted;
     if (account === undefined) yield this.question(user, '', 'users', userName);

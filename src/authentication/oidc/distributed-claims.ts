@@ -5,18 +5,19 @@ import type { OidcProvider } from './provider.js';
 
 const maxIssuers = 16;
 
-/** Claims that the token names a source for, which does not give them as it should. */
+/** The source that a token names for its claims does not provide them correctly. */
 export class ClaimSourceError extends Error {}
 
 /**
- * Finds claims that a token has elsewhere (OpenID Connect Core 1.0 section 5.6.2): in a JWT that it carries
- * (aggregated) or in one that a server hands out (distributed). Either has to be signed by its issuer and made for the
- * same client. Without an answer the token is refused: groups only matter when they are complete.
+ * Resolves claims that are not in the token itself (OpenID Connect Core 1.0 section 5.6.2): they are in a JWT inside
+ * the token (aggregated) or in one that a server returns (distributed). Either JWT must be signed by its issuer and
+ * made for the same client. If the claims can't be resolved, the token is refused: an incomplete set of groups is
+ * worthless.
  */
 export class ClaimSources {
   private readonly issuers = new Map<string, OidcProvider>();
 
-  /** @param providerOf makes the view of another issuer's keys. */
+  /** @param providerOf creates access to the keys of another issuer. */
   constructor(
     private readonly primary: OidcProvider,
     private readonly clientId: string,
@@ -36,7 +37,7 @@ export class ClaimSources {
       return found[name];
     } catch (error) {
       throw new ClaimSourceError(
-        `claim ${JSON.stringify(name)} can not be had from its source: ${(error as Error).message}`,
+        `claim ${JSON.stringify(name)} can not be read from its source: ${(error as Error).message}`,
       );
     }
   }
@@ -46,7 +47,7 @@ export class ClaimSources {
     if (typeof source.endpoint !== 'string') throw new ClaimSourceError('it has no address');
     const bearer = typeof source.access_token === 'string' ? source.access_token : undefined;
     if (bearer !== undefined && !/^[\x21-\x7e]+$/.test(bearer))
-      throw new ClaimSourceError('its access token is no token');
+      throw new ClaimSourceError('its access token is not a valid token');
     const { body } = await this.get(source.endpoint, signal, bearer);
     return body.trim();
   }
@@ -68,7 +69,7 @@ export class ClaimSources {
     let provider = this.issuers.get(issuer);
     if (provider === undefined) {
       if (this.issuers.size >= maxIssuers) throw new ClaimSourceError('there are too many issuers of claims');
-      if (!issuer.startsWith('https://')) throw new ClaimSourceError('the issuer of its token is no https address');
+      if (!issuer.startsWith('https://')) throw new ClaimSourceError('the issuer of its token is not an https address');
       provider = this.providerOf(issuer);
       await provider.discover(signal);
       this.issuers.set(issuer, provider);

@@ -3,26 +3,26 @@ import { Agent, request } from 'node:https';
 const maxBytes = 1024 * 1024;
 const timeoutMs = 10_000;
 
-/** Reads an https address; rejects for anything but a 200 with an acceptable body. */
+/** Reads an https address. Rejects for any answer but a 200 with an acceptable body. */
 export type HttpsGet = (url: string, signal: AbortSignal, bearer?: string) => Promise<HttpsAnswer>;
 
 export interface HttpsAnswer {
   readonly body: string;
-  /** Seconds that the answer may be kept for (RFC 9111); undefined when it doesn't say. */
+  /** How long the answer may be cached, in seconds (RFC 9111); undefined when the answer doesn't say. */
   readonly maxAgeSeconds: number | undefined;
 }
 
-/** Reads with authorities that can be exchanged. */
+/** Reads with certificate authorities that can be replaced. */
 export type HttpsGetter = HttpsGet & {
-  /** Checks servers of further requests against these authorities in PEM. */
+  /** Checks the servers of later requests against these authorities in PEM. */
   trust(ca: string): void;
   close(): void;
 };
 
 /**
- * Requests over https only, with bounded time and size and without following redirects.
+ * Requests over https only, with limits on time and size, and without following redirects.
  *
- * @param ca authorities of the servers in PEM; undefined: those of the host.
+ * @param ca the authorities of the servers in PEM; undefined for those of the host.
  */
 export function httpsGetter(ca: string | undefined): HttpsGetter {
   const agentFor = (trusted: string | undefined) =>
@@ -32,7 +32,7 @@ export function httpsGetter(ca: string | undefined): HttpsGetter {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     return read(new URL(url), agent, limited, bearer);
   };
-  // Requests under way end with the agent they began with, which keeps no connection after them.
+  // Requests in progress finish with their old agent, which then closes its connections.
   const trust = (trusted: string) => {
     agent = agentFor(trusted);
   };
@@ -40,7 +40,8 @@ export function httpsGetter(ca: string | undefined): HttpsGetter {
 }
 
 function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | undefined): Promise<HttpsAnswer> {
-  if (url.protocol !== 'https:') return Promise.reject(new Error(`${url.origin} is not read: it is no https address`));
+  if (url.protocol !== 'https:')
+    return Promise.reject(new Error(`${url.origin} is not read: it is not an https address`));
   const where = `${url.origin}${url.pathname}`;
   const headers = {
     accept: 'application/json, application/jwk-set+json, application/jwt',

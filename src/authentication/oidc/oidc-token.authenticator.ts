@@ -10,30 +10,30 @@ import {
 import { ClaimSourceError, ClaimSources } from './distributed-claims.js';
 import { OidcProvider, type ProviderParts, SignatureError } from './provider.js';
 
-/** The clock of the provider may be ahead of ours by this much. */
+/** The provider's clock may be ahead of ours by this much. */
 const notBeforeLeewaySeconds = 300;
 
-/** What ID tokens have to say and how users follow from it (specification 5.2). */
+/** What ID tokens must contain and how they map to users (specification 5.2). */
 export interface OidcSettings {
   readonly issuerUrl: string;
   readonly clientId: string;
   readonly usernameClaim: string;
-  /** Undefined: the issuer, `-`: none. */
+  /** Undefined stands for the issuer, `-` for no prefix. */
   readonly usernamePrefix: string | undefined;
   readonly groupsClaim: string | undefined;
   readonly groupsPrefix: string;
   /** `key=value`. */
   readonly requiredClaims: readonly string[];
   readonly signingAlgorithms: readonly string[];
-  /** Audiences of this server, which all ID tokens count for. */
+  /** The audiences of this server; every accepted ID token is valid for all of them. */
   readonly apiAudiences: readonly string[];
-  /** Prefix of extra fields that tell about the credential. */
+  /** Prefix of the extra fields that describe the credential. */
   readonly credentialPrefix: string;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** A claim that is missing or is not what it has to be. */
+/** A claim is missing or has an unacceptable value. */
 class ClaimError extends Error {}
 
 /** ID tokens of an OpenID Connect provider (OpenID Connect Core 1.0 section 3.1.3.7). */
@@ -65,7 +65,7 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
     this.provider.start(signal);
   }
 
-  /** Resolves when nothing runs any more after the abort. */
+  /** Resolves when all background work has ended after the abort. */
   stopped(): Promise<void> {
     return this.provider.stopped();
   }
@@ -90,7 +90,7 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
   private checkClaims({ iss, aud, exp, nbf }: Claims): void {
     const { issuerUrl, clientId } = this.settings;
     const now = this.parts.clock.now() / 1000;
-    if (iss !== issuerUrl) throw new ClaimError('the token is of another issuer');
+    if (iss !== issuerUrl) throw new ClaimError('the token is from another issuer');
     const isOurs = Array.isArray(aud) ? aud.includes(clientId) : aud === clientId;
     if (!isOurs) throw new ClaimError('the token is for another client');
     if (typeof exp !== 'number' || exp <= now) throw new ClaimError('the token has expired');
@@ -103,11 +103,12 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
     const { usernameClaim, groupsClaim, groupsPrefix, credentialPrefix } = this.settings;
     const name = claim(claims, usernameClaim);
     if (typeof name !== 'string' || name === '') {
-      throw new ClaimError(`claim ${JSON.stringify(usernameClaim)} is not a text`);
+      throw new ClaimError(`claim ${JSON.stringify(usernameClaim)} is not a string`);
     }
     if (usernameClaim === 'email') checkEmail(claims);
     for (const [key, value] of this.required) {
-      if (claim(claims, key) !== value) throw new ClaimError(`claim ${JSON.stringify(key)} is not as required`);
+      if (claim(claims, key) !== value)
+        throw new ClaimError(`claim ${JSON.stringify(key)} does not have the required value`);
     }
     const groups = groupsClaim === undefined ? [] : await this.groupsOf(claims, groupsClaim, signal);
     const tokenId = claim(claims, 'jti');
@@ -126,16 +127,18 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
     if (value === undefined) return [];
     const groups: unknown[] = Array.isArray(value) ? value : [value];
     if (groups.every((group) => typeof group === 'string')) return groups;
-    throw new ClaimError(`claim ${JSON.stringify(name)} is neither a text nor a list of texts`);
+    throw new ClaimError(`claim ${JSON.stringify(name)} is neither a string nor a list of strings`);
   }
 }
 
-/** A claim of the token's own, never one of the language's. */
+/** A claim of the token itself, never a property inherited from the prototype. */
 function claim(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
-/** An address that the provider says nothing about counts; one that it calls unverified does not. */
+/**
+ * Rejects an email address that the provider calls unverified. Without a statement about it, the address is accepted.
+ */
 function checkEmail(claims: Claims): void {
   const verified = claim(claims, 'email_verified');
   if (verified !== undefined && verified !== true) throw new ClaimError('the email address is not verified');

@@ -4,20 +4,23 @@ import type { Delay } from '../file-poll.js';
 import { isRecord } from '../service-account/claims.js';
 import type { HttpsGet } from './https-get.js';
 
-/** Bytes that are no UTF-8 would all become the same letter, and different names one. */
+/** Rejects invalid UTF-8: all invalid bytes would decode to the same character and make different names equal. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const firstRetryMs = 1_000;
 const lastRetryMs = 30_000;
-/** An unknown key may be a new one. Looking is bounded: this many at once, then one in each interval. */
+/**
+ * A token with an unknown key triggers reading the keys, as the key may be new. The reads are limited: this many in a
+ * row, then one per interval.
+ */
 const burst = 3;
 const refillMs = 10_000;
-/** Keys that the provider has dropped stop working after this time, or sooner when the provider says so. */
+/** Keys that the provider has removed stop working after this time, or sooner if the provider says so. */
 const maxKeyAgeMs = 600_000;
 const minKeyAgeMs = 30_000;
 const maxKeys = 100;
 
-/** What a provider needs from its surroundings. */
+/** Dependencies of a provider. */
 export interface ProviderParts {
   readonly get: HttpsGet;
   readonly clock: Clock;
@@ -25,7 +28,7 @@ export interface ProviderParts {
   readonly logger: { info(text: string, fields?: object): void; warn(text: string, fields?: object): void };
 }
 
-/** A JWT whose signature can't be accepted; the message carries nothing of the token. */
+/** A JWT whose signature can't be accepted. The message contains nothing of the token. */
 export class SignatureError extends Error {}
 
 type VerifyingKey = CryptoKey | KeyObject | Uint8Array;
@@ -33,9 +36,9 @@ type VerifyingKey = CryptoKey | KeyObject | Uint8Array;
 /**
  * The keys of one OpenID Connect provider (OpenID Connect Discovery 1.0, RFC 7517).
  *
- * - `start` looks for the provider in the background until it is found; until then every token is refused.
- * - A token with an unknown key makes the keys be read again, a bounded number of times.
- * - While the provider is away the keys that are known go on.
+ * - `start` looks for the provider in the background; until it is found, every token is refused.
+ * - A token with an unknown key makes the keys be read again, with a limit on how often.
+ * - While the provider is unreachable, the known keys stay in use.
  */
 export class OidcProvider {
   private keySetUrl: string | undefined;
@@ -62,35 +65,36 @@ export class OidcProvider {
     this.loop = this.find(signal);
   }
 
-  /** Resolves when nothing runs any more after the abort. */
+  /** Resolves when all background work has ended after the abort. */
   async stopped(): Promise<void> {
     await this.loop;
     await this.reading?.catch(() => undefined);
   }
 
-  /** Whether its keys are known. */
+  /** Whether the provider's keys are known. */
   get isReady(): boolean {
     return this.keys !== undefined;
   }
 
-  /** Reads configuration and keys once. Throws when that is not possible. */
+  /** Reads the configuration and the keys once. Throws when that fails. */
   async discover(signal: AbortSignal): Promise<void> {
     const base = this.issuer.replace(/\/+$/, '');
     const { body } = await this.parts.get(`${base}/.well-known/openid-configuration`, signal);
     const found = parseObject(body);
-    if (found?.issuer !== this.issuer) throw new Error('the provider calls itself by the name of another issuer');
-    if (typeof found.jwks_uri !== 'string') throw new Error('the provider names no place of its keys');
+    if (found?.issuer !== this.issuer) throw new Error('the configuration of the provider names another issuer');
+    if (typeof found.jwks_uri !== 'string') throw new Error('the provider does not say where its keys are');
     this.keySetUrl = found.jwks_uri;
     await this.readKeys(signal);
   }
 
-  /** The claims of a signed token. Throws {@link SignatureError} when no key of the provider fits. */
+  /** The claims of a signed token. Throws {@link SignatureError} when no key of the provider verifies it. */
   async verify(token: string): Promise<Readonly<Record<string, unknown>>> {
     const { alg = '', kid } = headerOf(token);
     if (!this.algorithms.includes(alg))
       throw new SignatureError('the token is signed with an algorithm that is not accepted');
     if (this.keys === undefined) throw new SignatureError('the keys of the provider are not known yet');
-    // Who drops a key wants it gone; nobody waits for that, so a provider that is away does no harm.
+    // Removed keys must stop working, so read the keys again. Nothing waits for this read, so an unreachable provider
+    // does no harm.
     if (this.parts.clock.now() >= this.freshUntil) void this.refresh().catch(() => undefined);
     const claims = await this.tryKeys(token, alg, kid);
     if (claims !== undefined) return claims;
@@ -118,7 +122,7 @@ export class OidcProvider {
     }
   }
 
-  /** Reads the keys again unless that was done often lately; those who ask together share one read. */
+  /** Reads the keys again, unless that was done too often lately. Concurrent callers share one read. */
   private refresh(): Promise<void> {
     if (this.reading !== undefined) return this.reading;
     const now = this.parts.clock.now();
@@ -132,7 +136,7 @@ export class OidcProvider {
     const reading = this.readKeys(this.stop)
       .catch((error: Error) => {
         const fields = { issuer: this.issuer, problem: error.message };
-        this.parts.logger.warn('the keys of the provider can not be read again: the known ones go on', fields);
+        this.parts.logger.warn('the keys of the provider can not be read again; the known keys stay in use', fields);
         throw error;
       })
       .finally(() => {
@@ -145,7 +149,7 @@ export class OidcProvider {
   private async readKeys(signal: AbortSignal): Promise<void> {
     const { body, maxAgeSeconds = Number.POSITIVE_INFINITY } = await this.parts.get(this.keySetUrl ?? '', signal);
     const keys = parseObject(body)?.keys;
-    if (!Array.isArray(keys)) throw new Error('the provider answers no key set');
+    if (!Array.isArray(keys)) throw new Error('the answer of the provider is not a key set');
     this.keys = keys.filter((key): key is JWK => isRecord(key) && typeof key.kty === 'string').slice(0, maxKeys);
     const ageMs = Math.max(minKeyAgeMs, Math.min(maxKeyAgeMs, maxAgeSeconds * 1000));
     this.freshUntil = this.parts.clock.now() + ageMs;
@@ -162,7 +166,7 @@ export class OidcProvider {
         const { payload } = await compactVerify(token, await this.keyOf(jwk, alg), { algorithms: [alg] });
         return parseObject(utf8.decode(payload));
       } catch {
-        // Another key may have signed it.
+        // Another key may have signed the token.
       }
     }
     return undefined;
@@ -183,7 +187,10 @@ export class OidcProvider {
   }
 }
 
-/** A key is for one kind of algorithm: never can a public key be taken for a shared secret. */
+/**
+ * Whether a key may verify this algorithm. A key serves one kind of algorithm, so a public key can never be used as a
+ * shared secret.
+ */
 function fits(jwk: JWK, alg: string): boolean {
   if (jwk.use !== undefined && jwk.use !== 'sig') return false;
   if (jwk.alg !== undefined && jwk.alg !== alg) return false;

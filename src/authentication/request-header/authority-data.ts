@@ -15,16 +15,16 @@ const keys = {
 
 const headerKeys = [keys.username, keys.uid, keys.groups, keys.extraPrefixes] as const;
 
-/** What other servers of the cluster need to know to authenticate as this one does; keys of a ConfigMap. */
+/** The data of a ConfigMap from which other servers learn to authenticate as this one does. */
 export type AuthorityData = Readonly<Record<string, string>>;
 
-/** Certificates of authorities in PEM as they are in force. */
+/** The certificates of authorities in force, in PEM. */
 export interface AuthoritiesInForce {
   readonly client: string | undefined;
   readonly proxy: string | undefined;
 }
 
-/** The data of one process; empty when it knows no authorities of clients. */
+/** The data of one process; empty when it has no authorities for clients. */
 export function authorityData(
   options: AuthenticationOptions,
   { client, proxy: proxies }: AuthoritiesInForce,
@@ -44,9 +44,9 @@ export function authorityData(
 }
 
 /**
- * What all processes of a cluster know together, when `stored` is what others wrote and `own` is new. Processes with
- * different files run side by side while certificates are exchanged, so authorities and headers are added and only
- * expired certificates go. Keys of others stay.
+ * Merges the data of this process (`own`) into the data that other processes wrote (`stored`). Processes with different
+ * files run side by side while certificates are being replaced. Hence authorities and headers are only added, and only
+ * expired certificates are removed. Unknown keys stay.
  *
  * @param now milliseconds since the epoch.
  */
@@ -61,7 +61,7 @@ export function mergeAuthorities(stored: AuthorityData, own: AuthorityData, now:
   const ownNames = own[keys.allowedNames];
   if (ownNames !== undefined && stored[keys.allowedNames] !== undefined) {
     const [before, after] = [listOf(stored[keys.allowedNames]), listOf(ownNames)];
-    // Empty means all of them, which more names would narrow.
+    // An empty list allows all names; adding names would narrow it.
     const isEvery = before.length === 0 || after.length === 0;
     merged[keys.allowedNames] = JSON.stringify(isEvery ? [] : union(before, after));
   }
@@ -75,7 +75,7 @@ function mergeCertificates(texts: readonly string[], now: number): string {
       const certificate = new X509Certificate(block);
       if (Date.parse(certificate.validTo) > now) kept.set(certificate.fingerprint256, block);
     } catch {
-      // What can't be read helps nobody who reads it again.
+      // Drop the unreadable certificate: no other reader could use it either.
     }
   }
   return [...kept.values()].map((block) => `${block}\n`).join('');
@@ -85,7 +85,7 @@ function union(a: readonly string[], b: readonly string[]): string[] {
   return [...new Set([...a, ...b])];
 }
 
-/** Empty for a text that is no list of strings. */
+/** The strings of a JSON list; empty for any other text. */
 function listOf(text: string | undefined): readonly string[] {
   try {
     const value: unknown = JSON.parse(text ?? '[]');

@@ -8,7 +8,7 @@ import { publishClientAuthorities } from './publish-client-authorities.js';
 
 const retryMs = 5_000;
 
-/** Tells extension servers the authorities of clients at the start and whenever their files have changed. */
+/** Publishes the client authorities for extension servers, at the start and whenever their files change. */
 export class AuthorityPublisher {
   private work: Promise<void> | undefined;
   private isWanted = false;
@@ -22,20 +22,23 @@ export class AuthorityPublisher {
     private readonly wait: Delay = systemDelay,
   ) {}
 
-  /** Publishes the authorities in force. What is in their files by now may have been refused. Throws when the database is away. */
+  /**
+   * Publishes the authorities in force, which may differ from the files if a change was refused. Throws when the
+   * database is unreachable.
+   */
   async publish(): Promise<void> {
     const { tls } = this;
     const inForce = { client: tls.authorities('client'), proxy: tls.authorities('proxy') };
     await publishClientAuthorities(this.names, this.stores, authorityData(this.options, inForce), this.logger);
   }
 
-  /** Does the same in the background, again and again until it has worked or the signal is aborted. */
+  /** Publishes in the background and retries until it succeeds or the signal is aborted. */
   publishSoon(signal: AbortSignal): void {
     this.isWanted = true;
     this.work ??= this.run(signal);
   }
 
-  /** Resolves when nothing runs any more after the abort. */
+  /** Resolves when all background work has ended after the abort. */
   async stopped(): Promise<void> {
     await this.work;
   }

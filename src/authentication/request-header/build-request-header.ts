@@ -5,9 +5,9 @@ import type { ClientAuthorities } from '../x509/tls-files.js';
 import { RequestHeaderAuthenticator } from './request-header.authenticator.js';
 
 /**
- * Keeps proxies and users apart, at the start and whenever their authorities change.
+ * Keeps the authorities of proxies and of users apart, at the start and whenever they change.
  *
- * @throws OptionsError when every user would be a proxy, and so anybody.
+ * @throws OptionsError when every user would count as a proxy and could act as anybody.
  */
 export function checkProxyAuthorities(options: AuthenticationOptions, authorities: ClientAuthorities): void {
   const proxies = authorities.get('proxy');
@@ -19,7 +19,7 @@ export function checkProxyAuthorities(options: AuthenticationOptions, authoritie
   }
 }
 
-/** Proxies with certificates of `pool`, as the `--requestheader-*` options describe them. */
+/** Accepts proxies with certificates from `pool`, as the `--requestheader-*` options describe. */
 export function buildRequestHeader(
   options: AuthenticationOptions,
   pool: CertificatePool,

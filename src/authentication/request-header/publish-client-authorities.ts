@@ -10,14 +10,14 @@ import { type AuthorityData, mergeAuthorities } from './authority-data.js';
 
 const mapName = 'extension-apiserver-authentication';
 const admitted = () => Promise.resolve();
-/** The map may be made or deleted by others between two looks. */
+/** Others may create or delete the ConfigMap between our read and our write. */
 const maxAttempts = 5;
 
 /**
- * Brings what this process knows about authorities of clients into the ConfigMap `extension-apiserver-authentication` of
- * the system namespace, from which extension servers read how to authenticate. Does nothing when it is all there. Safe
- * for many processes at once. A map that can't be written (somebody made it immutable) is logged: that is no reason for
- * this server not to start.
+ * Merges this process's client authorities into the ConfigMap `extension-apiserver-authentication` of the system
+ * namespace, where extension servers read how to authenticate. Writes nothing when the data is already complete. Many
+ * processes may do so at once. If the ConfigMap can't be written (somebody made it immutable), a warning is logged;
+ * this server starts anyway.
  */
 export async function publishClientAuthorities(
   names: VendorNames,
@@ -30,7 +30,7 @@ export async function publishClientAuthorities(
     await publish(names, stores, own);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    logger.warn('extension servers are not told the authorities of clients', { problem: error.message });
+    logger.warn('the authorities of clients can not be published for extension servers', { problem: error.message });
   }
 }
 

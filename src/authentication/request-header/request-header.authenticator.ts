@@ -16,28 +16,28 @@ import {
 import type { CertificatePool } from '../x509/certificate-pool.js';
 import { chainProblem, type PeerIdentity, peerIdentity } from '../x509/client-certificate.authenticator.js';
 
-/** What a proxy says in which fields. Names in any case. */
+/** The header fields in which a proxy names the user. Field names may be in any case. */
 export interface RequestHeaderNames {
-  /** The first of them with a value has the user name. */
+  /** The first field with a value gives the user name. */
   readonly username: readonly string[];
   readonly uid: readonly string[];
-  /** All values of all of them are groups. */
+  /** Every value of every field is a group. */
   readonly groups: readonly string[];
-  /** Field names start with one of them; the rest of the name, percent-decoded, is the key. */
+  /** Prefixes of field names. The rest of the name, percent-decoded, is the key. */
   readonly extraPrefixes: readonly string[];
 }
 
 /**
- * An authenticating proxy in front of the server (specification 5.2): it says in header fields who sent a request, and
- * is believed because its own client certificate is from an authority for proxies, which is another one than that of
- * users. Everybody can send such fields, so nobody else's are looked at, and they are taken out of every request.
+ * An authenticating proxy in front of the server (specification 5.2) that names the user in header fields. It is
+ * trusted because its own client certificate comes from an authority for proxies, which differs from the authority for
+ * users. Anybody can send such fields, so they are read from proxies only and removed from every request.
  */
 export class RequestHeaderAuthenticator implements Authenticator {
   private readonly names: RequestHeaderNames;
   private readonly isOwnField: (name: string) => boolean;
   private readonly firstSeen = new WeakMap<PeerIdentity, number>();
 
-  /** @param allowedNames common names of proxies; empty: every certificate of the authority. */
+  /** @param allowedNames common names of proxies; if empty, any certificate of the authority is accepted. */
   constructor(
     names: RequestHeaderNames,
     private readonly allowedNames: readonly string[],
@@ -70,12 +70,12 @@ export class RequestHeaderAuthenticator implements Authenticator {
     const { generation } = this.pool;
     if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
     const problem = chainProblem(peer, this.pool, this.now());
-    // TLS has judged by the authorities of its time; a new connection is judged by those of now.
+    // TLS judged the chain by the authorities at connection time; a new connection is judged by the current ones.
     if (problem !== undefined) return rejected(problem, this.firstSeen.get(peer) !== generation);
     const [name, ...more] = peer.subject.commonNames;
     const isAllowed = name !== undefined && more.length === 0 && this.allowedNames.includes(name);
     if (this.allowedNames.length > 0 && !isAllowed) {
-      return rejected('the client certificate is not that of an allowed proxy');
+      return rejected('the client certificate does not belong to an allowed proxy');
     }
     try {
       return this.userOf(head);
@@ -112,13 +112,13 @@ export class RequestHeaderAuthenticator implements Authenticator {
 }
 
 /**
- * The value of the first field that has one. A field that is there twice is refused: one of the two may be from a client
- * of the proxy that doesn't take out what clients send.
+ * The value of the first field that has one. A repeated field is refused: one of its values may come from a client, if
+ * the proxy doesn't remove what clients send.
  */
 function single(head: RequestHead, fields: readonly string[]): string {
   for (const field of fields) {
     const values = fieldValues(head, field);
-    if (values.length > 1) throw new HeaderFieldError(`the header ${field} is there more than once`);
+    if (values.length > 1) throw new HeaderFieldError(`the header ${field} is given more than once`);
     if (values[0] !== undefined && values[0] !== '') return values[0];
   }
   return '';

@@ -5,21 +5,19 @@ import type { Storage } from '../../storage/storage.interface.js';
 import { dependencyOf } from '../token-authenticator.js';
 import type { ObjectClaim } from './claims.js';
 
-/** Objects on their way out still count for this long, so that what ends can end in order. */
+/** An object being deleted still counts for this long, so its users can shut down in order. */
 const deletionGraceMs = 60_000;
 
-/** Kinds of objects that tokens depend on, by where they are stored. */
+/** Resources that tokens depend on, as they are stored. */
 export const tokenResources = ['serviceaccounts', 'pods', 'secrets', 'nodes'] as const;
 export type TokenResource = (typeof tokenResources)[number];
 
-/** An object that a token needs is not what the token says; the message is for reviewers. */
+/** An object that a token needs is missing or differs from the token's claim. The message is meant for reviewers. */
 export class TokenObjectError extends Error {}
 
 const invalidated = 'Token has been invalidated';
 
-/**
- * Looks up what one token depends on, in the store, and collects the names of everything looked at.
- */
+/** Reads the objects that one token depends on from the store, and collects the name of each object read. */
 export class AccountObjects {
   readonly dependsOn: string[] = [];
 
@@ -29,7 +27,7 @@ export class AccountObjects {
     private readonly clock: Clock,
   ) {}
 
-  /** The account; throws {@link TokenObjectError} when it is gone or another one of that name. */
+  /** The account. Throws {@link TokenObjectError} when it is gone or was replaced by another of the same name. */
   async account(namespace: string, { name, uid }: ObjectClaim): Promise<ApiObject> {
     const found = await this.get('serviceaccounts', namespace, name);
     if (found === undefined) throw new TokenObjectError(`serviceaccounts ${JSON.stringify(name)} not found`);
@@ -40,7 +38,7 @@ export class AccountObjects {
     return found;
   }
 
-  /** An object that the token is bound to; throws {@link TokenObjectError} when it is gone or another one. */
+  /** An object that the token is bound to. Throws {@link TokenObjectError} when it is gone or was replaced. */
   async bound(resource: TokenResource, namespace: string, { name, uid }: ObjectClaim): Promise<ApiObject> {
     const found = await this.get(resource, namespace, name);
     const isSame = found !== undefined && (uid === '' || found.metadata.uid === uid);

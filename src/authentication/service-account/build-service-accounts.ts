@@ -12,17 +12,17 @@ import { ServiceAccountTokenAuthenticator, type TokenUseCounters } from './servi
 import { readSigningKey, type SigningKey, TokenIssuer } from './token-issuer.js';
 import { KeyFileError, readVerificationKeys, type VerificationKey } from './verification-keys.js';
 
-/** Tokens of service accounts as the options want them. */
+/** Service account tokens, set up as the options say. */
 export interface ServiceAccounts {
   readonly methods: readonly TokenAuthenticator[];
   readonly issuer: ServiceAccountTokenIssuer | undefined;
-  /** With the keys of now; undefined for an issuer that has none to publish. */
+  /** Documents with the current keys; undefined for an issuer that can't publish any. */
   readonly documents: IssuerDocuments | undefined;
-  /** The key files, which change. */
+  /** The key files, followed for changes. */
   readonly files: LiveFiles<TokenKeys>;
 }
 
-/** What tokens are signed and checked with. */
+/** The keys that tokens are signed and verified with. */
 export interface TokenKeys {
   readonly signing: SigningKey | undefined;
   readonly verification: readonly VerificationKey[];
@@ -41,7 +41,7 @@ interface Parts {
   readonly counters: TokenUseCounters;
 }
 
-/** Reads the keys and makes what checks and signs with them; throws when a configured key file is unusable. */
+/** Reads the keys and sets up signing and verification. Throws when a configured key file is unusable. */
 export function buildServiceAccounts(options: AuthenticationOptions, parts: Parts): ServiceAccounts {
   const { names, clock, storage, registry, logger, issuers, apiAudiences, counters } = parts;
   const { serviceAccountSigningKeyFile, serviceAccountMaxTokenExpiration: maxMs } = options;
@@ -106,7 +106,7 @@ function readKeys(options: AuthenticationOptions, { servingKeyFile, logger }: Pa
   return { signing, verification: [...new Map(found.map((key) => [key.id, key])).values()] };
 }
 
-/** A serving key of a kind that signs no tokens is no reason not to start. */
+/** The serving key as a verification key. If it is of a kind that signs no tokens, the server starts without it. */
 function servingKeys(file: string, logger: Logger): VerificationKey[] {
   try {
     return readVerificationKeys(file);

@@ -1,23 +1,23 @@
 import type { BoundObject } from '../../machinery/tokens.js';
 
-/** An object named in a token: another one of that name has another uid. */
+/** An object named in a token. Its uid distinguishes it from later objects of the same name. */
 export interface ObjectClaim {
   readonly name: string;
   readonly uid: string;
 }
 
-/** Who a token is for and what it dies with. */
+/** The account of a token, and the objects that the token depends on. */
 export interface AccountClaims {
   readonly namespace: string;
   readonly account: ObjectClaim;
   readonly pod?: ObjectClaim | undefined;
   readonly secret?: ObjectClaim | undefined;
   readonly node?: ObjectClaim | undefined;
-  /** Seconds since the epoch from which on a use is noted, in tokens that live longer than asked for. */
+  /** Seconds since the epoch. Later uses are recorded; only in tokens that live longer than requested. */
   readonly warnAfter?: number | undefined;
 }
 
-/** The claim of a token that carries {@link AccountClaims}, with its fields in the order of their names. */
+/** The private claim of a token, with its fields in alphabetical order. */
 export function encodeAccountClaims(
   namespace: string,
   account: ObjectClaim,
@@ -37,7 +37,7 @@ export function encodeAccountClaims(
   };
 }
 
-/** Reads the claim back; undefined when it names no account. The signature must have been checked. */
+/** Decodes the claim; undefined when it names no account. The signature must have been checked before. */
 export function decodeAccountClaims(claim: unknown): AccountClaims | undefined {
   if (!isRecord(claim)) return undefined;
   const account = objectClaim(claim.serviceaccount);

@@ -4,8 +4,8 @@ import { networkInterfaces } from 'node:os';
 const anyAddresses: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /**
- * The address of this machine for URLs that others are to use: the one it listens on, or for a server that listens on
- * all the first that is not only its own.
+ * The address of this machine for URLs that others use: the address it listens on. For a server that listens on all
+ * addresses, the first one that others can reach.
  */
 export function hostAddress(bindAddress: string): string {
   if (!anyAddresses.has(bindAddress)) return inUrl(bindAddress);

@@ -1,7 +1,7 @@
 import type { VerificationKey } from './verification-keys.js';
 import { toJwk } from './verification-keys.js';
 
-/** What other parties need to check service account tokens themselves (OpenID Connect Discovery 1.0). */
+/** The documents with which other parties verify service account tokens themselves (OpenID Connect Discovery 1.0). */
 export interface IssuerDocuments {
   /** JSON of `/.well-known/openid-configuration`. */
   readonly configuration: string;
@@ -9,7 +9,7 @@ export interface IssuerDocuments {
   readonly keySet: string;
 }
 
-/** The documents of an issuer; undefined for one that discovery is not possible for, since it is no HTTPS address. */
+/** The documents of an issuer; undefined when the issuer is not an HTTPS address, since discovery needs one. */
 export function issuerDocuments(
   issuer: string,
   keySetUrl: string,

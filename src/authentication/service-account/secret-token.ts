@@ -2,7 +2,7 @@ import { SignJWT } from 'jose';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { accountUserName, type SigningKey } from './token-issuer.js';
 
-/** What a token that is kept in a secret says. */
+/** The claims of a token that is kept in a secret. */
 export interface SecretTokenClaims {
   readonly namespace: string;
   readonly secretName: string;
@@ -10,7 +10,10 @@ export interface SecretTokenClaims {
   readonly accountUid: string;
 }
 
-/** Signs a token for a secret of the account: it has no end and no audience and dies with its secret (5.3). */
+/**
+ * Signs a token for a secret of the account. It has no expiry and no audience, and dies with its secret (specification
+ * 5.3).
+ */
 export function signSecretToken(claims: SecretTokenClaims, key: SigningKey, names: VendorNames): Promise<string> {
   const prefix = claimPrefix(names);
   return new SignJWT({
@@ -25,7 +28,7 @@ export function signSecretToken(claims: SecretTokenClaims, key: SigningKey, name
     .sign(key.key);
 }
 
-/** Reads the claims of such a token; undefined when one is missing. The signature must have been checked. */
+/** Decodes the claims of such a token; undefined when one is missing. The signature must have been checked before. */
 export function decodeSecretToken(
   payload: Readonly<Record<string, unknown>>,
   names: VendorNames,

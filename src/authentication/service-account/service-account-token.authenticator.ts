@@ -20,23 +20,23 @@ import { decodeSecretToken } from './secret-token.js';
 import { accountUserName } from './token-issuer.js';
 import type { VerificationKey } from './verification-keys.js';
 
-/** The clock of the process that signed may be ahead of ours by this much. */
+/** The clock of the signing process may be ahead of ours by this much. */
 const notBeforeLeewaySeconds = 60;
 
-/** Counts uses of tokens that deserve attention. */
+/** Counters for uses of tokens that deserve attention. */
 export interface TokenUseCounters {
   validToken(): void;
   staleToken(): void;
   secretToken(): void;
 }
 
-/** What service account tokens are judged by. */
+/** Settings for checking service account tokens. */
 export interface ServiceAccountTokenSettings {
-  /** At the start. */
+  /** The keys at the start. */
   readonly keys: readonly VerificationKey[];
   /** Accepted issuers. */
   readonly issuers: readonly string[];
-  /** Audiences of this server, also of tokens that name none. */
+  /** Audiences of this server; they also apply to tokens that name none. */
   readonly apiAudiences: readonly string[];
   /** Whether a token kept in a secret dies with its secret and its account. */
   readonly lookup: boolean;
@@ -50,8 +50,8 @@ export interface ServiceAccountTokenSettings {
 type Payload = Readonly<Record<string, unknown>>;
 
 /**
- * Tokens of service accounts (specification 5.2, RFC 7519): those asked for, which are bound to objects and end, and
- * those kept in secrets. A key is used with its own algorithm only, whatever the token says.
+ * Service account tokens (specification 5.2, RFC 7519): issued on request, with an expiry and bound to objects, or kept
+ * in secrets. A key is used only with its own algorithm, whatever the token says.
  */
 export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
   private keys: readonly VerificationKey[] = [];
@@ -61,7 +61,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     this.useKeys(settings.keys);
   }
 
-  /** Accepts tokens of these keys, and of no others, from now on. */
+  /** From now on accepts tokens signed with these keys and no others. */
   useKeys(keys: readonly VerificationKey[]): void {
     this.keys = keys;
     this.byId = new Map(keys.map((key) => [key.id, key]));
@@ -87,13 +87,13 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
         const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
         return JSON.parse(Buffer.from(payload).toString('utf8')) as Payload;
       } catch {
-        // The next key may be the right one.
+        // Another key may fit.
       }
     }
     return undefined;
   }
 
-  /** The key that the token names, when we have it; else all keys for its algorithm. */
+  /** The key that the token names, if it is known; otherwise all keys for its algorithm. */
   private candidates(token: string): readonly VerificationKey[] {
     const { alg, kid } = decodeProtectedHeader(token);
     const named = kid === undefined ? undefined : this.byId.get(kid);
@@ -124,7 +124,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     await objects.account(namespace, account);
     if (secret !== undefined) await objects.bound('secrets', namespace, secret);
     if (pod !== undefined) await objects.bound('pods', namespace, pod);
-    // Of a pod's token the node only tells where the pod was.
+    // In a pod's token the node only records where the pod ran.
     if (node !== undefined && pod === undefined && secret === undefined) await objects.bound('nodes', '', node);
     const user = this.userOf(claims, typeof jti === 'string' ? jti : undefined);
     return {
@@ -205,7 +205,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
   }
 }
 
-/** The issuer a token claims, unchecked; undefined for what is no signed JWT. */
+/** The issuer that a token claims, unverified; undefined when the text is not a signed JWT. */
 function claimedIssuer(token: string): string | undefined {
   try {
     const { iss } = decodeJwt(token);

@@ -6,38 +6,38 @@ import type { VendorNames } from '../../machinery/vendor.js';
 import { encodeAccountClaims } from './claims.js';
 import { KeyFileError, readPem, type VerificationKey, verificationKey } from './verification-keys.js';
 
-/** What agents ask for when they mount a token into a pod (specification 5.3). */
+/** The lifetime that agents request for tokens mounted into pods (specification 5.3). */
 const mountedSeconds = 3607;
 const extendedSeconds = 365 * 24 * 60 * 60;
 
-/** The key that new tokens are signed with. */
+/** The key that signs new tokens. */
 export interface SigningKey {
   readonly key: KeyObject;
   readonly verification: VerificationKey;
 }
 
-/** Reads the private key of a PEM file; throws `KeyFileError` when there is none of a usable kind. */
+/** Reads the private key of a PEM file. Throws `KeyFileError` when the file has no usable one. */
 export function readSigningKey(path: string): SigningKey {
   const pem = readPem(path);
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
   } catch {
-    // The cause could quote the key.
+    // Leave out the cause: it could quote the key.
     throw new KeyFileError(`${path} has no private key in PEM`);
   }
   return { key, verification: verificationKey(createPublicKey(key), path) };
 }
 
-/** How tokens are issued. */
+/** Settings for issuing tokens. */
 export interface TokenIssuerSettings {
-  /** Called for every token: the key may change. */
+  /** Called for every token, since the key may change. */
   readonly signingKey: () => SigningKey;
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** Tokens mounted into pods live for a year and say from when on that is longer than asked for. */
+  /** Extends tokens mounted into pods to a year. They record when the requested lifetime ends. */
   readonly extendExpiration: boolean;
-  /** Undefined: any time that a request may ask for. */
+  /** Undefined: requests may ask for any lifetime. */
   readonly maxExpirationSeconds: number | undefined;
   readonly names: VendorNames;
   readonly clock: Clock;
@@ -53,7 +53,7 @@ export class TokenIssuer implements ServiceAccountTokenIssuer {
     this.maxExpirationSeconds = settings.maxExpirationSeconds;
   }
 
-  /** `expiresAt` is what was asked for, even of a token that lives longer: clients renew it by that. */
+  /** `expiresAt` is the requested end, even if the token lives longer: clients renew it by that time. */
   async issue(request: ServiceAccountTokenRequest): Promise<{ readonly token: string; readonly expiresAt: Date }> {
     const { issuer, names, clock } = this.settings;
     const { key, verification } = this.settings.signingKey();

@@ -2,11 +2,11 @@ import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { JWK } from 'jose';
 
-/** A public key that service account tokens may be signed with. */
+/** A public key that verifies service account tokens. */
 export interface VerificationKey {
-  /** Digest of the key: the same in every process that has it. */
+  /** Digest of the key; the same in every process. */
   readonly id: string;
-  /** The one JWS algorithm of the key. */
+  /** The only JWS algorithm that the key is used with. */
   readonly algorithm: SigningAlgorithm;
   readonly key: KeyObject;
 }
@@ -21,14 +21,14 @@ const algorithmOfCurve: Readonly<Record<string, SigningAlgorithm>> = {
 };
 const minRsaBits = 2048;
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
-/** What some tools put in front of an EC private key. */
+/** A block that some tools write before an EC private key. */
 const ignoredBlock = 'EC PARAMETERS';
 
-/** A key file that can't be used; names the file, never anything of a key. */
+/** An unusable key file. The message names the file and contains nothing of a key. */
 export class KeyFileError extends Error {}
 
 /**
- * The public keys of a PEM file: public keys, the public halves of private ones, and those of certificates.
+ * The public keys of a PEM file: public keys, the public halves of private keys, and the keys of certificates.
  *
  * @throws KeyFileError when there is none, or one that is neither RSA of 2048 bits or more nor ECDSA on P-256, P-384 or
  *   P-521.
@@ -42,14 +42,14 @@ export function readVerificationKeys(path: string): VerificationKey[] {
   return keys;
 }
 
-/** Describes a public key; `source` is where it is from, for messages. */
+/** Describes a public key. Messages name `source` as its origin. */
 export function verificationKey(key: KeyObject, source: string): VerificationKey {
   const der = key.export({ type: 'spki', format: 'der' });
   const id = createHash('sha256').update(der).digest('base64url');
   return Object.freeze({ id, algorithm: signingAlgorithm(key, source), key });
 }
 
-/** The JWS algorithm for a public or private key. Throws {@link KeyFileError} for one that has none here. */
+/** The JWS algorithm for a public or private key. Throws {@link KeyFileError} for an unsupported key. */
 export function signingAlgorithm(key: KeyObject, source: string): SigningAlgorithm {
   const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'rsa') {
@@ -80,7 +80,7 @@ function publicKeyOf(block: string, path: string): KeyObject {
   try {
     return createPublicKey(block);
   } catch (error) {
-    // The cause could quote the block.
+    // Leave out the cause: it could quote the block.
     throw new KeyFileError(
       `${path} has a key that can't be read: ${(error as NodeJS.ErrnoException).code ?? 'bad PEM'}`,
     );

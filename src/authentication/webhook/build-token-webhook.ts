@@ -3,16 +3,16 @@ import { loadClientConfig } from '../../outgoing/client-config.js';
 import { WebhookClient } from '../../outgoing/webhook-client.js';
 import { WebhookTokenAuthenticator, type WebhookTokenParts } from './webhook-token.authenticator.js';
 
-/** Of each sort; an answer takes a few hundred bytes. */
+/** The limit for accepted and for refused tokens each; one answer takes a few hundred bytes. */
 const maxCachedAnswers = 10_000;
 
-/** The webhook as a method, with the connections it holds. */
+/** The webhook as a method, with its connections. */
 export interface TokenWebhook {
   readonly method: WebhookTokenAuthenticator;
   stop(): void;
 }
 
-/** Sets up the webhook when the options name its file; throws when the file is unusable. */
+/** Sets up the webhook when the options name its file. Throws when the file is unusable. */
 export function buildTokenWebhook(
   options: AuthenticationOptions,
   parts: Omit<WebhookTokenParts, 'client'> & { readonly apiAudiences: readonly string[] },

@@ -70,10 +70,10 @@ describe('WebhookTokenAuthenticator', () => {
     const { asked, log, revoked, kindOf } = fixture();
     assert.equal(await kindOf('fail'), 'rejected');
     assert.equal(await kindOf('fail'), 'rejected');
-    assert.deepEqual(log.splice(0), [{ text: 'the webhook can not say whose token it is', problem: 'away' }]);
+    assert.deepEqual(log.splice(0), [{ text: 'the token webhook can not be asked', problem: 'away' }]);
     revoked.add('fail');
     assert.equal(await kindOf('fail'), 'user');
-    assert.deepEqual(log, [{ text: 'the webhook says again whose tokens they are', failures: 2 }]);
+    assert.deepEqual(log, [{ text: 'the token webhook answers again', failures: 2 }]);
     assert.equal(asked.length, 3);
   });
 

@@ -11,20 +11,20 @@ import {
   unknownToken,
 } from '../token-authenticator.js';
 
-/** Versions of the review that a webhook may be asked in. */
+/** Versions of the review that a webhook accepts. */
 export type TokenReviewVersion = 'v1' | 'v1beta1';
 
-/** How the webhook is asked, and how long its answers hold. */
+/** How to call the webhook, and how long to keep its answers. */
 export interface WebhookTokenSettings {
   readonly version: TokenReviewVersion;
-  /** 0: answers are not kept. */
+  /** 0: answers are not cached. */
   readonly cacheTtlMs: number;
-  /** Of each sort of answer. */
+  /** For accepted and for refused tokens each. */
   readonly maxCachedAnswers: number;
   readonly apiAudiences: readonly string[];
 }
 
-/** What the method works with. */
+/** Dependencies of the method. */
 export interface WebhookTokenParts {
   readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown> };
   readonly names: VendorNames;
@@ -33,16 +33,16 @@ export interface WebhookTokenParts {
 }
 
 /**
- * Asks another server whose token it is (specification 4.11, 5.2). Its answers hold for the time to live, good and bad
- * ones alike; calls that brought no answer are not kept. A call that fails refuses the token: the server goes on with its
- * other methods while the webhook is away. The first failure is logged, and then the first answer again.
+ * Asks another server whose token it is (specification 4.11, 5.2). Good and bad answers are kept for the time to live;
+ * calls without an answer are not cached. A failed call refuses the token: the server continues with its other methods
+ * while the webhook is unreachable. The first failure is logged, and so is the first answer after it.
  *
- * Requests with one token that come together are joined by the cache in front of all methods.
+ * The cache in front of all methods merges concurrent requests with the same token.
  */
 export class WebhookTokenAuthenticator implements TokenAuthenticator {
   private readonly secret = randomBytes(32);
   private readonly apiVersion: string;
-  /** Apart, so that a flood of bad tokens never pushes out the good ones. */
+  /** Two caches, so a flood of bad tokens never evicts the good ones. */
   private readonly accepted: AnswerCache;
   private readonly refused: AnswerCache;
   private readonly outage: OutageLog;
@@ -55,8 +55,8 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
     this.accepted = new AnswerCache(settings);
     this.refused = new AnswerCache(settings);
     this.outage = new OutageLog(parts.logger, {
-      failed: 'the webhook can not say whose token it is',
-      recovered: 'the webhook says again whose tokens they are',
+      failed: 'the token webhook can not be asked',
+      recovered: 'the token webhook answers again',
     });
   }
 
@@ -73,7 +73,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
       return this.failed((error as Error).message);
     }
     const status = reviewStatus(answer);
-    if (status === undefined) return this.failed('the webhook answers with something else than a token review');
+    if (status === undefined) return this.failed('the answer of the webhook is not a token review');
     this.outage.worked();
     return this.remember(key, this.resultOf(status, audiences));
   }
@@ -91,11 +91,11 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
   private resultOf(status: ReviewStatus, asked: readonly string[]): TokenResult {
     const { user, error } = status;
     if (user === undefined) return error === '' ? unknownToken : rejectedToken(error);
-    // A webhook that knows nothing of audiences vouches for a token of this server.
+    // A webhook that does not know audiences vouches for tokens of this server.
     const given = status.audiences.length === 0 ? this.settings.apiAudiences : status.audiences;
     const audiences = intersectAudiences(asked, given);
     if (audiences.length === 0 && asked.length > 0) return unknownToken;
-    // The cache in front would make an answer hold longer than it should.
+    // Without an expiry, the cache in front would extend the life of the answer.
     return { kind: 'user', user, audiences, expiresAt: this.parts.clock.now() + this.settings.cacheTtlMs };
   }
 
@@ -117,7 +117,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
   }
 }
 
-/** Answers in the order they came, which is the order they end in. */
+/** Answers in the order of arrival, which is also the order of expiry. */
 class AnswerCache {
   private readonly entries = new Map<string, { readonly result: TokenResult; readonly until: number }>();
 
@@ -149,7 +149,7 @@ interface ReviewStatus {
   readonly error: string;
 }
 
-/** The status of a review; undefined for anything that isn't one, since half an identity must not be believed. */
+/** The status of a review; undefined for any other answer, since an incomplete identity must not be believed. */
 function reviewStatus(answer: unknown): ReviewStatus | undefined {
   if (!isRecord(answer) || answer.kind !== 'TokenReview' || !isRecord(answer.status)) return undefined;
   const { authenticated = false, user = {}, audiences, error = '' } = answer.status;
@@ -181,7 +181,7 @@ function userOf(user: unknown): UserInfo | undefined {
   });
 }
 
-/** A list of strings, empty when it is absent; undefined for anything else. */
+/** A list of strings, empty when absent; undefined for any other value. */
 function strings(value: unknown): string[] | undefined {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) && value.every((item) => typeof item === 'string') ? [...(value as string[])] : undefined;

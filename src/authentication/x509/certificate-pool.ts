@@ -3,8 +3,9 @@ import { X509Certificate } from 'node:crypto';
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * The authorities that client certificates are accepted from. Can be replaced while the server runs: `generation` tells
- * whether it was. An authority is its name and its key, so renewing its certificate changes nothing for clients.
+ * The authorities that client certificates are accepted from. They can be replaced while the server runs; `generation`
+ * shows whether they were. An authority is identified by its name and key, so renewing its certificate changes nothing
+ * for clients.
  */
 export class CertificatePool {
   private anchors: Anchors;
@@ -16,12 +17,12 @@ export class CertificatePool {
     this.anchors = readAnchors(pem);
   }
 
-  /** Counts the replacements. */
+  /** The number of replacements so far. */
   get generation(): number {
     return this.current;
   }
 
-  /** Throws and stays as it is when the certificates can't be used. */
+  /** Replaces the authorities. If the certificates are unusable, throws and changes nothing. */
   replace(pem: string | Buffer): void {
     this.anchors = readAnchors(pem);
     this.verdicts = new WeakMap();
@@ -29,9 +30,9 @@ export class CertificatePool {
   }
 
   /**
-   * Whether one of the certificates is an authority of the pool or signed by one. The answer is remembered by the array.
+   * Whether one of the certificates is an authority of the pool or signed by one. The result is cached by the array.
    *
-   * @param chain each signed by the one behind it, as {@link signedChain} makes sure.
+   * @param chain each certificate signed by the next, as {@link signedChain} ensures.
    */
   trusts(chain: readonly X509Certificate[]): boolean {
     let verdict = this.verdicts.get(chain);
@@ -42,7 +43,7 @@ export class CertificatePool {
     return verdict;
   }
 
-  /** Whether the other pool trusts an authority of this one: it has the authority itself, or one that signed it. */
+  /** Whether the other pool trusts an authority of this one: it contains the authority itself or one that signed it. */
   isVouchedForBy(other: CertificatePool): boolean {
     for (const anchors of this.anchors.values()) {
       if (anchors.some((anchor) => other.vouchesFor(anchor))) return true;
@@ -57,12 +58,12 @@ export class CertificatePool {
   }
 }
 
-/** Authorities by their names, of which several may have the same. */
+/** Authorities by name; several may share one name. */
 type Anchors = ReadonlyMap<string, readonly X509Certificate[]>;
 
 /**
- * The beginning of a chain that holds: it ends before the first certificate that didn't sign the one in front of it or
- * may sign none. What a peer sends is linked by names alone, and TLS may have found another way to an authority.
+ * The verified beginning of a chain. It ends before the first certificate that didn't sign its predecessor or may not
+ * sign any. The peer's chain is linked only by names, and TLS may have found another path to an authority.
  */
 export function signedChain(chain: readonly X509Certificate[]): readonly X509Certificate[] {
   const broken = chain.findIndex((certificate, i) => {
@@ -72,7 +73,10 @@ export function signedChain(chain: readonly X509Certificate[]): readonly X509Cer
   return broken < 0 ? chain : chain.slice(0, broken);
 }
 
-/** Old roots don't say what they are for; they count only when they are in a pool anyway. Equal names make no root. */
+/**
+ * Whether a certificate is an authority. Old roots don't say so: they count if self-signed, and only matter in a pool.
+ * Equal names alone make no root.
+ */
 function isAuthority(certificate: X509Certificate): boolean {
   return certificate.ca || isSigned(certificate, certificate);
 }

@@ -14,17 +14,17 @@ import { type CertificatePool, signedChain } from './certificate-pool.js';
 
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
 
-/** What TLS has proved about the peer of a connection. */
+/** The identity of a peer that TLS has verified. */
 export interface PeerIdentity {
   /** Whether the client sent a certificate. */
   readonly isPresent: boolean;
-  /** Names of the end certificate; nobody's when there is a problem. */
+  /** Names of the end certificate; empty when there is a problem. */
   readonly subject: SubjectNames;
-  /** Why it is no good; undefined when TLS has accepted the chain and the end certificate can be read. */
+  /** Why the certificate is not accepted; undefined when TLS accepted the chain and the end certificate is readable. */
   readonly problem: string | undefined;
-  /** The end certificate and those above it, as far as each is really signed by the next. */
+  /** The end certificate and those above it, as far as each is verifiably signed by the next. */
   readonly chain: readonly X509Certificate[];
-  /** Milliseconds since the epoch; the chain holds between them. */
+  /** Milliseconds since the epoch. The chain is valid between the two times. */
   readonly validFrom: number;
   readonly validUntil: number;
 }
@@ -32,9 +32,10 @@ export interface PeerIdentity {
 const peers = new WeakMap<TLSSocket, PeerIdentity>();
 
 /**
- * Reads what TLS has found out about the client, once per connection: chain, dates and key usage were checked against
- * all authorities that the listener knows, so who asks has to see whether the chain ends in one of its own. Which way TLS
- * went isn't told: the signatures of the chain are checked here again, or one could be led to another authority by names.
+ * Reads the result of TLS client verification, once per connection. TLS checked chain, dates and key usage against all
+ * authorities that the listener knows, so callers must check whether the chain ends in one of their own. TLS doesn't
+ * report the path it used. Hence the signatures of the chain are verified again here; matching names alone could lead
+ * to the wrong authority.
  */
 export function peerIdentity(socket: TLSSocket): PeerIdentity {
   let peer = peers.get(socket);
@@ -45,7 +46,7 @@ export function peerIdentity(socket: TLSSocket): PeerIdentity {
   return peer;
 }
 
-/** Why the chain of a peer does not count for a pool at a time; undefined when it does. */
+/** Why a peer's chain is not valid for a pool at a given time; undefined when it is. */
 export function chainProblem(peer: PeerIdentity, pool: CertificatePool, now: number): string | undefined {
   if (peer.problem !== undefined) return `the client certificate is not valid: ${peer.problem}`;
   if (now > peer.validUntil) return 'the client certificate has expired';
@@ -54,8 +55,8 @@ export function chainProblem(peer: PeerIdentity, pool: CertificatePool, now: num
 }
 
 /**
- * Client certificates: the common name is the user, each organization a group (specification 5.2). Connections outlive
- * certificates and authorities, so dates and authority are checked for every request.
+ * Client certificates: the common name is the user, each organization a group (specification 5.2). Connections can
+ * outlive certificates and authorities, so dates and authority are checked for every request.
  */
 export class ClientCertificateAuthenticator implements Authenticator {
   private readonly users = new WeakMap<PeerIdentity, AuthenticationResult>();
@@ -76,7 +77,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
     const isKnown = this.accepted.get(peer) === generation && now >= peer.validFrom && now <= peer.validUntil;
     if (!isKnown) {
       const reason = chainProblem(peer, this.pool, now);
-      // TLS has judged by the authorities of its time; a new connection is judged by those of now.
+      // TLS judged the chain by the authorities at connection time; a new connection is judged by the current ones.
       if (reason !== undefined) return { kind: 'rejected', reason, reconnect: this.firstSeen.get(peer) !== generation };
       this.accepted.set(peer, generation);
     }
@@ -117,7 +118,10 @@ function readPeer(socket: TLSSocket): PeerIdentity {
   };
 }
 
-/** From the bytes, as requests for certificates are read. What Node makes of a name can look like another one. */
+/**
+ * Reads the name from the raw bytes, as for certificate requests. Node's text form of a name can look like another
+ * name.
+ */
 function namesOf(der: Buffer): SubjectNames {
   return readName(readCertificate(der).subject);
 }
@@ -126,7 +130,7 @@ function chainOf(end: DetailedPeerCertificate): X509Certificate[] {
   const chain: X509Certificate[] = [];
   const seen = new Set<DetailedPeerCertificate>();
   let at: DetailedPeerCertificate | undefined = end;
-  // The last one of a chain is its own issuer.
+  // The last certificate of a chain is its own issuer.
   while (at?.raw !== undefined && !seen.has(at)) {
     seen.add(at);
     chain.push(new X509Certificate(at.raw));

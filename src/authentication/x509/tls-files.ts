@@ -7,20 +7,21 @@ import { CertificatePool } from './certificate-pool.js';
 
 const pollMs = 2_000;
 
-/** Where the certificates of the listener are. */
+/** The files of the listener's certificates. */
 export interface TlsFilePaths {
   readonly certificate: string;
   readonly privateKey: string;
-  /** Authorities of client certificates, by what they are for; undefined ones are not configured. */
+  /** Files of client authorities by purpose; undefined when not configured. */
   readonly clientAuthorities: Readonly<Record<string, string | undefined>>;
 }
 
-/** Authorities of client certificates, by what they are for. */
+/** Pools of client authorities by purpose. */
 export type ClientAuthorities = ReadonlyMap<string, CertificatePool>;
 
 /**
- * The certificates of the listener: its own and the authorities it asks clients for. When a file changes, new
- * connections get the new ones and open connections stay. What can't be used is logged, and the old ones go on.
+ * The listener's certificates: its own, and the authorities it requests client certificates for. When a file changes,
+ * new connections use the new certificates and open connections stay. Unusable files are logged, and the old
+ * certificates stay in use.
  */
 export class TlsFiles {
   private readonly pools: ClientAuthorities;
@@ -34,7 +35,7 @@ export class TlsFiles {
   /**
    * Reads all files; throws when one of them is unusable.
    *
-   * @param check throws for authorities that may not be used together; asked about those of the start and of each change.
+   * @param check throws for authorities that must not be used together. Called at the start and for each change.
    */
   constructor(
     { certificate, privateKey, clientAuthorities }: TlsFilePaths,
@@ -52,42 +53,42 @@ export class TlsFiles {
     this.poll = new FilePoll(this.paths, (contents) => this.replace(contents), fault, pollMs, wait);
   }
 
-  /** The authorities of one use of client certificates; undefined when it is not configured. */
+  /** The pool for one purpose; undefined when it is not configured. */
   pool(name: string): CertificatePool | undefined {
     return this.pools.get(name);
   }
 
-  /** The file of one use of client certificates as it is in force; undefined when it is not configured. */
+  /** The authority file for one purpose, as currently in force; undefined when it is not configured. */
   authorities(name: string): string | undefined {
     const i = this.poolNames.indexOf(name);
     return i < 0 ? undefined : String(this.contents[i + 2]);
   }
 
-  /** For making the listener: certificates of clients are asked for but never demanded. */
+  /** TLS options for creating the listener. Client certificates are requested but never required. */
   listenerOptions(): SecureContextOptions & { requestCert?: boolean; rejectUnauthorized?: boolean } {
     const asks = this.pools.size > 0;
     return { ...this.contextOptions(this.contents), ...(asks ? { requestCert: true, rejectUnauthorized: false } : {}) };
   }
 
-  /** Keeps the listener up to date until the abort. */
+  /** Applies changed files to the listener until the abort. */
   start(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): void {
     this.server = server;
     this.poll.start(this.contents, signal);
   }
 
-  /** Calls back whenever changed files are in use. */
+  /** Calls the listener whenever changed files are in use. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }
 
-  /** Resolves when nothing is looked at any more after the abort. */
+  /** Resolves when polling has ended after the abort. */
   stopped(): Promise<void> {
     return this.poll.stopped();
   }
 
   private replace(contents: readonly Buffer[]): void {
     const options = this.contextOptions(contents);
-    // Throws when certificate and key don't belong together, before anything is replaced.
+    // Throws when certificate and key don't match, before anything is replaced.
     createSecureContext(options);
     this.check(this.poolsOf(contents));
     this.server?.setSecureContext(options);
@@ -116,7 +117,7 @@ export class TlsFiles {
       ca: ca.map((content) => content.toString('utf8')),
       // An intermediate authority may be trusted alone, without its root.
       allowPartialTrustChain: true,
-      // A resumed session would keep the verdict of its first connection and has lost the chain.
+      // A resumed session would keep the verdict of its first connection, and its chain would be lost.
       secureOptions: constants.SSL_OP_NO_TICKET,
     };
   }

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TlsFiles } from './tls-files.js';
 
-/** The certificates of the listener. They are read before the application exists, because its listener needs them. */
+/** The listener's certificates. They are read before the application exists, because its listener needs them. */
 @Module({})
 export class TlsModule {
   static of(tls: TlsFiles): DynamicModule {
