@@ -27,7 +27,7 @@ export class AlwaysAllowAuthorizer implements Authorizer, RuleResolver {
   }
 }
 
-/** Mode `AlwaysDeny`: has no opinion, so that what no other module allows is denied. */
+/** Mode `AlwaysDeny`: has no opinion, so a request is denied unless another module allows it. */
 export class AlwaysDenyAuthorizer implements Authorizer, RuleResolver {
   authorize(): AuthorizationDecision {
     return noOpinion;

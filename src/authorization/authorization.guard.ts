@@ -11,12 +11,15 @@ import { deniedError } from '../machinery/denied-error.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { unauthorizedError } from '../machinery/status-error.js';
 
-/** Fourth guard: a request goes on only when a module allows it; everything else is a 403. */
+/** Fourth guard: a request continues only when a module allows it; otherwise the answer is a 403. */
 @Injectable()
 export class AuthorizationGuard implements CanActivate {
   constructor(@Inject(AUTHORIZER) private readonly authorizer: Authorizer) {}
 
-  /** Answers at once while the modules do. A module that fails and isn't made up for ends the request with its error. */
+  /**
+   * Answers synchronously if the modules do. If a module fails and no later one decides, the request ends with its
+   * error.
+   */
   canActivate(host: ExecutionContext): Promise<boolean> | boolean {
     const { plinthContext } = host.switchToHttp().getRequest<FastifyRequest & { plinthContext: RequestContext }>();
     if (plinthContext.user === undefined) throw unauthorizedError();
@@ -27,7 +30,7 @@ export class AuthorizationGuard implements CanActivate {
   }
 }
 
-/** Only the one word opens the way: what a module has no opinion on is denied. */
+/** Only an explicit `allow` counts: without an opinion of any module, the request is denied. */
 function allowed(attributes: AuthorizerAttributes, { decision, reason }: AuthorizationDecision): boolean {
   if (decision === 'allow') return true;
   throw deniedError(attributes, reason);

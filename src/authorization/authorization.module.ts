@@ -11,7 +11,7 @@ import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-authorization.js';
 
-/** The configured modes of authorization, and what they keep in memory, filled before the first request. */
+/** The configured authorization modes and their in-memory state, which is filled before the first request. */
 @Module({
   imports: [StorageModule, RegistryModule],
   providers: [

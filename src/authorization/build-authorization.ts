@@ -15,7 +15,7 @@ import { rbacMode } from './rbac/rbac-mode.js';
 import { UnionAuthorizer, UnionRuleResolver } from './union.authorizer.js';
 import { webhookMode } from './webhook/webhook-mode.js';
 
-/** What modules decide with. */
+/** Dependencies of the modules. */
 export interface AuthorizationParts {
   readonly storage: Storage;
   readonly registry: StoredResources;
@@ -31,11 +31,17 @@ export const AUTHORIZATION = Symbol('Authorization');
 export interface Authorization {
   readonly authorizer: Authorizer;
   readonly rules: RuleResolver;
-  /** Fills what modules keep in memory; once all resources are registered. They follow the store until the abort. */
+  /**
+   * Fills the in-memory state of the modules; call it once all resources are registered. They follow the store until
+   * the abort.
+   */
   start(signal: AbortSignal): Promise<void>;
-  /** Writes what a new cluster needs for the modules; once the system's namespaces are there. Ends with the abort. */
+  /**
+   * Writes the objects that the modules need in a new cluster; call it once the system's namespaces exist. Ends with
+   * the abort.
+   */
   prepare(stores: ResourceStores, signal: AbortSignal): Promise<void>;
-  /** Resolves when nothing runs any more after the abort. */
+  /** Resolves when all background work has ended after the abort. */
   stopped(): Promise<void>;
   readonly healthChecks: readonly ModeHealthCheck[];
 }
@@ -59,7 +65,7 @@ const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
   Node: (_options, parts) => nodeMode(parts),
 };
 
-/** The options were checked: a mode has what it needs. */
+/** The option of a mode, which the options check has ensured. */
 function settled(value: string | undefined): string {
   if (value === undefined) throw new Error('an authorization mode lacks its option');
   return value;
@@ -70,7 +76,7 @@ function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
 }
 
 /**
- * Sets up the modules of `--authorization-mode` (specification 5.4). When any of them decides by a policy, members of
+ * Sets up the modules of `--authorization-mode` (specification 5.4). If any of them decides by a policy, members of
  * `system:masters` are allowed everything before it is asked.
  */
 export function buildAuthorization(options: AuthorizationOptions, parts: AuthorizationParts): Authorization {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AUTHORIZER, closedAuthorizer, closedRules, RULE_RESOLVER } from '../machinery/authorizer.js';
 
-/** In the place of the authorization module where nobody sends requests: allows nothing. */
+/** Replaces the authorization module in processes that take no requests: it allows nothing. */
 @Module({
   providers: [
     { provide: AUTHORIZER, useValue: closedAuthorizer },

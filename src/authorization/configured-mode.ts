@@ -5,22 +5,25 @@ import type { ResourceStores } from '../registry/store/resource-stores.js';
 export interface ModeHealthCheck {
   readonly name: string;
   readonly paths: readonly ('healthz' | 'livez' | 'readyz')[];
-  /** Paths that it can be asked for alone under, besides its own. */
+  /** Paths under which the check can be requested alone, besides its own. */
   readonly alonePaths?: readonly ('healthz' | 'livez' | 'readyz')[];
   check(): void;
 }
 
-/** One mode of `--authorization-mode`, set up. What is left out there is nothing to do for. */
+/** One mode of `--authorization-mode`, set up. A mode leaves out the members that it does not need. */
 export interface ConfiguredMode {
   readonly authorizer: Authorizer;
   readonly rules: RuleResolver;
-  /** Fills what the module keeps in memory, then goes on by itself until the abort. All resources are registered. */
+  /**
+   * Fills the module's in-memory state, then follows the store in the background until the abort. All resources are
+   * registered by then.
+   */
   start?(signal: AbortSignal): Promise<void>;
-  /** Resolves when nothing runs any more after the abort. */
+  /** Resolves when all background work has ended after the abort. */
   stopped?(): Promise<void>;
   /**
-   * Writes the objects that a new cluster needs for this module; called once requests are taken and the system's
-   * namespaces are there. Tries again until it is done or `signal` is aborted.
+   * Writes the objects that this module needs in a new cluster. Called once the server takes requests and the system's
+   * namespaces exist. Retries until it succeeds or `signal` is aborted.
    */
   prepare?(stores: ResourceStores, signal: AbortSignal): Promise<void>;
   readonly healthChecks?: readonly ModeHealthCheck[];

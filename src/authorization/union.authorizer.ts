@@ -12,8 +12,8 @@ import type { UserInfo } from '../machinery/request-context.js';
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
 
 /**
- * Asks modules in their configured order: the first that allows or denies decides (specification 5.4). One that fails
- * has no opinion; when nobody decides after that, its error is thrown. Answers at once while the modules do.
+ * Asks the modules in their configured order; the first that allows or denies decides (specification 5.4). A failing
+ * module has no opinion; its error is thrown if no other module decides. Answers synchronously if the modules do.
  */
 export class UnionAuthorizer implements Authorizer {
   constructor(private readonly modules: readonly Authorizer[]) {}
@@ -35,7 +35,7 @@ export class UnionAuthorizer implements Authorizer {
     return reason === '' ? noOpinion : { decision: 'noOpinion', reason };
   }
 
-  /** Goes on from module `from`, which was asked already when `begun` is there. */
+  /** Continues with module `from`. `begun` is its pending answer if it was asked already. */
   private async ask(
     attributes: AuthorizerAttributes,
     from: number,
@@ -65,7 +65,7 @@ function joined(before: string, more: string): string {
   return before === '' ? more : `${before}\n${more}`;
 }
 
-/** The rules of all modules together. */
+/** The combined rules of all modules. */
 export class UnionRuleResolver implements RuleResolver {
   constructor(private readonly modules: readonly RuleResolver[]) {}
 

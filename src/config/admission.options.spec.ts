@@ -25,9 +25,12 @@ describe('admission options', () => {
   it('refuse unknown plugins and contradictions', () => {
     assert.throws(
       () => parse('--enable-admission-plugins=Nothing'),
-      /has no plugin Nothing; there are NamespaceLifecycle/,
+      /names the unknown plugin Nothing; choose from NamespaceLifecycle/,
     );
-    assert.throws(() => parse('--disable-admission-plugins=nodeRestriction'), /has no plugin nodeRestriction/);
+    assert.throws(
+      () => parse('--disable-admission-plugins=nodeRestriction'),
+      /names the unknown plugin nodeRestriction/,
+    );
     const both = ['--enable-admission-plugins=NodeRestriction', '--disable-admission-plugins=NodeRestriction'];
     assert.throws(() => parse(...both), /has NodeRestriction, which the other of the two flags names as well/);
     assert.throws(() => parse('--enable-admission-plugins=NodeRestriction,NodeRestriction'), /names a plugin twice/);
@@ -40,8 +43,8 @@ describe('authorization options', () => {
     assert.deepEqual(mode('Node,RBAC').authorizationMode, ['Node', 'RBAC']);
     assert.throws(() => mode('ABAC'), /the mode ABAC, which needs --authorization-policy-file/);
     assert.throws(() => mode('RBAC,Webhook'), /needs --authorization-webhook-config-file/);
-    assert.throws(() => mode('RBAC', '--authorization-policy-file=f'), /is read by the mode ABAC only/);
-    assert.throws(() => mode('RBAC', '--authorization-webhook-config-file=f'), /is read by the mode Webhook only/);
+    assert.throws(() => mode('RBAC', '--authorization-policy-file=f'), /is only read by the mode ABAC/);
+    assert.throws(() => mode('RBAC', '--authorization-webhook-config-file=f'), /is only read by the mode Webhook/);
     const webhook = mode('Webhook', '--authorization-webhook-config-file=f');
     assert.equal(webhook.authorizationWebhookVersion, 'v1beta1');
     assert.equal(webhook.authorizationWebhookCacheAuthorizedTtl, 300_000);

@@ -1,7 +1,7 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** The admission plugins in the order they run in, and whether they do when no flag says otherwise (specification 5.5). */
+/** The admission plugins in the order they run, and whether each runs by default (specification 5.5). */
 const admissionPlugins = [
   { name: 'NamespaceLifecycle', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
@@ -20,14 +20,14 @@ const defaults = admissionPlugins
 
 function namesProblem(values: readonly string[], siblings: Readonly<Record<string, unknown>>): string | undefined {
   const unknown = values.filter((value) => !admissionPlugins.some(({ name }) => name === value));
-  if (unknown.length > 0) return `has no plugin ${unknown.join(', ')}; there are ${all}`;
+  if (unknown.length > 0) return `names the unknown plugin ${unknown.join(', ')}; choose from ${all}`;
   if (new Set(values).size !== values.length) return 'names a plugin twice';
   const { enableAdmissionPlugins, disableAdmissionPlugins } = siblings as unknown as AdmissionOptions;
   const both = enableAdmissionPlugins.filter((name) => disableAdmissionPlugins.includes(name));
   return both.length === 0 ? undefined : `has ${both.join(', ')}, which the other of the two flags names as well`;
 }
 
-/** What is checked and completed before an object is written. */
+/** Checks and completions of objects before they are written. */
 export class AdmissionOptions {
   @Flag({
     name: 'enable-admission-plugins',
@@ -48,7 +48,7 @@ export class AdmissionOptions {
   readonly disableAdmissionPlugins: readonly AdmissionPluginName[] = [];
 }
 
-/** The plugins that run, in their order. */
+/** The plugins that run, in order. */
 export function selectedAdmissionPlugins(options: Readonly<AdmissionOptions>): readonly AdmissionPluginName[] {
   const { enableAdmissionPlugins, disableAdmissionPlugins } = options;
   return admissionPlugins

@@ -3,7 +3,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 
 const hourMs = 3_600_000;
-/** What agents ask for when they mount a token into a pod. */
+/** The lifetime that agents request for tokens mounted into pods. */
 const mountedMs = 3607_000;
 const maxExpirationMs = 2 ** 32 * 1000;
 const signingAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'] as const;
@@ -29,7 +29,7 @@ function httpsProblem(text: string): string | undefined {
 function issuersProblem(issuers: readonly string[]): string | undefined {
   if (issuers.some((issuer) => issuer === '')) return 'must not have an empty issuer';
   const bad = issuers.find((issuer) => issuer.includes(':') && !URL.canParse(issuer));
-  if (bad !== undefined) return `has ${bad}, which is no URL although it has a colon`;
+  if (bad !== undefined) return `has ${bad}, which has a colon but is not a URL`;
   return new Set(issuers).size === issuers.length ? undefined : 'names an issuer twice';
 }
 
@@ -54,11 +54,11 @@ function requiredClaimsProblem(claims: readonly string[], all: Siblings): string
 
 function algorithmsProblem(algorithms: readonly string[]): string | undefined {
   const bad = algorithms.find((algorithm) => !signingAlgorithms.some((known) => known === algorithm));
-  if (bad !== undefined) return `has no algorithm ${bad}; there are ${signingAlgorithms.join(', ')}`;
+  if (bad !== undefined) return `names the unsupported algorithm ${bad}; choose from ${signingAlgorithms.join(', ')}`;
   return algorithms.length === 0 ? `needs at least one of ${signingAlgorithms.join(', ')}` : undefined;
 }
 
-/** Fields of every request, which no proxy may use for users. */
+/** Header fields with a meaning in every request, which a proxy must not use to name users. */
 const reservedFields: readonly string[] = [
   'accept',
   'accept-encoding',
@@ -76,17 +76,17 @@ const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function fieldNamesProblem(fields: readonly string[], all: Siblings): string | undefined {
   const bad = fields.find((field) => !fieldName.test(field));
-  if (bad !== undefined) return `has ${JSON.stringify(bad)}, which is no name of a header`;
+  if (bad !== undefined) return `has ${JSON.stringify(bad)}, which is not a header name`;
   if (new Set(fields.map((field) => field.toLowerCase())).size < fields.length) return 'names a header twice';
   if (fields.some((field) => /^impersonate-/i.test(field) || reservedFields.includes(field.toLowerCase()))) {
-    return 'names a header that has a meaning of its own';
+    return 'names a header that has another meaning';
   }
   return needsProxyAuthority(fields, all);
 }
 
 function fieldPrefixesProblem(prefixes: readonly string[], all: Siblings): string | undefined {
   const taken = prefixes.find((prefix) => reservedFields.some((field) => field.startsWith(prefix.toLowerCase())));
-  if (taken !== undefined) return `has ${JSON.stringify(taken)}, with which headers with a meaning of their own begin`;
+  if (taken !== undefined) return `has ${JSON.stringify(taken)}, a prefix of headers that have another meaning`;
   return fieldNamesProblem(prefixes, all);
 }
 
@@ -99,16 +99,16 @@ function needsProxyAuthority(list: readonly string[], all: Siblings): string | u
 function proxyAuthorityProblem(file: string, all: Siblings): string | undefined {
   const isEmpty = (list: unknown) => (list as readonly string[]).length === 0;
   if (isEmpty(all.requestheaderUsernameHeaders)) return 'needs --requestheader-username-headers as well';
-  // Every user's certificate would be a proxy's, and every user anybody.
+  // Every user's certificate would count as a proxy's, and every user could act as anybody.
   return file === all.clientCaFile && isEmpty(all.requestheaderAllowedNames)
     ? 'is the file of --client-ca-file and needs --requestheader-allowed-names as well'
     : undefined;
 }
 
-/** Versions of the review that a token webhook may be asked in. */
+/** Versions of the review that a token webhook accepts. */
 export type TokenWebhookVersion = 'v1' | 'v1beta1';
 
-/** Who a request is from. */
+/** How requests are authenticated. */
 export class AuthenticationOptions {
   @Flag({
     name: 'anonymous-auth',
@@ -219,7 +219,8 @@ export class AuthenticationOptions {
   @Flag({
     name: 'oidc-username-claim',
     type: 'string',
-    usage: 'Claim that is the user name. Another one than email is prefixed with the issuer unless a prefix is set.',
+    usage:
+      'Claim that is the user name. Names from claims other than email are prefixed with the issuer unless a prefix is set.',
   })
   readonly oidcUsernameClaim: string = 'sub';
 
@@ -278,7 +279,7 @@ export class AuthenticationOptions {
     name: 'authentication-token-webhook-config-file',
     type: 'string',
     unit: 'file',
-    usage: 'Client configuration of a server that is asked whose bearer token it is (TokenReview).',
+    usage: 'Client configuration of a server that checks bearer tokens (TokenReview).',
   })
   readonly authenticationTokenWebhookConfigFile: string | undefined = undefined;
 
@@ -304,7 +305,7 @@ export class AuthenticationOptions {
     unit: 'file',
     usage:
       'CA certificates in PEM: proxies with a client certificate signed by one of them are believed who a request is ' +
-      'from. Has to be another CA than that of --client-ca-file. Read again when it changes.',
+      'from. Must differ from the CA of --client-ca-file. Read again when it changes.',
   })
   @Check('proxyAuthority', proxyAuthorityProblem)
   readonly requestheaderClientCaFile: string | undefined = undefined;
@@ -349,7 +350,7 @@ export class AuthenticationOptions {
     name: 'requestheader-extra-headers-prefix',
     type: 'list',
     unit: 'names',
-    usage: 'Beginnings of headers in which a proxy sends extra fields of the user, such as X-Remote-Extra-.',
+    usage: 'Prefixes of headers in which a proxy sends extra fields of the user, such as X-Remote-Extra-.',
   })
   @Check('fieldPrefixes', fieldPrefixesProblem)
   readonly requestheaderExtraHeadersPrefix: readonly string[] = [];

@@ -2,7 +2,7 @@ import { IsIn, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** The ways to decide whether a request may go on. */
+/** The modes that decide whether a request is allowed. */
 const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
@@ -11,7 +11,7 @@ const webhookVersions = ['v1beta1', 'v1'] as const;
 
 type Siblings = Readonly<Record<string, unknown>>;
 
-/** The option that a mode can't do without. */
+/** The option that a mode requires. */
 const neededBy: readonly (readonly [AuthorizationMode, string, string])[] = [
   ['ABAC', 'authorizationPolicyFile', 'authorization-policy-file'],
   ['Webhook', 'authorizationWebhookConfigFile', 'authorization-webhook-config-file'],
@@ -20,28 +20,29 @@ const neededBy: readonly (readonly [AuthorizationMode, string, string])[] = [
 function modesProblem(values: readonly string[], all: Siblings): string | undefined {
   if (values.length === 0) return `needs at least one of ${authorizationModes.join(', ')}`;
   const unknown = values.filter((value) => !authorizationModes.some((mode) => mode === value));
-  if (unknown.length > 0) return `has no mode ${unknown.join(', ')}; there are ${authorizationModes.join(', ')}`;
+  if (unknown.length > 0)
+    return `names the unknown mode ${unknown.join(', ')}; choose from ${authorizationModes.join(', ')}`;
   if (new Set(values).size !== values.length) return 'names a mode twice';
   const [mode, , flag] =
     neededBy.find(([needing, property]) => values.includes(needing) && all[property] === undefined) ?? [];
   return mode === undefined ? undefined : `has the mode ${mode}, which needs --${flag} as well`;
 }
 
-/** A file that no mode reads would make an administrator believe that it is in force. */
+/** Refuses a file that no mode reads: the administrator would believe that it is in force. */
 function onlyWith(mode: AuthorizationMode): (value: string, all: Siblings) => string | undefined {
   return (_value, all) =>
     (all.authorizationMode as readonly string[]).includes(mode)
       ? undefined
-      : `is read by the mode ${mode} only, which --authorization-mode does not name`;
+      : `is only read by the mode ${mode}, which --authorization-mode does not name`;
 }
 
-/** What a request may do. */
+/** How requests are authorized. */
 export class AuthorizationOptions {
   @Flag({
     name: 'authorization-mode',
     type: 'list',
     unit: 'modes',
-    usage: `Ordered list of ${authorizationModes.join(', ')}; the first that decides counts.`,
+    usage: `Ordered list of ${authorizationModes.join(', ')}; the first one to decide counts.`,
   })
   @Check('modes', modesProblem)
   readonly authorizationMode: readonly AuthorizationMode[] = ['AlwaysAllow'];

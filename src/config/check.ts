@@ -1,6 +1,8 @@
 import { ValidateBy } from 'class-validator';
 
-/** Checks one option with a function that says what is wrong with the value, or undefined; `all` has the siblings. */
+/**
+ * Checks one option with a function that returns the problem with the value, or undefined; `all` has the other options.
+ */
 export function Check<Value>(
   name: string,
   problem: (value: Value, all: Readonly<Record<string, unknown>>) => string | undefined,

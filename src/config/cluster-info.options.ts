@@ -2,7 +2,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { serverProblem } from './pki.options.js';
 
-/** What joining nodes are told about the cluster. */
+/** The information about the cluster for joining nodes. */
 export class ClusterInfoOptions {
   @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'Where nodes reach the API.' })
   @Check('server', serverProblem)

@@ -13,7 +13,7 @@ function vendorProblem(text: string): string | undefined {
     : 'must be a DNS name such as k8s.io';
 }
 
-/** What all processes on one database have to agree on: names, ranges of Services, served versions. */
+/** The settings that all processes on one database must agree on: names, ranges of Services, served versions. */
 export class ClusterOptions {
   @Flag({
     name: 'service-cluster-ip-range',
@@ -59,7 +59,7 @@ export class ClusterOptions {
     unit: 'key[=true|false],...',
     usage:
       'Versions and resources to serve or not: api/all, api/ga, api/beta, api/alpha, v1, <group>/<version> or ' +
-      '<group>/<version>/<resource>. What is more special wins. Control loops work on everything stored regardless.',
+      '<group>/<version>/<resource>. The more specific key wins. Control loops work on everything stored regardless.',
   })
   @Check('runtimeConfig', runtimeConfigProblem)
   readonly runtimeConfig: readonly string[] = [];

@@ -35,7 +35,10 @@ describe('--controllers', () => {
   }
 
   it('knows all its names', () => {
-    assert.match(problems('--controllers=*,nosuch').join(), /has no control loop nosuch; there are .*csrsigning/);
+    assert.match(
+      problems('--controllers=*,nosuch').join(),
+      /names the unknown control loop nosuch; choose from .*csrsigning/,
+    );
   });
 });
 
@@ -43,7 +46,7 @@ describe('--cluster-signing', () => {
   it('needs both files of a pair', () => {
     for (const name of ['cluster-signing', 'cluster-signing-nodeagent-serving', 'cluster-signing-legacy-unknown']) {
       for (const file of ['cert', 'key']) {
-        assert.match(problems(`--${name}-${file}-file=a`).join(), /needs certificate and key file both/);
+        assert.match(problems(`--${name}-${file}-file=a`).join(), /needs both certificate and key file/);
       }
       assert.deepEqual(problems(`--${name}-cert-file=a`, `--${name}-key-file=b`), []);
     }

@@ -1,7 +1,7 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** The control loops by the name that `--controllers` knows, and whether they run unless switched off. */
+/** The control loops by their names in `--controllers`, and whether each runs by default. */
 export const controllerDefaults = {
   eventttl: true,
   namespace: true,
@@ -22,8 +22,8 @@ export type ControllerName = keyof typeof controllerDefaults;
 const controllerNames = Object.keys(controllerDefaults) as ControllerName[];
 
 /**
- * The loops that a list such as `*,bootstrapsigner,-csrcleaner` names: `*` stands for all that run by default, a dash
- * takes one out whatever else the list says.
+ * The loops that a list such as `*,bootstrapsigner,-csrcleaner` selects: `*` stands for all that run by default; a dash
+ * excludes a loop, whatever else the list says.
  */
 export function selectedControllers(list: readonly string[]): ReadonlySet<ControllerName> {
   const given = new Set(list);
@@ -39,19 +39,19 @@ function controllersProblem(list: readonly string[]): string | undefined {
   const unknown = list.filter((entry) => !known.has(entry));
   return unknown.length === 0
     ? undefined
-    : `has no control loop ${unknown.join(', ')}; there are ${controllerNames.join(', ')}`;
+    : `names the unknown control loop ${unknown.join(', ')}; choose from ${controllerNames.join(', ')}`;
 }
 
-/** Both files of a pair, or none. */
+/** Requires both files of a pair or neither. */
 function pairProblem(other: string) {
   return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
-    all[other] === undefined ? 'needs certificate and key file both' : undefined;
+    all[other] === undefined ? 'needs both certificate and key file' : undefined;
 }
 
 const minDurationMs = 600_000;
-const pairUsage = 'In place of the general one';
+const pairUsage = 'Replaces the general one';
 
-/** The loops of a controllers process, and what they sign certificates with. */
+/** The loops of a controllers process, and its authorities for signing certificates. */
 export class ControlLoopOptions {
   @Flag({
     name: 'controllers',
@@ -146,7 +146,7 @@ export class ControlLoopOptions {
     name: 'cluster-signing-legacy-unknown-cert-file',
     type: 'string',
     unit: 'file',
-    usage: `${pairUsage}: certificate of the authority for requests without a purpose that is known.`,
+    usage: `${pairUsage}: certificate of the authority for requests without a known purpose.`,
   })
   @Check('pair', pairProblem('clusterSigningLegacyUnknownKeyFile'))
   readonly clusterSigningLegacyUnknownCertFile: string | undefined = undefined;
@@ -176,7 +176,7 @@ export class ControlLoopOptions {
     unit: 'file',
     usage:
       "Certificates in PEM that clients inside the cluster check the API's certificate against. They go into secrets " +
-      'with tokens and into a ConfigMap of every namespace; without them neither is told any.',
+      'with tokens and into a ConfigMap of every namespace; without this option neither has any.',
   })
   readonly rootCaFile: string | undefined = undefined;
 }

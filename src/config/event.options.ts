@@ -1,10 +1,10 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** Ages of objects are told apart for a little longer than this (see `plinth.version_times`). */
+/** The database distinguishes the ages of objects for a little longer than this (see `plinth.version_times`). */
 const longestTtlMs = 30 * 86_400_000;
 
-/** What becomes of the events of the cluster. */
+/** How long events are kept. */
 export class EventOptions {
   @Flag({
     name: 'event-ttl',

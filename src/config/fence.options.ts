@@ -9,7 +9,7 @@ export class FenceOptions {
     name: 'bump',
     type: 'int',
     unit: 'versions',
-    usage: 'How far to go beyond the newest version in the database: more than was written since the backup.',
+    usage: 'How many versions to skip after the newest one in the database; must exceed the writes since the backup.',
   })
   @Min(1, range)
   @Max(1_000_000_000_000_000, range)
@@ -18,7 +18,7 @@ export class FenceOptions {
   @Flag({
     name: 'force',
     type: 'bool',
-    usage: 'Fence although servers are connected. They notice and go on; all their watches end.',
+    usage: 'Fence even while servers are connected. They notice and continue, but all their watches end.',
   })
   readonly force: boolean = false;
 }

@@ -1,7 +1,7 @@
 import { durationMilliseconds, formatDuration, parseDuration } from '../machinery/values/duration.js';
 import { ValueFormatError } from '../machinery/values/value-format-error.js';
 
-/** Reads a duration such as `1m0s`, `7d`, `250ms` or `0` as milliseconds; undefined when the text is none. */
+/** Reads a duration such as `1m0s`, `7d`, `250ms` or `0` as milliseconds; undefined when the text is not a duration. */
 export function parseFlagDuration(text: string): number | undefined {
   try {
     return durationMilliseconds(parseDuration(text, { days: true }));

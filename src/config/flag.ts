@@ -1,38 +1,38 @@
 import { formatFlagDuration, parseFlagDuration } from './flag-duration.js';
 
 /**
- * How the text of a flag is read: `duration` becomes milliseconds, `list` is split at commas and may be given several
- * times. A `bool` flag without `=value` means true.
+ * How the text of a flag is read. A `duration` becomes milliseconds; a `list` is split at commas and may be given
+ * several times; a `bool` flag without `=value` means true.
  */
 export type FlagType = 'string' | 'int' | 'number' | 'bool' | 'duration' | 'list';
 
-/** One option of the command line; its environment twin is `PLINTH_` and the name in capitals with underscores. */
+/** One option of the command line. Its environment variable is `PLINTH_` and the name in capitals with underscores. */
 export interface FlagDeclaration {
-  /** Without the dashes in front. */
+  /** The name without leading dashes. */
   readonly name: string;
   readonly type: FlagType;
   /** One or two sentences for `--help`. */
   readonly usage: string;
-  /** What the value is, shown in `--help` in place of the type: `file`, `seconds`, `host:port`. */
+  /** The unit of the value, shown in `--help` in place of the type: `file`, `seconds`, `host:port`. */
   readonly unit?: string;
-  /** One letter, for a form with a single dash. */
+  /** A one-letter form, with a single dash. */
   readonly short?: string;
-  /** The value never appears in messages. */
+  /** The value must never appear in messages. */
   readonly secret?: boolean;
 }
 
-/** A declaration bound to the property that carries its value. */
+/** A declaration and the property that holds its value. */
 export interface BoundFlag extends FlagDeclaration {
   readonly property: string;
   readonly environment: string;
 }
 
-/** A class of options: property initialisers are the defaults. */
+/** A class of options; its property initialisers are the defaults. */
 export type OptionsClass<T extends object = object> = new () => T;
 
 const flagsByPrototype = new WeakMap<object, BoundFlag[]>();
 
-/** Makes a property of an options class a flag. */
+/** Turns a property of an options class into a flag. */
 export function Flag(declaration: FlagDeclaration): PropertyDecorator {
   return (prototype, property) => {
     let flags = flagsByPrototype.get(prototype);
@@ -44,7 +44,7 @@ export function Flag(declaration: FlagDeclaration): PropertyDecorator {
   };
 }
 
-/** The flags of an options class in the order of their declaration. */
+/** The flags of an options class in the order of declaration. */
 export function flagsOf(optionsClass: OptionsClass): readonly BoundFlag[] {
   return flagsByPrototype.get(optionsClass.prototype as object) ?? [];
 }
@@ -54,13 +54,13 @@ function environmentName(flagName: string): string {
   return `PLINTH_${flagName.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** What reading a flag's text gives: its value, or what is wrong with the text. */
+/** The result of reading a flag's text: its value, or the problem with the text. */
 export type FlagReading = { readonly value: unknown } | { readonly problem: string };
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
-/** Reads the text of a flag by its type. Texts of a list given several times are appended to each other. */
+/** Reads the text of a flag by its type. Repeated lists are concatenated. */
 export function readFlagValue(flag: FlagDeclaration, texts: readonly string[]): FlagReading {
   const text = texts.at(-1) ?? '';
   switch (flag.type) {
@@ -86,7 +86,7 @@ export function readFlagValue(flag: FlagDeclaration, texts: readonly string[]): 
   }
 }
 
-/** The text that would give this value, for `--help`; the empty string for an unset option. */
+/** The text that would give this value, for `--help`; empty for an unset option. */
 export function showFlagValue(flag: FlagDeclaration, value: unknown): string {
   if (value === undefined) return '';
   if (flag.type === 'duration') return formatFlagDuration(value as number);

@@ -21,7 +21,7 @@ const groupTitles: Readonly<Record<string, string>> = {
 const textColumn = 8;
 const width = 110;
 
-/** The flags of a subcommand for `--help`, grouped by concern, each with default and environment variable. */
+/** The flags of a subcommand for `--help`, grouped by concern, each with its default and environment variable. */
 export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<string, unknown>> = {}): string {
   const sections: string[] = [];
   for (const [name, optionsClass] of Object.entries(groups)) {

@@ -7,14 +7,14 @@ const logFormats = ['text', 'json'] as const;
 export type LogLevel = (typeof logLevels)[number];
 export type LogFormat = (typeof logFormats)[number];
 
-/** What is logged to standard error, and how. */
+/** The level and format of the log on standard error. */
 export class LoggingOptions {
   @Flag({
     name: 'log-level',
     short: 'v',
     type: 'string',
     unit: 'level',
-    usage: `Least important messages to log: ${logLevels.join(', ')}.`,
+    usage: `Lowest level of messages to log: ${logLevels.join(', ')}.`,
   })
   @IsIn(logLevels, { message: `must be one of ${logLevels.join(', ')}` })
   readonly logLevel: LogLevel = 'info';
@@ -23,7 +23,7 @@ export class LoggingOptions {
     name: 'log-format',
     type: 'string',
     unit: 'format',
-    usage: `Form of a log line: ${logFormats.join(' or ')}.`,
+    usage: `Format of a log line: ${logFormats.join(' or ')}.`,
   })
   @IsIn(logFormats, { message: `must be one of ${logFormats.join(', ')}` })
   readonly logFormat: LogFormat = 'text';

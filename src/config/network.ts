@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 export interface AddressRange {
   readonly family: 4 | 6;
   readonly first: bigint;
-  /** Leading bits that all addresses of the range share. */
+  /** The number of leading bits that all addresses of the range share. */
   readonly prefix: number;
 }
 
@@ -13,7 +13,7 @@ export interface PortRange {
   readonly last: number;
 }
 
-/** Reads `10.0.0.0/16` or `fd00::/112`; bits behind the prefix are dropped. Undefined when the text is no range. */
+/** Reads `10.0.0.0/16` or `fd00::/112`; bits after the prefix are dropped. Undefined when the text is not a range. */
 export function parseCidr(text: string): AddressRange | undefined {
   const match = /^([^/%]+)\/(\d{1,3})$/.exec(text);
   const address = match?.[1] ?? '';
@@ -26,16 +26,16 @@ export function parseCidr(text: string): AddressRange | undefined {
   return { family: family === 4 ? 4 : 6, first: (addressToNumber(address, family) >> host) << host, prefix };
 }
 
-/** The address `offset` places behind the start of a range, as text. */
+/** The address at `offset` from the start of a range, as text. */
 export function addressAt(range: AddressRange, offset: bigint): string {
   const value = range.first + offset;
   if (range.family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
   const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 65535n).toString(16));
-  // The URL parser knows the canonical short form of IPv6.
+  // The URL parser produces the canonical short form of IPv6.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
-/** Reads `30000-32767`; undefined when the text is no range of ports. */
+/** Reads `30000-32767`; undefined when the text is not a range of ports. */
 export function parsePortRange(text: string): PortRange | undefined {
   const match = /^(\d{1,5})-(\d{1,5})$/.exec(text);
   if (match === null) return undefined;
@@ -53,7 +53,7 @@ function addressToNumber(address: string, family: number): bigint {
   return [...front, ...zeros, ...back].reduce((sum, part) => (sum << 16n) | BigInt(`0x${part}`), 0n);
 }
 
-/** One spelling per address, so that addresses can be compared as text: `0:0:0:0:0:0:0:1` -> `::1`. */
+/** Returns the canonical spelling of an address, so addresses can be compared as text: `0:0:0:0:0:0:0:1` -> `::1`. */
 export function canonicalAddress(address: string): string {
   const family = isIP(address);
   if (family === 0) return address;

@@ -5,12 +5,13 @@ import { ClusterOptions } from './cluster.options.js';
 import type { OptionGroups, ParsedOptions } from './parse-options.js';
 
 /**
- * What the process was told. Every class of options is the token of its own object, so that a provider asks for the
- * concern it depends on and sees no other. The vendor's names follow from them; the clock is that of the system.
+ * The options of the process. Every options class is the token of its own object, so a provider injects only the
+ * options it depends on. The module also provides the vendor's names, which follow from the options, and the system's
+ * clock.
  */
 @Module({})
 export class OptionsModule {
-  /** @param groups the classes of `options`; objects that came from another process are no instances of them */
+  /** @param groups the classes of `options`; objects from another process are not instances of them */
   static of<Groups extends OptionGroups>(groups: Groups, options: ParsedOptions<Groups>): DynamicModule {
     const providers: Provider[] = Object.entries(groups).map(([name, optionsClass]) => ({
       provide: optionsClass,

@@ -2,7 +2,7 @@ import { Validator } from 'class-validator';
 import { type BoundFlag, flagsOf, type OptionsClass, readFlagValue } from './flag.js';
 import { nearest } from './suggest.js';
 
-/** What is wrong with the command line or the environment: every problem, one per line. */
+/** All problems with the command line and the environment, one per line. */
 export class OptionsError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -10,34 +10,34 @@ export class OptionsError extends Error {
   }
 }
 
-/** Named classes of options, one per concern. */
+/** Options classes by name, one per concern. */
 export type OptionGroups = Readonly<Record<string, OptionsClass>>;
 
-/** One frozen object of options per concern. */
+/** One frozen options object per concern. */
 export type ParsedOptions<Groups extends OptionGroups> = {
   readonly [Name in keyof Groups]: Readonly<InstanceType<Groups[Name]>>;
 };
 
 export interface ParseRequest<Groups extends OptionGroups> {
   readonly groups: Groups;
-  /** Arguments behind the subcommand. */
+  /** The arguments after the subcommand. */
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Defaults by flag name that differ from the declared ones. */
+  /** Defaults by flag name, replacing the declared ones. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
 interface Given {
   readonly texts: string[];
-  /** How the user spelled where the value comes from, for messages. */
+  /** The flag or variable as the user spelled it, for messages. */
   readonly source: string;
 }
 
 /**
- * Reads flags, then environment variables for flags not given, then defaults, and checks them. An empty environment
- * variable counts as not given.
+ * Reads flags, then environment variables for missing flags, then defaults, and checks them. An empty environment
+ * variable counts as missing.
  *
- * @throws OptionsError with all problems at once; values of secret flags are never part of it.
+ * @throws OptionsError with all problems at once; it never contains values of secret flags.
  */
 export function parseOptions<Groups extends OptionGroups>(request: ParseRequest<Groups>): ParsedOptions<Groups> {
   const flags = Object.values(request.groups).flatMap(flagsOf);
@@ -57,7 +57,7 @@ export function parseOptions<Groups extends OptionGroups>(request: ParseRequest<
   return parsed as ParsedOptions<Groups>;
 }
 
-/** The flag names that the command line or the environment sets. */
+/** The names of the flags that the command line or the environment sets. */
 export function givenFlags(request: ParseRequest<OptionGroups>): ReadonlySet<string> {
   const flags = Object.values(request.groups).flatMap(flagsOf);
   const given = new Set(readArguments(flags, request.argv, []).keys());
@@ -86,7 +86,7 @@ function readArguments(flags: readonly BoundFlag[], argv: readonly string[], pro
     if (flag === undefined) {
       const meant = nearest(spelling, bySpelling.keys());
       problems.push(`unknown flag ${spelling}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
-      // The word behind an unknown flag is most likely its value: one mistake, one message.
+      // The word after an unknown flag is most likely its value: report one mistake once.
       if (equals < 0 && isValue(argv[index + 1])) index++;
       continue;
     }
@@ -137,7 +137,7 @@ function buildOptions(
       problems.push(describe(flag, input, reading.problem));
       unreadable.add(flag.property);
     } else {
-      // An optional text set to nothing is an unset one.
+      // An optional string set to nothing counts as unset.
       const unset = reading.value === '' && values[flag.property] === undefined;
       values[flag.property] = unset ? undefined : reading.value;
     }

@@ -5,7 +5,7 @@ import { serviceRangeProblem } from './service-range.js';
 
 const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
 
-/** What is wrong with the address of a server, or undefined. */
+/** The problem with a server's address, or undefined. */
 export function serverProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === 'https:' ? undefined : 'must be a URL such as https://api.example.com:6443';
@@ -16,7 +16,7 @@ function namesProblem(names: readonly string[]): string | undefined {
   return wrong.length === 0 ? undefined : `has no DNS name or IP address in ${wrong.join(', ')}`;
 }
 
-/** Certificates that are made once and handed to the processes that serve. */
+/** Certificates that are made once and handed to the serving processes. */
 export class PkiOptions {
   @Flag({
     name: 'cert-dir',
@@ -24,7 +24,7 @@ export class PkiOptions {
     unit: 'folder',
     usage:
       'Where to put ca.crt, apiserver.crt, admin.crt, front-proxy-ca.crt, their keys, service-account.key and ' +
-      'admin.kubeconfig. What is still good is kept, and what others made is never overwritten.',
+      'admin.kubeconfig. Files that are still valid are kept; files that others made are never overwritten.',
   })
   readonly certDir: string = '.plinth/pki';
 

@@ -71,7 +71,7 @@ describe('--runtime-config', () => {
     assert.deepEqual(problemsOf(text), [
       `--runtime-config ${text}: v1 must be true or false; ` +
         ['apps', 'api/gamma', '/v1', 'apps/v1/a/b', 'Apps/v1', '', 'v1x']
-          .map((key) => `${JSON.stringify(key)} is no key such as api/beta, v1 or <group>/<version>`)
+          .map((key) => `${JSON.stringify(key)} is not a key such as api/beta, v1 or <group>/<version>`)
           .join('; '),
     ]);
     assert.deepEqual(problemsOf('api/all=false'), [

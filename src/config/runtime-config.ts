@@ -1,6 +1,6 @@
 import type { GroupVersionResource } from '../machinery/group-version.js';
 
-/** Versions by how stable their name says they are; the order in which the keys below apply. */
+/** Versions by the stability that their names express, in the order in which the keys below apply. */
 const stabilityPatterns = {
   'api/ga': /^v\d+$/,
   'api/beta': /^v\d+beta\d+$/,
@@ -8,7 +8,7 @@ const stabilityPatterns = {
 } as const;
 const stabilityKeys = Object.keys(stabilityPatterns) as (keyof typeof stabilityPatterns)[];
 
-/** Accepted because old command lines have it; nothing has been served that it could switch. */
+/** Accepted because old command lines contain it. No served version has ever depended on it. */
 const legacyKey = 'api/legacy';
 const generalKeys: ReadonlySet<string> = new Set(['api/all', ...stabilityKeys, legacyKey]);
 
@@ -19,15 +19,15 @@ const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const keyPattern = new RegExp(`^(${label}(\\.${label})*/)?${version}(/[a-z0-9]+)?$`);
 
 /**
- * Which versions and resources are served, as `--runtime-config` says it: pairs `key[=value]` where the key is
- * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` for the core group) or one resource of it,
- * `<group>/<version>/<resource>`. What is more special wins, whatever the order; of two equal keys the later one. Alpha
- * versions are off unless they are switched on.
+ * The served versions and resources, as `--runtime-config` selects them: pairs `key[=value]` where the key is
+ * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` for the core group) or one of its resources,
+ * `<group>/<version>/<resource>`. The more specific key wins, whatever the order; of equal keys, the later one. Alpha
+ * versions are off unless switched on.
  */
 export class RuntimeConfig {
   private constructor(private readonly settings: ReadonlyMap<string, boolean>) {}
 
-  /** @param pairs checked by {@link runtimeConfigProblem} before; pairs that make no sense are left out. */
+  /** @param pairs already checked by {@link runtimeConfigProblem}; invalid pairs are skipped. */
   static of(pairs: readonly string[]): RuntimeConfig {
     const settings = new Map<string, boolean>();
     for (const pair of pairs) {
@@ -37,7 +37,7 @@ export class RuntimeConfig {
     return new RuntimeConfig(settings);
   }
 
-  /** Whether a resource is to be served under a version. */
+  /** Whether a resource is served under a version. */
   readonly isServed = ({ group, version, resource }: GroupVersionResource): boolean => {
     const versionKey = group === '' ? version : `${group}/${version}`;
     return this.settings.get(`${versionKey}/${resource}`) ?? this.settings.get(versionKey) ?? this.byStability(version);
@@ -49,7 +49,7 @@ export class RuntimeConfig {
     return own ?? this.settings.get('api/all') ?? key !== 'api/alpha';
   }
 
-  /** One text for each key that names nothing this server has. */
+  /** One message for each key that matches no version or resource of this server. */
   unknownKeys(known: readonly GroupVersionResource[]): string[] {
     const keys = new Set<string>();
     for (const { group, version, resource } of known) {
@@ -60,20 +60,20 @@ export class RuntimeConfig {
     return own.map((key) => `--runtime-config ${key}: no such version or resource`);
   }
 
-  /** What the administrator should know although it is no error. */
+  /** Warnings for the administrator. */
   warnings(): string[] {
     if (!this.settings.has(legacyKey)) return [];
     return [`--runtime-config ${legacyKey} is deprecated and has no effect; name the version instead`];
   }
 }
 
-/** What is wrong with the form of one or more pairs; undefined when nothing is. */
+/** The problem with the form of one or more pairs; undefined when there is none. */
 export function runtimeConfigProblem(pairs: readonly string[]): string | undefined {
   const problems: string[] = [];
   for (const pair of pairs) {
     const { key, value } = readPair(pair);
     if (!generalKeys.has(key) && !keyPattern.test(key)) {
-      problems.push(`${JSON.stringify(key)} is no key such as api/beta, v1 or <group>/<version>`);
+      problems.push(`${JSON.stringify(key)} is not a key such as api/beta, v1 or <group>/<version>`);
     } else if (value === undefined) problems.push(`${key} must be true or false`);
   }
   const settings = new Map(pairs.map(readPair).map(({ key, value }) => [key, value]));
@@ -85,7 +85,7 @@ function readPair(pair: string): { key: string; value: boolean | undefined } {
   const equals = pair.indexOf('=');
   const key = (equals < 0 ? pair : pair.slice(0, equals)).trim();
   const text = equals < 0 ? '' : pair.slice(equals + 1).trim();
-  // Nothing behind the sign means true as well.
+  // A key without a value means true as well.
   if (trueTexts.has(text.toLowerCase())) return { key, value: true };
   return { key, value: falseTexts.has(text.toLowerCase()) ? false : undefined };
 }

@@ -3,7 +3,7 @@ import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** Where and with which certificate the API is served. */
+/** The address and the certificate under which the API is served. */
 export class SecureServingOptions {
   @Flag({ name: 'bind-address', type: 'string', unit: 'ip', usage: 'Address to listen on.' })
   @Check<string>('ip', (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined))
@@ -14,7 +14,7 @@ export class SecureServingOptions {
     type: 'string',
     unit: 'ip',
     usage:
-      'Address under which others reach this process, told in Endpoints default/kubernetes. Default: --bind-address, or ' +
+      'Address under which others reach this process, published in Endpoints default/kubernetes. Default: --bind-address, or ' +
       "the host's address when that is loopback or all addresses.",
   })
   @Check<string>('ip', (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined))

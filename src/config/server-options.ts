@@ -10,7 +10,7 @@ import type { ParsedOptions } from './parse-options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
 import { StorageOptions } from './storage.options.js';
 
-/** Concerns of a process that serves the API. */
+/** The options of a process that serves the API, by concern. */
 export const serverOptionGroups = {
   secureServing: SecureServingOptions,
   storage: StorageOptions,
@@ -22,15 +22,15 @@ export const serverOptionGroups = {
   logging: LoggingOptions,
 } as const;
 
-/** Concerns of a process that runs the control loops. */
+/** The options of a process that runs the control loops, by concern. */
 export const controllerOptionGroups = { controllers: ControlLoopOptions, events: EventOptions } as const;
 
-/** What the control loops are told, wherever they run. */
+/** The options of the control loops, wherever they run. */
 export type ControllersSettings = ParsedOptions<typeof controllerOptionGroups>;
 
 type Parsed = ParsedOptions<typeof serverOptionGroups>;
 
-/** Everything a serving process is told, complete: the database and the serving certificate are settled. */
+/** The complete options of a serving process, with the database and the serving certificate resolved. */
 export interface ServerOptions extends Omit<Parsed, 'secureServing' | 'storage'> {
   readonly secureServing: Parsed['secureServing'] & {
     readonly tlsCertFile: string;

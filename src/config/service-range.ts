@@ -1,6 +1,6 @@
 import { parseCidr } from './network.js';
 
-/** What is wrong with a range for Service addresses, or undefined. Allocation keeps up to 2^20 addresses in mind. */
+/** The problem with a range for Service addresses, or undefined. Allocation supports at most 2^20 addresses. */
 export function serviceRangeProblem(text: string): string | undefined {
   const range = parseCidr(text);
   if (range === undefined) return 'must be an address range such as 10.0.0.0/16';

@@ -9,7 +9,9 @@ const leastCacheBytes = 1_048_576;
 const urlStart = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 const usableTargets: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
 
-/** Never repeats any of the value: it may hold a password. */
+/**
+ * The problem with a database URL, or undefined. The message contains nothing of the value, which may hold a password.
+ */
 function databaseUrlProblem(value: string): string | undefined {
   const [, start = '', hosts = '', rest = ''] = urlStart.exec(value) ?? [];
   const wellFormed = start !== '' && hosts.split(',').every((host) => URL.canParse(start + host + rest));
@@ -29,7 +31,7 @@ export class StorageOptions {
     unit: 'url',
     usage:
       'PostgreSQL database (version 14 or newer), as postgresql://user:password@host:5432/database. ' +
-      'Of several hosts (host1:5432,host2:5432) the one that is no standby is used.',
+      'Of several hosts (host1:5432,host2:5432) the primary is used.',
     secret: true,
   })
   @Check('databaseUrl', databaseUrlProblem)
@@ -67,7 +69,7 @@ export class StorageOptions {
     name: 'watch-cache',
     type: 'bool',
     usage:
-      'Keep the objects of resources that are listed or watched in memory. Without, everything is read from the database.',
+      'Keep the objects of resources that are listed or watched in memory. Otherwise everything is read from the database.',
   })
   readonly watchCache: boolean = true;
 

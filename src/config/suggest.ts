@@ -1,6 +1,6 @@
-/** The candidate that a misspelt word most likely means; undefined when none is near. */
+/** The candidate that a misspelt word most likely means; undefined when none is similar. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // Up to a third of the letters may be wrong.
+  // Up to a third of the letters may differ.
   let best = Math.floor(word.length / 3) + 1;
   let found: string | undefined;
   for (const candidate of candidates) {
@@ -13,7 +13,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return found;
 }
 
-/** Letters to put in, to take out or to replace, two swapped neighbours counting as one. */
+/** The number of letters to insert, remove or replace; swapping two neighbours counts as one. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,17 +1,18 @@
 /** Limits of a {@link FairQueue}. */
 export interface FairQueueLimits {
-  /** Under way at once, and of one owner. */
+  /** Jobs that run at once, in total and per owner. */
   readonly running: number;
   readonly runningOfOwner: number;
-  /** Waiting, and of one owner. */
+  /** Jobs that wait, in total and per owner. */
   readonly waiting: number;
   readonly waitingOfOwner: number;
-  /** Any number of jobs of this owner wait, and take nobody's place. */
+  /** This owner may have any number of waiting jobs; they don't count against the total. */
   readonly unlimitedOwner?: string;
 }
 
 /**
- * Jobs of several owners that take turns: whoever brings many waits for his own, and can't fill the queue for others.
+ * A queue in which the owners of jobs take turns: an owner with many jobs delays only their own, and can't fill the
+ * queue for others.
  */
 export class FairQueue<Job> {
   private readonly waiting = new Map<string, Job[]>();
@@ -21,7 +22,7 @@ export class FairQueue<Job> {
 
   constructor(private readonly limits: FairQueueLimits) {}
 
-  /** False when there is no room. */
+  /** Adds a job; false when the queue is full. */
   add(owner: string, job: Job): boolean {
     const own = this.waiting.get(owner) ?? [];
     const { waiting, waitingOfOwner, unlimitedOwner } = this.limits;
@@ -35,14 +36,14 @@ export class FairQueue<Job> {
     return true;
   }
 
-  /** The job whose turn it is, which runs from now on; undefined when none may. */
+  /** Starts the job whose turn it is; undefined when none may start. */
   next(): { readonly owner: string; readonly job: Job } | undefined {
     if (this.runningCount >= this.limits.running) return undefined;
     for (const [owner, jobs] of this.waiting) {
       const underWay = this.running.get(owner) ?? 0;
       if (underWay >= this.limits.runningOfOwner) continue;
       const job = jobs.shift() as Job;
-      // To the end of the line, or out of it.
+      // Moves the owner to the end of the line, or out of it.
       this.waiting.delete(owner);
       if (jobs.length > 0) this.waiting.set(owner, jobs);
       this.waitingCount--;
@@ -53,7 +54,7 @@ export class FairQueue<Job> {
     return undefined;
   }
 
-  /** A job of the owner has ended. */
+  /** Records that a job of the owner has ended. */
   done(owner: string): void {
     const underWay = (this.running.get(owner) ?? 0) - 1;
     if (underWay > 0) this.running.set(owner, underWay);
@@ -61,7 +62,7 @@ export class FairQueue<Job> {
     this.runningCount--;
   }
 
-  /** Takes a job out that still waits; false when it does not. */
+  /** Removes a waiting job; false when it is not waiting. */
   remove(owner: string, job: Job): boolean {
     const jobs = this.waiting.get(owner);
     const index = jobs?.indexOf(job) ?? -1;

@@ -5,7 +5,7 @@ import type { HttpRequestContext } from '../endpoints/request-info/http-request-
 import type { UserInfo } from '../machinery/request-context.js';
 import type { LargeLane } from './large-lane.js';
 
-/** Of one connection, not of the request; or set anew for the other one. */
+/** Headers that belong to the connection or that are set anew for the other thread. */
 const ownFields: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -15,10 +15,10 @@ const ownFields: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Written at once to the connection. */
+/** Bytes written to the connection at once. */
 const sliceBytes = 256 * 1024;
 
-/** Has a request answered in the other thread and writes its answer. The body is as it was read, if it was. */
+/** Has a request answered by the other thread and writes the answer. Passes the body along if it was read. */
 export async function forward(
   lane: LargeLane,
   context: HttpRequestContext,
@@ -29,9 +29,9 @@ export async function forward(
   for (const [name, value] of Object.entries(request.raw.headers)) {
     if (value !== undefined && !name.startsWith(':') && !ownFields.has(name)) headers[name] = value;
   }
-  // Without one, the other side would make up its own.
+  // Without this header, the other thread would make up its own.
   headers['user-agent'] = context.userAgent;
-  // The context has put another one in its place.
+  // The context has replaced the original header.
   if (context.contentType !== undefined) headers['content-type'] = context.contentType;
   const answer = await lane.answer(
     {
@@ -46,7 +46,7 @@ export async function forward(
   );
   if (reply.sent) return;
   const given = Object.entries(answer.headers).filter(([name]) => !ownFields.has(name));
-  // A HEAD has no body, and tells the length of one only where it is known.
+  // A HEAD has no body. Its length is reported only if it is known.
   const length = request.method === 'HEAD' ? answer.headers['content-length'] : answer.body.length;
   const known = length === undefined ? {} : { 'content-length': length };
   const all = { ...reply.getHeaders(), ...Object.fromEntries(given), ...known };

@@ -3,16 +3,16 @@ import type { FastifyRequest } from 'fastify';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import type { LaneRequest } from './lane-messages.js';
 
-/** Set on every request in the thread, whatever its client sent under the name. */
+/** Set on every request in the thread, replacing any header that a client sent under this name. */
 export const idHeader = 'x-plinth-lane';
 
-/** Binds a request to the user that the process found out, which also has decided that it may be made. */
+/** Binds a request to the user whom the process has authenticated. The process has authorized the request, too. */
 @Injectable()
 export class ForwardedGuard implements CanActivate {
   private readonly requests = new Map<string, { readonly request: LaneRequest; readonly left: AbortSignal }>();
   private lastId = 0;
 
-  /** `left` ends the request as the leaving of a client does. */
+  /** Registers a request; `left` ends it, as when a client leaves. */
   enter(request: LaneRequest, left: AbortSignal): string {
     const id = String(++this.lastId);
     this.requests.set(id, { request, left });

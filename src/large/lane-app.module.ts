@@ -24,12 +24,12 @@ import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { ForwardedGuard } from './forwarded.guard.js';
 import type { LaneSettings, LaneTarget } from './lane-messages.js';
 
-/** Asks the process of the thread. */
+/** Calls the process of the thread. */
 export type LaneCall = (target: LaneTarget, method: string, args: readonly unknown[]) => Promise<unknown>;
 
 /**
- * The program as it answers requests about objects, in a thread: storage, decisions about access, tokens and namespaces
- * are those of its process, asked by messages. Who sends a request is known already.
+ * The program in a thread, as far as it answers requests for objects. Storage, authorization, tokens and namespaces are
+ * those of its process, which it asks by messages. Requests arrive authenticated.
  */
 @Module({
   providers: [
@@ -55,7 +55,7 @@ export class LaneAppModule {
   }
 }
 
-/** In the place of all the modules of a serving process: what is asked of it, and what the thread has itself. */
+/** Replaces the modules of a serving process with calls to it, and with the parts that the thread has itself. */
 @Module({})
 class RemoteProcessModule {
   static of(settings: LaneSettings, storage: Storage, call: LaneCall): DynamicModule {

@@ -2,10 +2,10 @@ import { StatusError } from '../machinery/status-error.js';
 import { StorageError, type StorageErrorCode } from '../storage/storage.errors.js';
 import type { LaneError } from './lane-messages.js';
 
-/** Thrown in the place of what a function in the thread threw. */
+/** Stands for the error that a function in the thread threw. */
 export class ThrownInThread extends Error {}
 
-/** An error as it is sent to the other side. */
+/** Packs an error for sending to the other thread. */
 export function packError(error: unknown): LaneError {
   if (error instanceof ThrownInThread) return { kind: 'own' };
   if (error instanceof StorageError) {
@@ -24,7 +24,7 @@ export function packError(error: unknown): LaneError {
   return { kind: 'fault', message: error instanceof Error ? error.message : String(error) };
 }
 
-/** The error that was packed. */
+/** Unpacks a received error. */
 export function unpackError(error: LaneError): Error {
   switch (error.kind) {
     case 'storage':

@@ -14,10 +14,10 @@ import type {
 import { packError, ThrownInThread } from './lane-errors.js';
 import { type FromThread, type LaneTarget, laneTargets, type ToThread } from './lane-messages.js';
 
-/** Characters of one page of a list that goes to the thread: copying it takes time here. */
+/** Characters of a list page that go to the thread at once: copying them takes time in this process. */
 const mostPageCharacters = 4 * 2 ** 20;
 
-/** What the thread may ask for. */
+/** The parts of the process that the thread may call. */
 export interface LaneParts {
   readonly storage: Storage;
   readonly authorizer: Authorizer;
@@ -28,7 +28,7 @@ export interface LaneParts {
   readonly namespaces: Pick<NamespaceLister, 'state'>;
 }
 
-/** Answers what one thread asks its process for. */
+/** Answers the calls of one thread. */
 export class LaneHost {
   private readonly decisions = new Map<number, (decision: UpdateDecision | undefined) => void>();
   private readonly failures = new Set<(error: Error) => void>();
@@ -38,13 +38,13 @@ export class LaneHost {
     private readonly thread: Pick<Worker, 'postMessage'>,
   ) {}
 
-  /** Takes a question or a decision of the thread. */
+  /** Receives a call or a decision from the thread. */
   receive(message: FromThread): void {
     if (message.type === 'decided') this.decisions.get(message.id)?.(message.decision);
     else if (message.type === 'call') void this.answer(message);
   }
 
-  /** The thread has ended: it decides nothing any more. */
+  /** The thread has ended: it will make no more decisions. */
   fail(error: Error): void {
     for (const reject of [...this.failures]) reject(error);
   }
@@ -72,7 +72,7 @@ export class LaneHost {
     }
     if (target === 'storage' && method === 'list') return this.list(args[0] as ListQuery);
     const object = this.parts[target] as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
-    // Nothing that is asked here is ended early: the request ends it.
+    // A call is not aborted by itself: it ends with its request.
     const given = target === 'tokens' ? [...args, new AbortController().signal] : args;
     return object[method]?.(...given);
   }

@@ -7,7 +7,7 @@ import type { StatusDetails, StatusReason } from '../machinery/status-error.js';
 import type { StorageErrorDetails } from '../storage/storage.errors.js';
 import type { StoredObject, UpdateDecision } from '../storage/storage.interface.js';
 
-/** What the thread needs to know to answer as its process would. */
+/** The settings that the thread needs to answer as its process would. */
 export interface LaneSettings {
   readonly cluster: ClusterOptions;
   readonly admission: AdmissionOptions;
@@ -16,11 +16,11 @@ export interface LaneSettings {
   readonly maxBodyBytes: number;
   readonly listPageSize: number;
   readonly deleteCollectionWorkers: number;
-  /** Of the issuer of tokens; undefined: this process has none. */
+  /** The token issuer's settings; undefined when this process has none. */
   readonly issuer: { readonly audiences: readonly string[]; readonly maxExpirationSeconds?: number } | undefined;
 }
 
-/** A request that was authenticated and authorized already. */
+/** A request that is already authenticated and authorized. */
 export interface LaneRequest {
   readonly method: string;
   readonly url: string;
@@ -36,7 +36,7 @@ export interface LaneAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Errors in a form that can be sent; others are faults of our own. */
+/** Errors in a form that can be sent. Any other error is a fault of our own. */
 export type LaneError =
   | { readonly kind: 'storage'; readonly code: string; readonly message: string; readonly details: StorageErrorDetails }
   | {
@@ -48,17 +48,17 @@ export type LaneError =
       readonly continueToken: string | undefined;
     }
   | { readonly kind: 'fault'; readonly message: string }
-  /** The thread knows it: its own function threw. */
+  /** The thread's own function threw; the thread still has the error. */
   | { readonly kind: 'own' };
 
-/** What the thread asks its process for. */
+/** The parts of the process that the thread calls. */
 export const laneTargets = ['storage', 'authorizer', 'rules', 'tokens', 'issuer', 'namespaces'] as const;
 export type LaneTarget = (typeof laneTargets)[number];
 
 export type ToThread =
   | { readonly type: 'request'; readonly id: number; readonly request: LaneRequest }
   | { readonly type: 'event'; readonly id: number; readonly event: LargeEvent }
-  /** Nobody waits for the answer to a request any more. */
+  /** No client waits for the answer to this request any longer. */
   | { readonly type: 'left'; readonly id: number }
   | { readonly type: 'returned'; readonly id: number; readonly value: unknown }
   | { readonly type: 'threw'; readonly id: number; readonly error: LaneError }
@@ -76,5 +76,5 @@ export type FromThread =
       readonly method: string;
       readonly args: readonly unknown[];
     }
-  /** What an update function decided; undefined when it threw. */
+  /** The decision of an update function; undefined when it threw. */
   | { readonly type: 'decided'; readonly id: number; readonly decision: UpdateDecision | undefined };

@@ -14,18 +14,18 @@ import { ForwardedGuard, idHeader } from './forwarded.guard.js';
 import { LaneAppModule, type LaneCall } from './lane-app.module.js';
 import type { LaneAnswer, LaneRequest, LaneSettings } from './lane-messages.js';
 
-/** The process gives a request up before this. */
+/** The process gives up on a request before this time. */
 const requestTimeoutMs = 600_000;
 
 /** Answers requests without listening. */
 export interface LaneServer {
-  /** `left` is aborted when nobody waits for the answer any more. */
+  /** `left` is aborted when no client waits for the answer any longer. */
   answer(request: LaneRequest, left: AbortSignal): Promise<LaneAnswer>;
-  /** The bytes of an event of a watch. */
+  /** Encodes an event of a watch. */
   encode(event: LargeEvent): Uint8Array<ArrayBuffer>;
 }
 
-/** The program as it answers requests, with storage and decisions about access left to another thread. */
+/** Builds the program as it answers requests, with storage and authorization left to another thread. */
 export async function buildLaneServer(settings: LaneSettings, storage: Storage, call: LaneCall): Promise<LaneServer> {
   const logger = new Logger(settings.logging.logLevel, settings.logging.logFormat);
   const answerFailed: StatusFilter['answer'] = (...failed) => app.get(StatusFilter).answer(...failed);

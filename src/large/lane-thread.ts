@@ -8,9 +8,7 @@ import type { FromThread, LaneRequest, LaneSettings, LaneTarget, ToThread } from
 import { buildLaneServer } from './lane-server.js';
 import { RemoteStorage } from './remote-storage.js';
 
-/*
- * The other thread: the same program over the storage of its process, for requests that would hold up all others.
- */
+/* The other thread: the same program on the storage of its process, for requests that would hold up all others. */
 
 const port = parentPort;
 if (port === null) throw new Error('this is the entry of a thread');
@@ -24,9 +22,9 @@ type Decide = (current: StoredObject | undefined) => Promise<UpdateDecision | un
 
 const calls = new Map<number, Pending>();
 const decisions = new Map<number, Decide>();
-/** By the number of the request: aborted when nobody waits for its answer any more. */
+/** By request number: aborted when no client waits for the answer any longer. */
 const requests = new Map<number, AbortController>();
-/** That of the request that something is done for. */
+/** The signal of the request being worked on. */
 const leaving = new AsyncLocalStorage<AbortSignal>();
 let lastId = 0;
 

@@ -7,11 +7,11 @@ import { LaneHost, type LaneParts } from './lane-host.js';
 import type { FromThread, LaneAnswer, LaneRequest, LaneSettings, ToThread } from './lane-messages.js';
 
 export interface LaneOptions {
-  /** A thread that had nothing to do for so long ends, in milliseconds. */
+  /** An idle thread ends after this time, in milliseconds. */
   readonly idleMs: number;
   /**
-   * The thread may compute for so long while one request is under way, in milliseconds; then it ends with it. Time of the
-   * processor, so that a busy machine is no reason.
+   * The computing time of the thread for one request, in milliseconds; after that the thread ends along with the
+   * request. It is processor time, so a busy machine does not shorten it.
    */
   readonly requestCpuMs: number;
   /** Memory of the thread for objects, in MiB. */
@@ -23,17 +23,17 @@ export const laneDefaults: LaneOptions = { idleMs: 300_000, requestCpuMs: 30_000
 interface Job {
   readonly id: number;
   readonly message: Extract<ToThread, { readonly type: 'request' | 'event' }>;
-  /** Buffers of the message that go to the thread instead of being copied. */
+  /** Buffers of the message that are transferred to the thread instead of copied. */
   readonly transfer: readonly ArrayBuffer[];
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
-  /** What the thread had computed when it got the job, in milliseconds; undefined until that is known. */
+  /** The thread's total computing time when it got the job, in milliseconds; undefined until it is known. */
   begunAt: number | undefined;
 }
 
-/** Events are not one user's: they take turns with the requests of all users as those of one do. No user has the name. */
+/** Events belong to no single user: together they take turns as one user would. No user has this name. */
 const ownerOfEvents = '';
-/** Requests of one user take turns with those of others. */
+/** Limits within which users take turns. */
 const queueLimits = {
   running: 4,
   runningOfOwner: 2,
@@ -42,13 +42,13 @@ const queueLimits = {
   unlimitedOwner: ownerOfEvents,
 };
 
-/** How often it is looked at how much a thread computes. */
+/** How often the thread's computing time is checked. */
 const checkMs = 1_000;
 
 /**
- * Answers requests about large objects in another thread, which works as this process does and has its storage, so that
- * their time is not that of all other requests. The thread starts with the first request and ends when it has been idle
- * for a while. A request that takes too much time or memory ends the thread, and the next one gets a new one.
+ * Answers requests about large objects in another thread, so they don't hold up all other requests. The thread runs the
+ * same program on the storage of this process. It starts with the first request and ends after being idle for a while.
+ * A request that takes too much time or memory ends the thread; the next request gets a new one.
  */
 export class LargeLane {
   private thread: Worker | undefined;
@@ -66,15 +66,15 @@ export class LargeLane {
     private readonly options: LaneOptions = laneDefaults,
   ) {}
 
-  /** Whether there is a thread now. */
+  /** Whether the thread is running. */
   get isRunning(): boolean {
     return this.thread !== undefined;
   }
 
   /**
-   * Answers a request. Rejects with a 429 when too many wait, a 504 or 503 when the thread had to be given up, an
-   * AbortError when `signal` is aborted before its turn has come. One that is aborted later ends as soon as it asks for
-   * anything; what it computes until then is bounded.
+   * Answers a request. Rejects with a 429 when too many requests wait, a 504 or 503 when the thread had to be ended,
+   * and an AbortError when `signal` is aborted before the request's turn. A request aborted later ends with its next
+   * call to the process; its computing until then is bounded.
    */
   answer(request: LaneRequest, signal: AbortSignal): Promise<LaneAnswer> {
     return new Promise((resolve, reject) => {
@@ -92,8 +92,8 @@ export class LargeLane {
   }
 
   /**
-   * Encodes an event of a watch. It always finds room: there are as many as watches that wait for one. Rejects with a 504
-   * or 503 when the thread had to be given up.
+   * Encodes an event of a watch. It always finds room, as each watch waits for one event at most. Rejects with a 504 or
+   * 503 when the thread had to be ended.
    */
   encode(event: LargeEvent): Promise<Buffer> {
     return new Promise((resolve, reject) => {
@@ -105,7 +105,7 @@ export class LargeLane {
     });
   }
 
-  /** Ends the thread; requests under way are refused. */
+  /** Ends the thread and refuses its requests. */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.idle);
@@ -114,7 +114,7 @@ export class LargeLane {
     await thread?.terminate();
   }
 
-  /** Whether the job waits for its turn now; else it was rejected. */
+  /** Queues the job; false when it was rejected. */
   private add(owner: string, job: Job): boolean {
     if (this.isStopped) {
       job.reject(serviceUnavailableError('the server is shutting down'));
@@ -152,7 +152,7 @@ export class LargeLane {
       else if (message.type === 'failed') this.finish(message.id, ({ reject }) => reject(new Error(message.message)));
       else host.receive(message);
     });
-    // Out of memory, mostly.
+    // Usually out of memory.
     thread.on('error', (error) => this.lose(thread, error));
     thread.on('exit', (code) => this.lose(thread, new Error(`it exited with code ${code}`)));
     this.thread = thread;
@@ -176,7 +176,7 @@ export class LargeLane {
     if (entry === undefined) return;
     this.running.delete(id);
     this.queue.done(entry.owner);
-    // What was computed until now was for this one.
+    // The computing time so far was for this job.
     for (const { job } of this.running.values()) job.begunAt = undefined;
     settle(entry.job);
     this.advance();
@@ -184,7 +184,7 @@ export class LargeLane {
 
   private async checkTime(thread: Worker): Promise<void> {
     if (this.running.size === 0) return;
-    // Ended meanwhile: nothing is known of it.
+    // The thread has ended: its usage is unknown.
     const usage = await thread.cpuUsage().catch(() => undefined);
     if (usage === undefined || thread !== this.thread) return;
     const now = (usage.user + usage.system) / 1000;
@@ -207,7 +207,7 @@ export class LargeLane {
     this.advance();
   }
 
-  /** Ends the thread together with what it is at; what waits goes to the next one. */
+  /** Ends the thread and rejects its running jobs. Waiting jobs go to the next thread. */
   private giveUp(error: () => Error): void {
     const { thread, host } = this;
     this.thread = undefined;

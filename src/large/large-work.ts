@@ -1,25 +1,28 @@
 import type { RequestContext } from '../machinery/request-context.js';
 
-/** Texts and bodies up to this are never large: nothing done with one takes noticeable time. */
+/** Text and bodies up to this size are never large: no work on them takes noticeable time. */
 export const largeBytes = 64 * 1024;
-/** What makes a text large; tests make everything so. */
+/** Decides which text is large; tests lower the limits so that all text is. */
 export const largeLimits = {
-  /** Never up to this length. */
+  /** Text up to this length is never large. */
   small: largeBytes,
-  /** Always above this. */
+  /** Text above this length is always large. */
   long: 1536 * 1024,
   /**
-   * Between the two it counts what a text is made of: one long string costs little, a thousand small values a lot. So many
-   * characters may stand outside of strings, quotes included; a text that is small can have that many as well.
+   * Between the two limits the structure counts: one long string costs little, a thousand small values cost a lot. Text
+   * with more characters than this outside of strings, quotes included, is large; small text may contain as many.
    */
   structure: 32 * 1024,
-  /** A list with a larger object is made in another thread: one a little large is no reason to take all others there. */
+  /**
+   * A list with an object above this size is made in another thread. For objects a little smaller, moving the whole
+   * list would not pay.
+   */
   listItem: 256 * 1024,
-  /** A longer list that is written as one value is written in another thread. */
+  /** A list above this size, if written as one value, is written in another thread. */
   wholeList: 1024 * 1024,
 };
 
-/** Thrown where a request turns out to be about something large. Nothing has been written for it yet. */
+/** Thrown where a request turns out to involve something large. At this point it has written nothing. */
 export class LargeWork extends Error {
   override readonly name = 'LargeWork';
 
@@ -30,28 +33,28 @@ export class LargeWork extends Error {
 
 type Leaving = Pick<RequestContext, 'canLeave' | 'isCostly'>;
 
-/** Gives a request up that can be done in another thread when a stored object would have to be parsed that is large. */
+/** Interrupts a request that can move to another thread, if a large stored object would have to be parsed. */
 export function leaveLarge(context: Leaving, json: string): void {
   if (context.canLeave === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
 }
 
-/** The same for a body. */
+/** The same for a request body. */
 export function leaveLargeBody(context: Leaving, body: Buffer): void {
   if (context.canLeave !== true || body.length <= largeLimits.small) return;
-  // As a string of one byte per character: nothing that is looked for is made of more.
+  // One character per byte suffices: all characters that matter are single bytes.
   if (context.isCostly === true || body.length > largeLimits.long || isLarge(body.toString('latin1'), false))
     throw new LargeWork();
 }
 
-/** The same for work on text of so many characters, whatever is in it. */
+/** The same for work on text of a given length, whatever its content. */
 export function leaveLong(context: Leaving, characters: number): void {
   if (context.canLeave === true && characters > largeLimits.small) throw new LargeWork();
 }
 
 /**
- * Whether noticeable time goes into parsing a JSON text and into what is done with its value.
+ * Whether parsing a JSON text and working with its value takes noticeable time.
  *
- * @param isCostly when each character costs, and not only each value
+ * @param isCostly whether each character costs time, and not only each value
  */
 export function isLarge(json: string, isCostly = false): boolean {
   if (json.length <= largeLimits.small) return false;
@@ -68,7 +71,7 @@ function hasMuchStructure(json: string): boolean {
     let end = begin;
     do {
       end = json.indexOf('"', end + 1);
-      // Never closed: no JSON, which is found out at once.
+      // An unclosed string is invalid JSON, which parsing detects quickly.
       if (end < 0) return false;
       if (--left < 0) return true;
     } while (isEscaped(json, end));

@@ -17,18 +17,18 @@ import type {
 } from '../storage/storage.interface.js';
 import { ThrownInThread } from './lane-errors.js';
 
-/** Asks the other thread. */
+/** Calls the other thread. */
 export type Call = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
 
-/** Registers what decides about an update, under a number that the other thread asks it by. */
+/** Registers an update's decision function under a number, by which the other thread calls it. */
 export type RegisterDecision = (decide: (current: StoredObject | undefined) => Promise<UpdateDecision | undefined>) => {
   readonly id: number;
   readonly release: () => void;
 };
 
 /**
- * The store of the process, used from another thread: texts are copied, functions stay where they are. Nothing is decided
- * for a request that nobody waits for any more.
+ * The store of the process, used from another thread: texts are copied, functions stay in this thread. A request whose
+ * client has left makes no more decisions.
  */
 export class RemoteStorage implements Storage {
   constructor(
@@ -45,7 +45,7 @@ export class RemoteStorage implements Storage {
     return this.call('get', key, notOlderThan) as Promise<StoredObject | undefined>;
   }
 
-  /** Selects here: what looks into objects can't be sent. */
+  /** Filters in this thread, as predicates on objects can't be sent. */
   async list(query: ListQuery): Promise<ListPage> {
     const { select, limit, ...rest } = query;
     if (select === undefined) return (await this.call('list', query)) as ListPage;
@@ -111,7 +111,7 @@ export class RemoteStorage implements Storage {
     return Promise.reject(new StorageError('Unavailable', 'changes are followed by the serving thread only'));
   }
 
-  /** The serving thread looks after it. */
+  /** The serving thread takes care of it. */
   lostVersions(): LostVersions | undefined {
     return undefined;
   }

@@ -123,7 +123,7 @@ describe('the mode ABAC', () => {
     const file = join(directory, 'broken.jsonl');
     writeFileSync(file, `${policy({ user: 'a', resource: '*' })}\n# fine\n{"spec":`);
     const started = cluster.addServer(undefined, [`--authorization-policy-file=${file}`]);
-    await assert.rejects(started, /broken\.jsonl, line 3: is no JSON/);
+    await assert.rejects(started, /broken\.jsonl, line 3: is not JSON/);
   });
 });
 

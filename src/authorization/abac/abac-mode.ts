@@ -3,17 +3,17 @@ import type { ConfiguredMode } from '../configured-mode.js';
 import { AbacAuthorizer } from './abac.authorizer.js';
 import { readPolicyFile } from './policy-file.js';
 
-/** What the mode needs besides its file. */
+/** Dependencies of the mode besides its file. */
 export interface AbacModeParts {
   readonly names: VendorNames;
   readonly logger: { warn(text: string, fields?: object): void };
 }
 
-/** Mode `ABAC`: reads the policy file once. Throws `PolicyFileError` for one that can't be used. */
+/** Mode `ABAC`: reads the policy file once. Throws `PolicyFileError` when the file is unusable. */
 export function abacMode(path: string, { names, logger }: AbacModeParts): ConfiguredMode {
   const { policies, unversionedLines } = readPolicyFile(path, names);
   if (unversionedLines > 0) {
-    logger.warn('the authorization policy has lines without a version, which mean more by an empty field', {
+    logger.warn('the authorization policy has lines without a version, in which an empty field allows more', {
       path,
       lines: unversionedLines,
     });

@@ -15,21 +15,21 @@ const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: 'No policy matched.' });
 const readVerbs: readonly string[] = ['get', 'list', 'watch'];
 const allVerbs: readonly string[] = ['*'];
-/** What a line that does not have the verbs of others' rights allows, as rules write it. */
+/** The verbs that an ordinary line allows in rules; granting and acting as others are left out. */
 const ordinaryVerbs: readonly string[] = [...readVerbs, 'create', 'update', 'patch', 'delete', 'deletecollection'];
-/** Of these resources the right to write is not the right to give away more than one has. */
+/** For these resources, the right to write must not include granting rights that one does not have. */
 const guardedResources: readonly string[] = ['roles', 'clusterroles'];
-/** Acting as somebody else, and vouching for certificates of somebody else. */
+/** Acting as somebody else, and vouching for somebody else's certificates. */
 const namedVerbs: readonly string[] = ['impersonate', 'approve', 'sign'];
 const everything = '*';
 
 /**
  * Mode `ABAC` (specification 5.4): a request is allowed when one line of the policy file matches it. Policies are
- * arranged by their subject, so a decision costs as much as there are lines about the user and its groups.
+ * grouped by subject, so a decision costs in proportion to the lines about the user and its groups.
  */
 export class AbacAuthorizer implements Authorizer, RuleResolver {
   private readonly byUser = new Map<string, AbacPolicy[]>();
-  /** Those that name no user. One that names neither user nor group matches nobody. */
+  /** Policies that name no user. A policy that names neither user nor group matches nobody. */
   private readonly byGroup = new Map<string, AbacPolicy[]>();
 
   constructor(policies: readonly AbacPolicy[]) {
@@ -84,8 +84,9 @@ function matchesResource(policy: AbacPolicy, { namespace, resource, apiGroup }: 
 }
 
 /**
- * Whether a line holds as a rule for a namespace, or for all of them when that is empty. A line without a namespace is
- * about requests without one, which a rule for all namespaces is not; and no line is about a subresource alone.
+ * Whether a line holds as a rule for a namespace, or for all namespaces when `asked` is empty. A line without a
+ * namespace applies to requests without one, so it is not a rule for all namespaces. No line applies to a subresource
+ * alone.
  */
 function isHeld({ namespace, resource }: AbacPolicy, asked: string): boolean {
   if (resource === '' || resource.includes('/')) return false;
@@ -99,9 +100,9 @@ function verbsOf(policy: AbacPolicy): readonly string[] {
 }
 
 /**
- * Lines have no verbs. Giving away rights that one does not have, acting as somebody else, or approving certificates of
- * somebody else would make every other line pointless, so that is for lines about everything; all but the first also for
- * lines that name the resource.
+ * Lines have no verbs. Granting rights that one does not have, acting as somebody else and approving somebody else's
+ * certificates would each make all other lines pointless. So only lines about everything allow them; lines that name
+ * the resource allow all of them but the first.
  */
 function allowsVerb(policy: AbacPolicy, verb: string): boolean {
   if (policy.readonly) return readVerbs.includes(verb);

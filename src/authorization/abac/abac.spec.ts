@@ -194,9 +194,9 @@ describe('policies without a version', () => {
 describe('policy files', () => {
   it('name the line that can not be used', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
-      ['{', /^file, line 3: is no JSON/],
-      ['[]', /^file, line 3: is no JSON object$/],
-      ['null', /^file, line 3: is no JSON object$/],
+      ['{', /^file, line 3: is not JSON/],
+      ['[]', /^file, line 3: is not a JSON object$/],
+      ['null', /^file, line 3: is not a JSON object$/],
       [
         '{"apiVersion":"v1","kind":"Policy"}',
         /must be of kind Policy in apiVersion abac\.authorization\.k8s\.io\/v1beta1/,

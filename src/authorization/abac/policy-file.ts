@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 
 /**
- * One line of a policy file (specification 5.4): who may do what. An empty field matches only what is empty there: a
- * policy without a namespace is about cluster-scoped resources.
+ * One line of a policy file (specification 5.4): who may do what. An empty field matches only an empty value: a policy
+ * without a namespace applies to cluster-scoped resources.
  */
 export interface AbacPolicy {
-  /** Empty: any user, when there is a group. */
+  /** Empty: any user, provided that there is a group. */
   readonly user: string;
-  /** Empty: any group, when there is a user. */
+  /** Empty: any group, provided that there is a user. */
   readonly group: string;
   /** Only get, list and watch. */
   readonly readonly: boolean;
-  /** `*` in this and the next two: all. */
+  /** `*` in this and the next two fields matches everything. */
   readonly apiGroup: string;
   readonly namespace: string;
   readonly resource: string;
@@ -20,14 +20,14 @@ export interface AbacPolicy {
   readonly nonResourcePath: string;
 }
 
-/** The policies of a file in its order. */
+/** The policies of a file, in order. */
 export interface AbacPolicies {
   readonly policies: readonly AbacPolicy[];
-  /** How many lines are in the old form that names no version. */
+  /** The number of lines in the old form, which names no version. */
   readonly unversionedLines: number;
 }
 
-/** A policy file that can't be used; the message names the file and the line. */
+/** An unusable policy file. The message names the file and the line. */
 export class PolicyFileError extends Error {}
 
 const everything = '*';
@@ -35,11 +35,11 @@ const allAuthenticated = 'system:authenticated';
 const texts = ['user', 'group', 'apiGroup', 'namespace', 'resource', 'nonResourcePath'] as const;
 const unversionedTexts: readonly string[] = ['user', 'group', 'namespace', 'resource'];
 
-/** Reads a policy file: one JSON object per line; empty lines and those that start with `#` say nothing. */
+/** Reads a policy file: one JSON object per line. Empty lines and lines that start with `#` are skipped. */
 export function readPolicyFile(path: string, names: VendorNames): AbacPolicies {
   let text: string;
   try {
-    // Bytes that are no UTF-8 would all become the same letter, and different names one.
+    // Reject invalid UTF-8: all invalid bytes would decode to the same character and make different names equal.
     text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     throw new PolicyFileError(`the authorization policy can't be read: ${(error as Error).message}`);
@@ -47,7 +47,11 @@ export function readPolicyFile(path: string, names: VendorNames): AbacPolicies {
   return parsePolicies(text, path, names);
 }
 
-/** @param path of the file, for messages. Throws {@link PolicyFileError} for the first line that is not usable. */
+/**
+ * Parses a policy file. Throws {@link PolicyFileError} for the first unusable line.
+ *
+ * @param path path of the file, for messages.
+ */
 export function parsePolicies(text: string, path: string, names: VendorNames): AbacPolicies {
   const policies: AbacPolicy[] = [];
   let unversionedLines = 0;
@@ -74,9 +78,9 @@ function parseLine(line: string, problem: Problem): Entry {
   try {
     value = JSON.parse(line);
   } catch (error) {
-    throw problem(`is no JSON: ${(error as Error).message}`);
+    throw problem(`is not JSON: ${(error as Error).message}`);
   }
-  if (!isEntry(value)) throw problem('is no JSON object');
+  if (!isEntry(value)) throw problem('is not a JSON object');
   return value;
 }
 
@@ -92,7 +96,10 @@ function versionedPolicy(value: Entry, names: VendorNames, problem: Problem): Ab
   return Object.freeze({ ...policy, ...subjectOf(policy) });
 }
 
-/** Lines of the old form mean more by an empty field: nobody is everybody who is known, nothing is everything. */
+/**
+ * In lines of the old form an empty field allows more: an empty subject matches every authenticated user, and an empty
+ * resource matches everything.
+ */
 function unversionedPolicy(value: Entry, problem: Problem): AbacPolicy {
   const policy = fieldsOf(value, unversionedTexts, problem);
   const { user, group, namespace, resource } = policy;
@@ -106,7 +113,7 @@ function unversionedPolicy(value: Entry, problem: Problem): AbacPolicy {
   });
 }
 
-/** The wildcard stands for all users that are known; beside a user or a group it widens nothing. */
+/** The wildcard stands for all authenticated users. Beside a named user or group it adds nothing. */
 function subjectOf({ user, group }: Pick<AbacPolicy, 'user' | 'group'>): Pick<AbacPolicy, 'user' | 'group'> {
   if (user !== everything && group !== everything) return { user, group };
   const named = group === everything ? '' : group;
@@ -114,7 +121,7 @@ function subjectOf({ user, group }: Pick<AbacPolicy, 'user' | 'group'>): Pick<Ab
 }
 
 function fieldsOf(value: Entry, known: readonly string[], problem: Problem): AbacPolicy {
-  // A misspelled field would silently make the policy another one than was meant.
+  // A misspelled field would silently change the meaning of the policy.
   refuseOthers(
     Object.keys(value).filter((key) => key !== 'readonly' && !known.includes(key)),
     problem,

@@ -16,9 +16,9 @@ export interface GraphInformerOptions {
   readonly storage: Storage;
   readonly registry: StoredResources;
   readonly names: VendorNames;
-  /** Called when the place in the change log of a resource was lost; that part of the graph is filled anew then. */
+  /** Called when a resource's place in the change log was lost; that part of the graph is then filled again. */
   readonly onFault: (resource: string, error: unknown) => void;
-  /** Longest wait for the log to be read up to its end. */
+  /** The longest wait for reading the log up to its end. */
   readonly maxCatchUpMs: number;
 }
 
@@ -45,7 +45,7 @@ export class GraphInformer {
     ];
   }
 
-  /** Resolves when the graph has been filled; it is followed until the abort. */
+  /** Resolves when the graph has been filled. It follows the store until the abort. */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all(this.reflectors.map((reflector) => reflector.start(signal)));
   }
@@ -54,17 +54,17 @@ export class GraphInformer {
     await Promise.all(this.reflectors.map((reflector) => reflector.stopped()));
   }
 
-  /** Milliseconds for which changes may have been missed. */
+  /** How long changes may have been missed, in milliseconds. */
   get lostForMs(): number {
     return Math.max(...this.reflectors.map(({ lostForMs }) => lostForMs));
   }
 
   /**
-   * Resolves when the graph shows everything that was committed before the call, or when that takes too long. Calls
-   * that come together share one look at the head of the log, so that questions in vain never load the store.
+   * Resolves when the graph shows everything that was committed before the call, or when that takes too long.
+   * Concurrent calls share one look at the head of the log, so futile questions never load the store.
    */
   async catchUp(): Promise<void> {
-    // One under way may have looked at the head before this call.
+    // A running catch-up may have read the head before this call.
     if (this.underWay !== undefined) {
       this.next ??= this.underWay.then(() => {
         this.next = undefined;
@@ -79,7 +79,7 @@ export class GraphInformer {
     const done = new AbortController();
     const limit = delay(this.options.maxCatchUpMs, undefined, { signal: done.signal, ref: false });
     const work = Promise.race([this.readToHead(), limit])
-      // A store that can't be asked leaves the graph as it is: nothing is allowed by that.
+      // If the store can't be read, the graph stays as it is: that allows nothing.
       .catch(() => undefined)
       .finally(() => {
         this.underWay = undefined;
@@ -96,7 +96,7 @@ export class GraphInformer {
   }
 }
 
-/** An object reduced to its names and what the graph keeps of it. */
+/** An object reduced to its names and the data that the graph keeps. */
 interface Reduced<V> extends ApiObject {
   readonly kept: V;
 }

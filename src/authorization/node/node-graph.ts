@@ -1,10 +1,12 @@
 import type { PodReferences } from './pod-references.js';
 import type { VolumeReferences } from './volume-references.js';
 
-/** A thing that pods or volumes refer to; one instance for all of them, there as long as somebody does. */
+/**
+ * An object that pods or volumes refer to. All references share one instance, which is removed with the last of them.
+ */
 class Target {
   uses = 0;
-  /** Of a claim: the volumes that it has. */
+  /** For a claim: its volumes. */
   volumes: Set<VolumeEntry> | undefined;
 
   constructor(readonly key: string) {}
@@ -21,8 +23,9 @@ interface VolumeEntry {
 }
 
 /**
- * Which node needs what: pods on nodes and what they refer to, claims and their volumes, attachments. It keeps names
- * only. A change costs in proportion to the object that changed, a question in proportion to the pods of the node.
+ * Which node needs which objects: pods on nodes and the objects they refer to, claims and their volumes, attachments.
+ * Only names are kept. A change costs in proportion to the changed object, a question in proportion to the pods of the
+ * node.
  */
 export class NodeGraph {
   private readonly targets = new Map<string, Target>();
@@ -32,7 +35,7 @@ export class NodeGraph {
   private readonly attachments = new Map<string, string>();
   private readonly listeners = new Set<() => void>();
 
-  /** Calls back whenever a node may have got something new, until the returned function is called. */
+  /** Calls the listener whenever a node may have gained access to something. Returns a function that ends this. */
   onGrowth(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -57,7 +60,7 @@ export class NodeGraph {
     if (entry !== undefined) this.dropPod(key, entry);
   }
 
-  /** Every pod there is: those that are not named are gone. */
+  /** Replaces all pods: those that are not given are removed. */
   replacePods(pods: ReadonlyMap<string, PodReferences>): void {
     for (const key of [...this.pods.keys()]) if (!pods.has(key)) this.deletePod(key);
     for (const [key, references] of pods) this.setPod(key, references);
@@ -99,7 +102,7 @@ export class NodeGraph {
     for (const [name, node] of attachments) this.setAttachment(name, node);
   }
 
-  /** Whether a pod of the node refers to the thing itself, or to a claim with a volume that does. */
+  /** Whether a pod of the node refers to the object directly, or through a claim whose volume does. */
   refersTo(node: string, key: string): boolean {
     const target = this.targets.get(key);
     if (target === undefined) return false;
@@ -124,7 +127,7 @@ export class NodeGraph {
     return this.attachments.get(attachment) === node;
   }
 
-  /** How many things are kept, for tests of what is given back. */
+  /** The number of kept entries, so tests can check that entries are removed. */
   get sizes(): { readonly pods: number; readonly nodes: number; readonly targets: number; readonly volumes: number } {
     const { pods, podsByNode, targets, volumes } = this;
     return { pods: pods.size, nodes: podsByNode.size, targets: targets.size, volumes: volumes.size };
@@ -166,7 +169,7 @@ export class NodeGraph {
   }
 }
 
-/** Most changes of a pod are about its status. */
+/** Most changes of a pod concern its status only and change nothing here. */
 function isSame({ node, targets }: PodEntry, newNode: string, keys: readonly string[]): boolean {
   return node === newNode && targets.length === keys.length && targets.every(({ key }, i) => key === keys[i]);
 }

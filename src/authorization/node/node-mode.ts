@@ -10,9 +10,9 @@ import { GraphInformer } from './graph-informer.js';
 import { NodeAuthorizer } from './node.authorizer.js';
 import { NodeGraph } from './node-graph.js';
 
-/** Longest that a request of a node waits for the graph before it is denied. */
+/** The longest that a node's request waits for the graph before it is denied. */
 const maxCatchUpMs = 2000;
-/** The role whose rules all nodes have, without a binding to it. */
+/** The role whose rules apply to every node, without a binding. */
 const nodeRole = 'system:node';
 
 export interface NodeModeOptions {
@@ -22,7 +22,7 @@ export interface NodeModeOptions {
   readonly logger: Logger;
 }
 
-/** Mode `Node`: the graph of what nodes need, in memory, and what follows the store. */
+/** Mode `Node`: keeps a graph of the objects that nodes need in memory, up to date with the store. */
 export function nodeMode({ storage, registry, names, logger }: NodeModeOptions): ConfiguredMode {
   const graph = new NodeGraph();
   const informer = new GraphInformer(
@@ -30,8 +30,7 @@ export function nodeMode({ storage, registry, names, logger }: NodeModeOptions):
       storage,
       registry,
       names,
-      onFault: (resource, error) =>
-        logger.warn('what nodes need lost its place in the change log', { resource, error }),
+      onFault: (resource, error) => logger.warn('the node graph lost its place in the change log', { resource, error }),
       maxCatchUpMs,
     },
     graph,
@@ -51,7 +50,7 @@ export function nodeMode({ storage, registry, names, logger }: NodeModeOptions):
   };
 }
 
-/** The rules of the default role for nodes, as it is shipped: nobody's change of the object reaches them. */
+/** The rules of the default role for nodes, as shipped. Changes to the stored role do not affect them. */
 export function nodeRules(names: VendorNames): CompiledRole {
   const role = bootstrapPolicy(names).clusterRoles.find(({ metadata }) => metadata.name === nodeRole);
   if (role === undefined) throw new Error(`the default policy has no role ${nodeRole}`);

@@ -14,7 +14,7 @@ import type { CompiledRole } from '../rbac/compiled-role.js';
 import type { NodeGraph } from './node-graph.js';
 import { type ReferenceKind, referenceKey } from './pod-references.js';
 
-/** What the graph is known by. */
+/** How current the graph is. */
 export interface GraphState {
   /** Milliseconds for which changes may have been missed. */
   readonly lostForMs: number;
@@ -22,14 +22,14 @@ export interface GraphState {
   catchUp(): Promise<void>;
 }
 
-/** What decisions are made by. */
+/** Dependencies of the authorizer. */
 export interface NodeAuthorizerParts {
   readonly graph: NodeGraph;
   readonly state: GraphState;
-  /** What every node may do with whatever is not decided by the graph. */
+  /** The rules of every node for resources that the graph does not decide about. */
   readonly commonRules: CompiledRole;
   readonly names: VendorNames;
-  /** A graph that lost its place in the log for longer is not gone by any more. */
+  /** When the graph lost its place in the log for longer than this, requests that need it are refused. */
   readonly maxLostMs: number;
 }
 
@@ -51,13 +51,12 @@ type Decision = AuthorizationDecision | Promise<AuthorizationDecision>;
 type Rule = (node: string, attributes: AuthorizerAttributes) => Decision;
 
 /**
- * Mode `Node` (specification 5.4): agents of nodes read what pods on their node refer to, and nothing else of that kind;
- * for other resources they have the rules of the role `system:node`, whoever is bound to it. A denial says the same
- * whether the object exists or not.
+ * Mode `Node` (specification 5.4). Node agents may read the objects that pods on their node refer to, and no others of
+ * those kinds. For other resources they have the rules of the role `system:node`, without a binding. A denial reads the
+ * same whether the object exists or not.
  *
- * The graph trails the store a little. An agent hears of a new pod by a watch, maybe of another process, and at once asks
- * for what the pod needs: so when the graph knows no connection, it is read up to the head of the log once before the
- * answer is no.
+ * The graph trails the store a little. An agent learns of a new pod from a watch, maybe at another process, and
+ * immediately requests the objects that the pod needs. So before a denial, the graph reads the log up to its head once.
  */
 export class NodeAuthorizer implements Authorizer, RuleResolver {
   private readonly rules: ReadonlyMap<string, Rule>;
@@ -97,12 +96,12 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     return commonRules.allowsResource(verb, apiGroup, full, wildcard, name) ? allow : noOpinion;
   }
 
-  /** What the graph allows can't be written as rules. */
+  /** The decisions of the graph can't be expressed as rules. */
   rulesFor(user: UserInfo): RuleList {
     return nodeNameOf(user) === undefined ? noRules : unknownRules;
   }
 
-  /** Reads of one object, lists and watches of that one included. */
+  /** Reads of one object, including lists and watches of that object. */
   private reading(isConnected: Connection): Rule {
     return (node, attributes) => {
       const { verb, subresource, namespace } = attributes;
@@ -147,7 +146,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     if (namespace !== nodeLeaseNamespace) {
       return no(`can only access leases in the ${JSON.stringify(nodeLeaseNamespace)} system namespace`);
     }
-    // The name of a new one is in the body; admission looks at it.
+    // The name of a new lease is in the body; admission checks it.
     if (verb !== 'create' && name !== node) {
       return no('can only access node lease with the same name as the requesting node');
     }
@@ -165,7 +164,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     });
   }
 
-  /** True as soon as it is so; false when it is not with everything that was committed before the call. */
+  /** Whether the objects are connected; false only after everything committed before the call was read. */
   private async connectedSoon(isConnected: () => boolean): Promise<boolean> {
     const { graph, state } = this.parts;
     let stop: (() => void) | undefined;
@@ -179,7 +178,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     return isConnected();
   }
 
-  /** A pod that moved away or was deleted might have been missed. */
+  /** Refuses while changes may be missed: a pod may have moved away or been deleted. */
   private refuseWhenLost(): void {
     if (this.parts.state.lostForMs <= this.parts.maxLostMs) return;
     throw serviceUnavailableError('what nodes may read can not be told, since the change log can not be followed');

@@ -4,31 +4,31 @@ import type { Volume } from '../../apis/core/v1/volume.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 
-/** What a pod may refer to in its own namespace. */
+/** Kinds of objects in its own namespace that a pod may refer to. */
 export type ReferenceKind = 'secret' | 'configmap' | 'claim' | 'account';
 
-/** One reference; kind and name in one text, which is unique because kinds have no slash. */
+/** A reference as one text. It is unique because kinds contain no slash. */
 export function referenceKey(kind: ReferenceKind, namespace: string, name: string): string {
   return `${kind}/${namespace}/${name}`;
 }
 
-/** Set on the copy of a static pod, which its node makes itself. */
+/** The annotation of mirror pods, which nodes create as copies of static pods. */
 export function mirrorAnnotation({ labelPrefix }: VendorNames): string {
   return `${labelPrefix}/config.mirror`;
 }
 
-/** What is known of a pod: its node and what that node needs for it. */
+/** A pod's node, and the objects that the node needs for the pod. */
 export interface PodReferences {
-  /** Empty: nowhere yet. */
+  /** Empty while the pod is not scheduled. */
   readonly node: string;
   readonly keys: readonly string[];
 }
 
 /**
- * The keys of everything a pod refers to, each once. A mirror pod refers to nothing: its node made it, and could read
- * whatever it named there.
+ * The keys of all objects that a pod refers to, each once. A mirror pod refers to nothing: its node created it, so the
+ * node could otherwise read any object that it names there.
  *
- * @param mirror the annotation of such pods
+ * @param mirror the annotation of mirror pods
  */
 export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferences {
   const { metadata, spec } = pod;
@@ -37,7 +37,7 @@ export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferenc
   return { node, keys: referencedKeys(pod) };
 }
 
-/** The keys of everything a pod refers to, whatever pod it is; each once. */
+/** The keys of all objects that a pod refers to, mirror pod or not; each once. */
 export function referencedKeys({ metadata, spec }: Pod & ApiObject): readonly string[] {
   const namespace = metadata.namespace ?? '';
   const keys = new Set<string>();

@@ -1,9 +1,9 @@
 import type { PersistentVolume } from '../../apis/core/v1/persistent-volume.types.js';
 import { referenceKey } from './pod-references.js';
 
-/** What is known of a persistent volume. */
+/** The references of a persistent volume. */
 export interface VolumeReferences {
-  /** Key of the claim that has it; empty: none. */
+  /** Key of the claim bound to the volume; empty when there is none. */
   readonly claim: string;
   /** Keys of the secrets that a node needs to mount it. */
   readonly secrets: readonly string[];
@@ -14,7 +14,7 @@ interface SecretName {
   readonly namespace?: string | undefined;
 }
 
-/** The claim of a volume and its secrets; those that only controllers use are nothing for a node. */
+/** The claim of a volume and its secrets. Secrets that only controllers use are left out. */
 export function volumeReferences({ spec }: PersistentVolume): VolumeReferences {
   const { claimRef } = spec;
   if (!claimRef) return { claim: '', secrets: [] };

@@ -14,13 +14,13 @@ interface CompiledRule {
 interface CompiledPathRule {
   readonly verbs: ReadonlySet<string> | undefined;
   readonly paths: ReadonlySet<string>;
-  /** What stands before a `*` at the end; the empty text matches every path. */
+  /** The texts before a final `*`. The empty text matches every path. */
   readonly prefixes: readonly string[];
 }
 
-/** The rules of a role, arranged so that only those about the asked resource are looked at. */
+/** The rules of a role, indexed so that only rules about the requested resource are checked. */
 export class CompiledRole {
-  /** By the resource as a rule writes it, with the subresource where there is one; `*` may stand for the resource. */
+  /** By the resource as a rule writes it, including any subresource; `*` may stand for the resource. */
   private readonly byResource = new Map<string, CompiledRule[]>();
   private readonly onAll: CompiledRule[] = [];
   private readonly onPaths: CompiledPathRule[] = [];
@@ -31,7 +31,9 @@ export class CompiledRole {
     return atOnce(CompiledRole.inSteps(rules));
   }
 
-  /** The same in steps: a role may have tens of thousands of rules, and a rule hundreds of thousands of values. */
+  /**
+   * The constructor in steps: a role may have tens of thousands of rules, and a rule hundreds of thousands of values.
+   */
   static *inSteps(rules: readonly PolicyRule[]): Steps<CompiledRole> {
     const role = new CompiledRole(rules);
     for (const rule of rules) {

@@ -10,7 +10,7 @@ export type AnyBinding = RoleBinding | ClusterRoleBinding;
 /** A role of either kind. */
 export type AnyRole = Role | ClusterRole;
 
-/** The role that bindings refer to; there as long as it exists or some binding names it. */
+/** The role that bindings refer to. It is kept while the role exists or a binding names it. */
 export class RoleSlot {
   role: CompiledRole | undefined;
   bindings = 0;
@@ -21,12 +21,12 @@ export class RoleSlot {
   ) {}
 }
 
-/** What a grant says about the binding it comes from. */
+/** The names of a binding that appear in a grant's reason. */
 type BindingNames = Pick<AnyBinding, 'roleRef'> & {
   readonly metadata: { readonly name: string; readonly namespace: string };
 };
 
-/** What one subject gets from one binding. */
+/** The rights of one subject from one binding. */
 export class Grant {
   private allowed: AuthorizationDecision | undefined;
 
@@ -37,7 +37,7 @@ export class Grant {
     private readonly subject: Subject,
   ) {}
 
-  /** The decision that this grant leads to; the text says why, as clients know it. */
+  /** The decision of this grant. Its reason has the wording that clients know. */
   get decision(): AuthorizationDecision {
     if (this.allowed === undefined) {
       const reason = `RBAC: allowed by ${describe(this.binding, this.subject)}`;
@@ -50,7 +50,9 @@ export class Grant {
 const noGrants: readonly Grant[] = [];
 const noSubjects: ReadonlySet<string> = new Set();
 
-/** Grants of one scope (the cluster or one namespace) by who gets them. Service accounts are users by their name. */
+/**
+ * The grants of one scope (the cluster or one namespace), by subject. Service accounts are indexed by their user names.
+ */
 export class ScopeGrants {
   readonly users = new Map<string, Grant[]>();
   readonly groups = new Map<string, Grant[]>();
@@ -59,14 +61,14 @@ export class ScopeGrants {
     return this.users.size === 0 && this.groups.size === 0;
   }
 
-  /** Calls `visit` for every grant of the user, those of its name first. */
+  /** Calls `visit` for every grant of the user, starting with those for its name. */
   visit(user: UserInfo, visit: (grant: Grant) => void): void {
     for (const grant of this.users.get(user.name) ?? noGrants) visit(grant);
     for (const group of user.groups) for (const grant of this.groups.get(group) ?? noGrants) visit(grant);
   }
 }
 
-/** A binding as it was indexed, to be taken out again. */
+/** A binding as it was indexed, kept for removing it again. */
 interface IndexedBinding {
   readonly scope: string;
   readonly slot: RoleSlot;
@@ -75,17 +77,17 @@ interface IndexedBinding {
 }
 
 /**
- * Roles and bindings in memory, arranged for the question "which roles does this user have here?". Every change costs
- * in proportion to the object that changed. Grants of a subject are in the order of the names of their bindings, so
- * that every process gives the same answer for the same reason.
+ * Roles and bindings in memory, indexed for the question "which roles does this user have here?". A change costs in
+ * proportion to the changed object. The grants of a subject are sorted by binding name, so every process gives the same
+ * answer for the same reason.
  */
 export class PolicyIndex {
   private readonly slots = new Map<string, RoleSlot>();
   private readonly bindings = new Map<string, IndexedBinding>();
-  /** By namespace; the empty one stands for the cluster. */
+  /** By namespace; the empty name stands for the cluster. */
   private readonly scopes = new Map<string, ScopeGrants>();
 
-  /** Undefined when nobody has anything in this scope; `''` is the cluster. */
+  /** The grants of a scope; undefined when there are none. `''` stands for the cluster. */
   scope(namespace: string): ScopeGrants | undefined {
     return this.scopes.get(namespace);
   }
@@ -94,7 +96,7 @@ export class PolicyIndex {
     atOnce(this.settingRole(role, kind));
   }
 
-  /** {@link setRole} in steps; what held before holds until the last of them. */
+  /** {@link setRole} in steps. The previous rules stay in force until the last step. */
   *settingRole({ metadata, rules }: AnyRole, kind: 'Role' | 'ClusterRole'): Steps {
     const role = yield* CompiledRole.inSteps(rules ?? []);
     this.slotOf(kind, metadata.namespace ?? '', metadata.name ?? '').role = role;
@@ -112,7 +114,10 @@ export class PolicyIndex {
     atOnce(this.settingBinding(binding));
   }
 
-  /** {@link setBinding} in steps: first everybody gets what the binding grants, then it is taken from those it left out. */
+  /**
+   * {@link setBinding} in steps: first adds the grants to all subjects, then removes them from subjects that are no
+   * longer listed.
+   */
   *settingBinding(binding: AnyBinding): Steps {
     const { name = '', namespace = '' } = binding.metadata;
     const key = slotKey('', namespace, name);
@@ -120,7 +125,7 @@ export class PolicyIndex {
     const { roleRef } = binding;
     const slot = this.slotOf(roleRef.kind, namespace, roleRef.name);
     slot.bindings++;
-    // Not the object with all that it is made of.
+    // Keep only these fields, not the whole object.
     const from = { metadata: { name, namespace }, roleRef };
     const users = new Set<string>();
     const groups = new Set<string>();
@@ -149,7 +154,7 @@ export class PolicyIndex {
     yield* this.takingOut(key, indexed, noSubjects, noSubjects);
   }
 
-  /** Takes a binding from all subjects but those given. */
+  /** Removes a binding from all subjects except those given. */
   private *takingOut(
     key: string,
     { scope: namespace, slot, users, groups }: IndexedBinding,
@@ -170,7 +175,7 @@ export class PolicyIndex {
     if (slot.bindings === 0 && slot.role === undefined) this.slots.delete(slotKey(slot.kind, namespace, slot.name));
   }
 
-  /** Makes the roles of a kind those given; bindings keep what they refer to. */
+  /** Replaces all roles of a kind; bindings keep their references. */
   *replacingRoles(roles: readonly AnyRole[], kind: 'Role' | 'ClusterRole'): Steps {
     const kept = new Set(roles.map(({ metadata }) => slotKey(kind, metadata.namespace ?? '', metadata.name ?? '')));
     yield* eachInSteps(this.slots, ([key, slot]) => {
@@ -181,7 +186,7 @@ export class PolicyIndex {
     for (const role of roles) yield* this.settingRole(role, kind);
   }
 
-  /** Makes the bindings those given: all cluster-wide ones, or all in namespaces. */
+  /** Replaces all cluster-wide bindings, or all bindings in namespaces. */
   *replacingBindings(bindings: readonly AnyBinding[], isNamespaced: boolean): Steps {
     const kept = new Set(bindings.map(({ metadata }) => slotKey('', metadata.namespace ?? '', metadata.name ?? '')));
     for (const [key, { scope }] of this.bindings) {
@@ -215,7 +220,7 @@ export class PolicyIndex {
 }
 
 function slotKey(kind: string, namespace: string, name: string): string {
-  // A slash is in no name. Bindings in namespaces refer to cluster roles too, which have none.
+  // Names contain no slash. Cluster roles have no namespace, even when a binding in a namespace refers to them.
   return `${kind}/${kind === 'ClusterRole' ? '' : namespace}/${name}`;
 }
 
@@ -255,7 +260,7 @@ function remove(map: Map<string, Grant[]>, who: string, key: string): void {
   if (grants.length === 0) map.delete(who);
 }
 
-/** Where the key is or would be. */
+/** The index at which the key is or would be inserted. */
 function position(grants: readonly Grant[], key: string): number {
   let low = 0;
   let high = grants.length;

@@ -11,7 +11,7 @@ export interface PolicyInformerOptions {
   readonly registry: StoredResources;
   /** Served name of the RBAC group. */
   readonly group: string;
-  /** Called when the place in the change log of a resource was lost; the index is filled anew then. */
+  /** Called when a resource's place in the change log was lost; the index is then filled again. */
   readonly onFault: (resource: string, error: unknown) => void;
 }
 
@@ -32,7 +32,7 @@ export class PolicyInformer {
     ];
   }
 
-  /** Resolves when the index has been filled; it is followed until the abort. */
+  /** Resolves when the index has been filled. It follows the store until the abort. */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all(this.reflectors.map((reflector) => reflector.start(signal)));
   }
@@ -46,7 +46,7 @@ export class PolicyInformer {
     await Promise.all(this.reflectors.map((reflector) => reflector.reached(version)));
   }
 
-  /** Milliseconds for which a revocation may have been missed. */
+  /** How long a revocation may have been missed, in milliseconds. */
   get lostForMs(): number {
     let longest = 0;
     for (const { lostForMs } of this.reflectors) if (lostForMs > longest) longest = lostForMs;

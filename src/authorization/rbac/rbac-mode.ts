@@ -12,12 +12,12 @@ import { PolicyInformer } from './policy-informer.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
 
 /**
- * How long decisions go by what was known last when the change log can't be followed. After that a revocation might
- * have been missed for too long, and requests are refused until the policy has been read again.
+ * How long decisions use the last known policy while the change log can't be followed. After that, a revocation might
+ * have been missed for too long: requests are refused until the policy has been read again.
  */
 export const maxLostMs = 30_000;
 
-/** Between attempts to write the default policy. */
+/** Pause between attempts to write the default policy. */
 const retryMs = 1000;
 
 export interface RbacModeOptions {
@@ -27,7 +27,7 @@ export interface RbacModeOptions {
   readonly logger: Logger;
 }
 
-/** Mode `RBAC`: the policy in memory, and what follows the store. */
+/** Mode `RBAC`: keeps the policy in memory, up to date with the store. */
 export function rbacMode({ storage, registry, names, logger }: RbacModeOptions): ConfiguredMode {
   const group = groupName('rbac', names);
   const index = new PolicyIndex();
@@ -74,7 +74,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
   };
 }
 
-/** Refuses to decide by a policy that may be too old. */
+/** Refuses to decide by a policy that may be outdated. */
 export class FreshPolicyAuthorizer implements Authorizer {
   constructor(
     private readonly authorizer: RbacAuthorizer,

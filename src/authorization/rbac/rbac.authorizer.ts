@@ -12,14 +12,14 @@ import type { UserInfo } from '../../machinery/request-context.js';
 import type { Grant, PolicyIndex, RoleSlot, ScopeGrants } from './policy-index.js';
 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
-/** How many roles that don't exist are named in a reason. */
+/** How many missing roles a reason names. */
 const maxMissingRoles = 20;
-/** Rules and values in them that are listed of one user: a list is copied and written as a whole. */
+/** Limit on the rules and their values listed for one user: a list is copied and written as a whole. */
 const mostListed = 100_000;
 
 /**
- * Mode `RBAC` (specification 5.4): a request is allowed when some role that the user has by a binding allows it. Rules
- * only add permissions: without one the module has no opinion.
+ * Mode `RBAC` (specification 5.4): a request is allowed when a role bound to the user allows it. Rules only add
+ * permissions: without a matching rule the module has no opinion.
  */
 export class RbacAuthorizer implements Authorizer, RuleResolver {
   /** @param group served name of the group, for messages about roles that are bound but don't exist. */
@@ -73,7 +73,7 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     return { resourceRules, nonResourceRules, incomplete: isCut, evaluationError };
   }
 
-  /** Roles that are bound to the user but not there: what stands in the way of a permission is often just that. */
+  /** The roles that are bound to the user but do not exist: a missing permission often has just this cause. */
   private missingRoles(user: UserInfo, cluster: ScopeGrants | undefined, local: ScopeGrants | undefined): string {
     let texts: Set<string> | undefined;
     const note = ({ slot }: Grant) => {

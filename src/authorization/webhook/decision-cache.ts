@@ -5,7 +5,7 @@ interface Entry {
   readonly until: number;
 }
 
-/** Decisions by their question until their time is over; when it is full, the one not used for longest goes. */
+/** Cached decisions by question, until they expire. When the cache is full, the least recently used one is removed. */
 export class DecisionCache {
   private readonly entries = new Map<string, Entry>();
 
@@ -25,7 +25,7 @@ export class DecisionCache {
     return entry.decision;
   }
 
-  /** @param until milliseconds since the epoch from which on it does not hold any more */
+  /** @param until when the decision expires, in milliseconds since the epoch */
   set(key: string, decision: AuthorizationDecision, until: number): void {
     this.entries.delete(key);
     this.entries.set(key, { decision, until });

@@ -1,10 +1,10 @@
 import type { AuthorizationDecision, AuthorizerAttributes } from '../../machinery/authorizer.js';
 
-/** Versions of the review that a webhook may be asked in. */
+/** Versions of the review that a webhook accepts. */
 export const reviewVersions = ['v1beta1', 'v1'] as const;
 export type SubjectAccessReviewVersion = (typeof reviewVersions)[number];
 
-/** What is asked, with everything that the answer may depend on; empty fields are left out. */
+/** The question, with everything that the answer may depend on; empty fields are left out. */
 export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAccessReviewVersion): object {
   const { user, verb } = attributes;
   const about = attributes.isResourceRequest
@@ -25,15 +25,15 @@ export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAcc
   return { ...about, ...filled({ user: user.name }), ...groups, ...extra, ...filled({ uid: user.uid }) };
 }
 
-/** The answer of a webhook; `error` is its own difficulty with the question, empty when it had none. */
+/** The answer of a webhook. `error` is a problem that it had with the question, or empty. */
 export interface ReviewAnswer {
   readonly decision: AuthorizationDecision;
   readonly error: string;
 }
 
 /**
- * What a webhook answered; undefined for anything that is no review, since half an answer must not be believed. One that
- * both allows and denies denies.
+ * Reads the answer of a webhook; undefined when it is not a valid review, since an incomplete answer must not be
+ * believed. An answer that both allows and denies counts as a denial.
  */
 export function reviewAnswer(answer: unknown): ReviewAnswer | undefined {
   if (!isRecord(answer) || answer.kind !== 'SubjectAccessReview' || !isRecord(answer.status)) return undefined;

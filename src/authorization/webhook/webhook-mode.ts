@@ -7,7 +7,7 @@ import type { SubjectAccessReviewVersion } from './review.js';
 import { WebhookAuthorizer, type WebhookAuthorizerParts } from './webhook.authorizer.js';
 
 const maxCachedAnswers = 8192;
-/** A request waits no longer than this for the webhook, however often it is tried. */
+/** The longest that a request waits for the webhook, over all attempts. */
 const totalTimeoutMs = 30_000;
 
 /** The options of the mode. */
@@ -19,7 +19,7 @@ export interface WebhookModeOptions {
   readonly unauthorizedTtlMs: number;
 }
 
-/** Mode `Webhook`. Throws `ClientConfigError` for a configuration that can't be used. */
+/** Mode `Webhook`. Throws `ClientConfigError` when the configuration is unusable. */
 export function webhookMode(
   { configFile, ...settings }: WebhookModeOptions,
   parts: {
@@ -33,7 +33,7 @@ export function webhookMode(
   return {
     authorizer,
     rules: authorizer,
-    // Not at the abort: requests that are finished then still need answers.
+    // Not at the abort: requests that are still finishing then need answers.
     stopped: async () => client.stop(),
   };
 }

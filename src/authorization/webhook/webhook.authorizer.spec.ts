@@ -179,7 +179,7 @@ describe('the webhook authorizer', () => {
       bench.answer = () => answer;
       await assert.rejects(bench.ask(), /the authorization webhook did not answer/);
     }
-    assert.deepEqual(bench.problems, ['it answers with something else than an access review'], 'told once');
+    assert.deepEqual(bench.problems, ['its answer is not an access review'], 'told once');
     bench.answer = status({ allowed: true });
     assert.equal(await bench.ask(), 'allow');
   });

@@ -13,19 +13,19 @@ import { OutageLog, type OutageLogger } from '../../observability/outage-log.js'
 import { DecisionCache } from './decision-cache.js';
 import { reviewAnswer, reviewSpec, type SubjectAccessReviewVersion } from './review.js';
 
-/** How the webhook is asked, and how long its answers hold (specification 5.4). */
+/** How to call the webhook, and how long to keep its answers (specification 5.4). */
 export interface WebhookAuthorizerSettings {
   readonly version: SubjectAccessReviewVersion;
-  /** Of answers that allow; 0: not kept. */
+  /** For answers that allow; 0: not cached. */
   readonly authorizedTtlMs: number;
-  /** Of all other answers; 0: not kept. */
+  /** For all other answers; 0: not cached. */
   readonly unauthorizedTtlMs: number;
   readonly maxCachedAnswers: number;
-  /** For a question with all its attempts. */
+  /** For one question, including all attempts. */
   readonly totalTimeoutMs: number;
 }
 
-/** What the mode works with. */
+/** Dependencies of the mode. */
 export interface WebhookAuthorizerParts {
   readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown> };
   readonly names: VendorNames;
@@ -33,7 +33,7 @@ export interface WebhookAuthorizerParts {
   readonly logger: OutageLogger & { warn(text: string, fields?: object): void };
 }
 
-/** Longer questions are not kept: paths and names are the client's choice, and every one would take a place. */
+/** Longer questions are not cached: clients choose paths and names, and each question would take a place. */
 const maxCachedAttributes = 10_000;
 
 const unknownRules: RuleList = Object.freeze({
@@ -44,9 +44,9 @@ const unknownRules: RuleList = Object.freeze({
 });
 
 /**
- * Mode `Webhook`: another server decides (specification 4.11, 5.4). Its answers are kept by all attributes of the
- * question, so nobody gets the answer of somebody else; equal questions that come together are asked once. A call that
- * brings no answer is an error, never kept, and opens nothing.
+ * Mode `Webhook`: another server decides (specification 4.11, 5.4). Answers are cached by all attributes of the
+ * question, so no user gets another user's answer. Concurrent equal questions are sent once. A call without an answer
+ * is an error; it is never cached and allows nothing.
  */
 export class WebhookAuthorizer implements Authorizer, RuleResolver {
   private readonly apiVersion: string;
@@ -68,7 +68,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 
   authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
     const spec = reviewSpec(attributes, this.settings.version);
-    // The text says everything the answer may depend on, so two questions have one key only when they are the same.
+    // The text contains everything that the answer may depend on, so only equal questions share a key.
     const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = this.cache.get(key, this.parts.clock.now());
     if (known !== undefined) return known;
@@ -84,7 +84,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     return flight;
   }
 
-  /** A webhook answers questions; what else it would allow it doesn't say. */
+  /** A webhook only answers questions; it can't list its rules. */
   rulesFor(): RuleList {
     return unknownRules;
   }
@@ -104,7 +104,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
       throw this.failed((error as Error).message, error);
     }
     const read = reviewAnswer(answer);
-    if (read === undefined) throw this.failed('it answers with something else than an access review');
+    if (read === undefined) throw this.failed('its answer is not an access review');
     this.outage.worked();
     if (read.error !== '') this.parts.logger.warn('the authorization webhook has a problem', { problem: read.error });
     return read.decision;
@@ -116,7 +116,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     if (ttlMs > 0) this.cache.set(key, decision, this.parts.clock.now() + ttlMs);
   }
 
-  /** What went wrong is for the log: the address of the webhook is nothing for clients. */
+  /** The problem goes to the log only: clients must not learn the webhook's address. */
   private failed(problem: string, cause?: unknown): Error {
     this.outage.failed({ problem });
     return internalError(new Error('the authorization webhook did not answer', { cause }));

@@ -16,7 +16,7 @@ export interface BootstrapPolicy {
   readonly roleBindings: readonly RoleBinding[];
 }
 
-/** Who has the roles of components, by role: `user <name>`, `group <name>` or `account <name>`. */
+/** The subjects of component roles, by role: `user <name>`, `group <name>` or `account <name>`. */
 const componentSubjects: Readonly<Record<string, readonly string[]>> = {
   'cluster-admin': [`group ${privilegedGroup}`],
   'system:basic-user': ['group system:authenticated'],
@@ -28,12 +28,12 @@ const componentSubjects: Readonly<Record<string, readonly string[]>> = {
   'system:kube-scheduler': ['user system:kube-scheduler'],
   'system:volume-scheduler': ['user system:kube-scheduler'],
   'system:kube-dns': ['account kube-dns'],
-  // Node agents are judged by what runs on them; who doesn't want that can add them here.
+  // The mode `Node` authorizes agents, so the role has no subjects; administrators without that mode can add them here.
   'system:node': [],
   'system:node-proxier': ['user system:kube-proxy'],
 };
 
-/** Name of the annotation that keeps an object of the policy as it is when its value is `false`. */
+/** Name of the annotation that, with the value `false`, keeps an object of the policy unchanged. */
 export function autoUpdateAnnotation(names: VendorNames): string {
   return `rbac.authorization.${names.labelPrefix}/autoupdate`;
 }
@@ -64,9 +64,9 @@ export function bootstrapPolicy(names: VendorNames): BootstrapPolicy {
   };
 }
 
-/** A new cluster has the collected rules at once; later they are the work of a control loop. */
+/** Fills the aggregated roles of a new cluster right away; later a control loop does so. */
 function fillAggregated(roles: ClusterRole[]): void {
-  // Roles collect from roles that collect: what is filled first has to come first.
+  // Aggregated roles collect from each other, so fill them in this order.
   const collecting = ['view', 'edit', 'admin'].map((name) => roles.find(({ metadata }) => metadata.name === name));
   for (const role of collecting) if (role !== undefined) role.rules = aggregatedRules(role, roles) ?? null;
 }

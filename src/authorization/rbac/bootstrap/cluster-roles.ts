@@ -2,8 +2,8 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { allow, change, manage, paths, type RoleData, read, writeEvents } from './role-data.js';
 
 /**
- * The ClusterRoles of people and of cluster components. What their names and rules are is known to clients and to the
- * components themselves; names of components stay the same for every vendor, as their certificates carry them.
+ * The ClusterRoles of users and of cluster components. Clients and components rely on their names and rules. Component
+ * names are the same for every vendor, because component certificates carry them.
  */
 export function componentRoles(names: VendorNames): readonly RoleData[] {
   const certificates = groupName('certificates', names);

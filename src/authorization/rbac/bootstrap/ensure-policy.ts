@@ -17,8 +17,8 @@ import { bindsAnotherRole, isOptedOut, reconciledBinding, reconciledRole } from 
 type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
 /**
- * Creates the objects of the default policy that are absent and adds to the others what they lack, unless they opted
- * out. Safe for many processes that start at once. Throws when the store can't be used.
+ * Creates the missing objects of the default policy, and adds missing parts to the others unless they opted out. Many
+ * processes may start at once. Throws when the store can't be used.
  */
 export async function ensureBootstrapPolicy(
   names: VendorNames,
@@ -27,7 +27,7 @@ export async function ensureBootstrapPolicy(
 ): Promise<void> {
   const policy = bootstrapPolicy(names);
   const writer = new PolicyWriter(names, stores, signal);
-  // Roles first: a binding without its role would be told about in every denial.
+  // Roles first: until its role exists, every denial would report the missing role of a binding.
   await Promise.all([writer.ensure('clusterroles', policy.clusterRoles), writer.ensure('roles', policy.roles)]);
   await Promise.all([
     writer.ensure('clusterrolebindings', policy.clusterRoleBindings),
@@ -55,7 +55,7 @@ class PolicyWriter {
     const { resource } = store;
     const { items } = await store.list({});
     const present = new Map(items.map((item) => [keyOf(item.key), item]));
-    // Together they are few batches for the store.
+    // Concurrent writes reach the store in few batches.
     await Promise.all(
       wanted.map(async (object) => {
         const stored = present.get(keyOf(object.metadata));
@@ -69,7 +69,7 @@ class PolicyWriter {
     try {
       await store.create(this.request, decoded(store.resource, wanted), { dryRun: false, validate: admitted });
     } catch (error) {
-      // Another process was first, and its policy is this one or will be reconciled at the next start.
+      // Another process was first. Its policy equals this one or will be reconciled at the next start.
       if (!isReason(error, 'AlreadyExists')) throw error;
     }
   }
@@ -93,12 +93,15 @@ class PolicyWriter {
         },
       });
     } catch (error) {
-      // Made anew by another process in this moment.
+      // Another process has just created it again.
       if (!isReason(error, 'Invalid')) throw error;
     }
   }
 
-  /** The role of a binding can't be changed: who wrote another one took rights away or gave some that are not meant. */
+  /**
+   * Replaces a binding, as its role can't be changed. Whoever bound another role took rights away or granted unintended
+   * ones.
+   */
   private async replace(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
     const { name = '', namespace = '', uid } = live.metadata;
     try {

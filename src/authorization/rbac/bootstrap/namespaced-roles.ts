@@ -1,7 +1,7 @@
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { allow, type RoleData, read, writeEvents } from './role-data.js';
 
-/** A Role of the default policy, with those who have it. */
+/** A Role of the default policy, with its subjects. */
 export interface NamespacedRole extends RoleData {
   readonly namespace: string;
   /** Default: the name of the role. */

@@ -7,14 +7,14 @@ import { deepEqual } from '../../../machinery/patch/json-value.js';
 type AnyRole = Role | ClusterRole;
 type AnyBinding = RoleBinding | ClusterRoleBinding;
 
-/** Whether somebody wants the object to stay as it is. */
+/** Whether the object opted out of automatic updates. */
 export function isOptedOut({ metadata }: AnyRole | AnyBinding, annotation: string): boolean {
   return metadata.annotations?.[annotation] === 'false';
 }
 
 /**
- * The live role with what it lacks of the default one: rules, selectors, labels and annotations. More than that it may
- * have. The very same object when nothing is missing.
+ * The live role, completed with missing rules, selectors, labels and annotations of the default role. It may have more
+ * than those. Returns the same object when nothing is missing.
  */
 export function reconciledRole<T extends AnyRole>(live: T, wanted: AnyRole): T {
   const metadata = withMarks(live.metadata, wanted.metadata);
@@ -30,7 +30,10 @@ export function reconciledRole<T extends AnyRole>(live: T, wanted: AnyRole): T {
   return { ...live, metadata, rules: [...(live.rules ?? []), ...missing] };
 }
 
-/** The live binding with the subjects, labels and annotations that it lacks; the very same object when it lacks none. */
+/**
+ * The live binding, completed with missing subjects, labels and annotations. Returns the same object when nothing is
+ * missing.
+ */
 export function reconciledBinding<T extends AnyBinding>(live: T, wanted: AnyBinding): T {
   const metadata = withMarks(live.metadata, wanted.metadata);
   const present = live.subjects ?? [];
@@ -39,7 +42,7 @@ export function reconciledBinding<T extends AnyBinding>(live: T, wanted: AnyBind
   return metadata === live.metadata ? live : { ...live, metadata };
 }
 
-/** Whether the binding leads to another role; then it can only be made anew. */
+/** Whether the binding refers to another role; then it has to be deleted and created again. */
 export function bindsAnotherRole(live: AnyBinding, wanted: AnyBinding): boolean {
   return !deepEqual(live.roleRef, wanted.roleRef);
 }
@@ -55,7 +58,7 @@ function sameSubject(a: Subject, b: Subject): boolean {
 
 type Metadata = AnyRole['metadata'];
 
-/** Values that somebody changed stay. */
+/** Adds missing labels and annotations; changed values stay. */
 function withMarks(live: Metadata, wanted: Metadata): Metadata {
   const labels = missingEntries(live.labels, wanted.labels);
   const annotations = missingEntries(live.annotations, wanted.annotations);

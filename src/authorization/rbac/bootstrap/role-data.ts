@@ -2,8 +2,8 @@ import type { PolicyRule } from '../../../apis/rbac/v1/role.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 
 /**
- * A rule in short. Lists are texts with spaces between their elements; groups have their short names (`core`,
- * `networking`), and get the vendor's suffix when the rule is made.
+ * A rule in short form. Lists are texts with spaces between elements. Groups have short names (`core`, `networking`)
+ * and get the vendor's suffix when the rule is made.
  */
 export interface RuleData {
   readonly verbs: string;
@@ -17,9 +17,9 @@ export interface RuleData {
 export interface RoleData {
   readonly name: string;
   readonly rules: readonly RuleData[];
-  /** Its rules become part of the role with this name. */
+  /** Its rules are added to the role with this name. */
   readonly aggregatesTo?: string;
-  /** It has the rules of all roles that aggregate to this name. */
+  /** It collects the rules of all roles that aggregate to this name. */
   readonly collects?: string;
 }
 
@@ -27,20 +27,20 @@ export const read = 'get list watch';
 export const change = 'create delete deletecollection patch update';
 export const manage = 'create delete deletecollection get list patch update watch';
 
-/** A rule on resources; without names on all of them. */
+/** A rule on resources. Without names it applies to all of them. */
 export function allow(verbs: string, groups: string, resources: string, names = ''): RuleData {
   return { verbs, groups, resources, names, paths: '' };
 }
 
-/** A rule on paths that are no resources. */
+/** A rule on non-resource paths. */
 export function paths(verbs: string, urls: string): RuleData {
   return { verbs, groups: '', resources: '', names: '', paths: urls };
 }
 
-/** Nearly every component reports what it does. */
+/** Nearly every component writes events. */
 export const writeEvents: RuleData = allow('create patch update', 'core events', 'events');
 
-/** The rule as it stands in an object. */
+/** The rule in the form of the API object. */
 export function ruleOf(data: RuleData, names: VendorNames): PolicyRule {
   const verbs = words(data.verbs);
   if (data.paths !== '') return { verbs, nonResourceURLs: words(data.paths) };
