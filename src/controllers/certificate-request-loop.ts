@@ -15,24 +15,24 @@ import type { Timers } from './timers.js';
 import { workContext } from './work-context.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
 
-/** What every loop over certificate signing requests works with. */
+/** Dependencies of every loop over certificate signing requests. */
 export interface CertificateRequestLoopOptions {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
   readonly timers: Timers;
-  /** First and longest pause before work that failed is tried again. Default 500 ms and 1 minute. */
+  /** First and longest pause before failed work is retried. Default 500 ms and 1 minute. */
   readonly firstPauseMs?: number | undefined;
   readonly longestPauseMs?: number | undefined;
 }
 
-/** The request was changed, decided or removed meanwhile: what was meant to be done to it is void. */
+/** The request was changed, decided or removed meanwhile, so the intended change no longer applies. */
 class Superseded extends Error {}
 
 const workers = 4;
 
-/** Follows all certificate signing requests and works on those that `concerns` names, each by its newest state. */
+/** Follows all certificate signing requests and works on those that `concerns` selects, each in its newest state. */
 export abstract class CertificateRequestLoop implements ControlLoop {
   abstract readonly name: string;
   protected readonly store: Store;
@@ -45,10 +45,10 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     this.store = new Store(served, storage, timers);
   }
 
-  /** Whether there is anything to do about a request, now or later. */
+  /** Whether the loop has work on a request, now or later. */
   protected abstract concerns(request: CertificateSigningRequest): boolean;
 
-  /** Does what there is to do about a request that concerns this loop. */
+  /** Does the work on a request that concerns this loop. */
   protected abstract work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome>;
 
   async run(signal: AbortSignal): Promise<void> {
@@ -90,13 +90,16 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     try {
       return await this.work(request, signal);
     } catch (error) {
-      // Its newest state comes as a change of its own.
+      // Its newest state arrives as a change of its own.
       if (error instanceof Superseded || (error instanceof StatusError && error.reason === 'NotFound')) return 'done';
       throw error;
     }
   }
 
-  /** Changes the status of the very request that was seen, through one of its paths, if it still concerns this loop. */
+  /**
+   * Changes the status of a request through one of its subresources, if the request is still the same and still
+   * concerns this loop.
+   */
   protected async updateStatus(
     path: 'approval' | 'status',
     seen: CertificateSigningRequest,
@@ -117,7 +120,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     });
   }
 
-  /** Removes the request unless it changed since it was seen. */
+  /** Removes the request unless it has changed since it was read. */
   protected async remove({ metadata }: CertificateSigningRequest, signal: AbortSignal): Promise<void> {
     const { name = '', uid, resourceVersion } = metadata;
     try {
@@ -139,7 +142,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
   }
 }
 
-/** Whether a request has a condition, and it is true. */
+/** Whether a request has a condition with status true. */
 export function hasTrueCondition(
   { status }: CertificateSigningRequest,
   type: 'Approved' | 'Denied' | 'Failed',

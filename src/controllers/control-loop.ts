@@ -1,12 +1,12 @@
 import type { Logger } from '../observability/logger.js';
 import type { Timers } from './timers.js';
 
-/** Work that goes on for as long as this process leads. */
+/** Work that runs while this process leads. */
 export interface ControlLoop {
   readonly name: string;
   /**
-   * Works until `signal` is aborted, then returns as soon as what is under way has ended. Nothing may be written that
-   * would be wrong if another process led already: writes are conditional on what was read.
+   * Works until `signal` is aborted, then returns as soon as the current work has ended. A write must do no harm if
+   * another process already leads, so writes are conditional on the state that was read.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface ControlLoop {
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 
-/** Runs a loop until the abort; one that fails is started again, after a pause that doubles with every failure. */
+/** Runs a loop until the abort. A loop that fails is started again, after a pause that doubles with every failure. */
 export async function keepRunning(
   loop: ControlLoop,
   timers: Timers,

@@ -20,8 +20,9 @@ import { type RunningControllers, startControllers } from './controllers.js';
 import { LoopFiles } from './loop-files.js';
 
 /**
- * The control loops. From the start of the application on, the process takes part in the election with all others on the
- * database. When it stops, the loops end and the lease is given back first of all. Changed files need no restart.
+ * The control loops. From the start of the application, the process takes part in the election among all processes on
+ * the database. At shutdown, the loops end and the lease is released before anything else stops. Changed files need no
+ * restart.
  */
 @Module({
   imports: [StorageModule, RegistryModule, AuthorizationModule],
@@ -77,7 +78,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     logger.info('control loops wait for their turn', { identity: this.running.identity });
   }
 
-  /** Before anything that the loops work with. */
+  /** Runs before the loops' dependencies stop. */
   async onModuleDestroy(): Promise<void> {
     await this.running?.stop();
   }
@@ -87,12 +88,12 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
   }
 }
 
-/** What control loops can't do for want of a file. */
+/** Work that the control loops can't do because a file is missing. */
 function missingFiles({ signing, signToken, rootAuthority }: LoopFiles['parts']) {
   const needs = [
     ['csrsigning', signing, '--cluster-signing-cert-file', 'approved certificate requests stay unsigned'],
     ['serviceaccount-token', signToken, '--service-account-private-key-file', 'secrets of account tokens stay empty'],
-    ['root-ca-cert-publisher', rootAuthority, '--root-ca-file', "namespaces are not told the API's authority"],
+    ['root-ca-cert-publisher', rootAuthority, '--root-ca-file', "namespaces do not get the API's authority"],
   ] as const;
   return needs.flatMap(([controller, part, missing, effect]) =>
     part === undefined ? [{ controller, missing, effect }] : [],

@@ -30,21 +30,21 @@ import { TokenCleanerController } from './token-cleaner/token-cleaner.controller
 
 export interface ControllersOptions {
   readonly storage: Storage;
-  /** With all resources registered: content of namespaces is found through it. */
+  /** Must have all resources registered: the content of namespaces is found through it. */
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
-  /** Judges the rights of those whom loops act for. Default: nobody has any. */
+  /** Checks the rights of users for whom the loops act. Default: nobody has any. */
   readonly authorizer?: Authorizer | undefined;
-  /** The loops to run. Default: those that run unless switched off. */
+  /** The loops to run. Default: all that are on by default. */
   readonly enabled?: ReadonlySet<ControllerName> | undefined;
-  /** What certificates are signed with; without it none are. */
+  /** The authorities that sign certificates; without them none are signed. */
   readonly signing?: SigningAuthorities | undefined;
-  /** Makes tokens of service accounts for secrets; without it secrets get none. */
+  /** Makes service account tokens for secrets; without it secrets get none. */
   readonly signToken?: ((request: SecretTokenRequest) => Promise<string>) | undefined;
-  /** What clients inside the cluster are told to trust; without it they aren't told. */
+  /** The authorities that clients inside the cluster should trust; without them none are published. */
   readonly rootAuthority?: RootAuthority | undefined;
-  /** Name of this process in the Lease; must be of it alone. Default: host name and a random part. */
+  /** Name of this process in the Lease; it must be unique. Default: host name and a random part. */
   readonly identity?: string | undefined;
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
   /** How long events are kept, in milliseconds. Default 1 hour. */
@@ -55,11 +55,11 @@ export interface ControllersOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** Control loops of a process, running whenever it leads. */
+/** The control loops of a process; they run whenever it leads. */
 export interface RunningControllers {
   readonly identity: string;
   readonly isLeading: boolean;
-  /** Ends the loops, then gives the lease back. The storage must be stopped after this only. */
+  /** Ends the loops, then releases the lease. The storage must be stopped only after this. */
   stop(): Promise<void>;
 }
 
@@ -74,8 +74,8 @@ const defaultEventTtlMs = 3_600_000;
 const controllersLease = 'plinth-controllers';
 
 /**
- * Starts taking part in the election of the process that runs the control loops. Returns at once; what goes wrong later
- * is logged and tried again.
+ * Takes part in the election of the process that runs the control loops. Returns at once; later errors are logged and
+ * the work is retried.
  *
  * @throws Error when the registry lacks leases or namespaces.
  */
@@ -105,7 +105,7 @@ export function startControllers(options: ControllersOptions): RunningController
   };
 }
 
-/** The enabled loops, in no order. */
+/** The enabled loops, in no particular order. */
 function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
   const { signing, signToken, rootAuthority, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs } = options;
@@ -133,7 +133,7 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
         : new ServiceAccountTokenController({ ...parts, signToken, rootAuthority }),
     'root-ca-cert-publisher': () =>
       rootAuthority === undefined
-        ? without("namespaces are not told the API's authorities: there is no --root-ca-file")
+        ? without("namespaces do not get the API's authorities: there is no --root-ca-file")
         : new RootAuthorityPublisher({ ...parts, rootAuthority }),
   };
   return [...(options.enabled ?? selectedControllers(['*']))]

@@ -16,17 +16,17 @@ export interface EventRecorderOptions {
   readonly logger: Logger;
 }
 
-/** Writes events about objects. An event that can't be written is logged: the work it tells of does not depend on it. */
+/** Writes events about objects. A failure to write an event is only logged: no work depends on events. */
 export class EventRecorder {
   private written = 0;
 
-  /** @param component who reports, as events name it. */
+  /** @param component the reporting component, as named in events. */
   constructor(
     private readonly options: EventRecorderOptions,
     private readonly component: string,
   ) {}
 
-  /** Tells of something about an object that somebody should look at. */
+  /** Writes a warning about an object that somebody should look at. */
   async warn(about: ApiObject, reason: string, message: string, signal: AbortSignal): Promise<void> {
     const { storage, registry, timers, logger } = this.options;
     const { name = '', namespace = '', uid } = about.metadata;

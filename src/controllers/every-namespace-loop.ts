@@ -17,26 +17,26 @@ import { coreResource } from './token-secrets.js';
 import { workContext } from './work-context.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
 
-/** What every loop that keeps one object in each namespace works with. */
+/** Dependencies of every loop that keeps one object in each namespace. */
 export interface EveryNamespaceOptions {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
   readonly timers: Timers;
-  /** First and longest pause before work that failed is tried again. Default 500 ms and 1 minute. */
+  /** First and longest pause before failed work is retried. Default 500 ms and 1 minute. */
   readonly firstPauseMs?: number | undefined;
   readonly longestPauseMs?: number | undefined;
 }
 
 const workers = 4;
 const noAdmission = async () => {};
-/** Somebody was faster, or the namespace (Forbidden) ends. */
+/** Errors that mean that another writer was faster, or (Forbidden) that the namespace is terminating. */
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict', 'Forbidden']);
 
 /**
- * Keeps an object of the core group under one name in every active namespace: makes it where it is absent, again when
- * somebody deletes it, and lets `repair` put it right.
+ * Keeps an object of the core group under one name in every active namespace. Creates it where it is missing, also
+ * after somebody deletes it, and lets `repair` correct it.
  */
 export abstract class EveryNamespaceLoop implements ControlLoop {
   abstract readonly name: string;
@@ -59,12 +59,12 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
   /** The fields of a new object besides its metadata. */
   protected abstract content(): Readonly<Record<string, unknown>>;
 
-  /** The object as it has to be; the same one when nothing is wrong with it. Must not change what it gets. */
+  /** Returns the corrected object, or the same object when it is correct. Must not change its argument. */
   protected repair(live: ApiObject): ApiObject {
     return live;
   }
 
-  /** Has all namespaces looked at. */
+  /** Queues all namespaces for a check. */
   protected lookAtAll(): void {
     for (const namespace of this.active) this.queue?.add(namespace);
   }
@@ -86,7 +86,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
     this.active = new Set();
     const lost = (error: unknown) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error });
-    // Changes of the objects first: one that is deleted while namespaces are read is not missed.
+    // Follow the objects first, so a deletion while namespaces are being read is not missed.
     const objects = new ChangeInformer(
       storage,
       this.store.resource.storageResource,
@@ -145,7 +145,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       const live = parseStored(this.store.resource, stored);
       if (live.metadata.deletionTimestamp !== undefined || this.repair(live) === live) return 'done';
     }
-    // What is memory's is not asked: a namespace that is about to end gets nothing new.
+    // Read the store instead of memory: a terminating namespace must get nothing new.
     const owner = await storage.get({ resource: 'namespaces', namespace: '', name: namespace });
     if (owner === undefined || !isActive(parseStored(this.namespaces.resource, owner))) return 'done';
     try {
@@ -153,7 +153,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       else await this.update(namespace, signal);
     } catch (error) {
       const isRace = error instanceof StatusError && races.has(error.reason);
-      // Whoever was faster is looked at once more, as a change of its own.
+      // The other writer's change triggers another check of its own.
       if (!isRace) throw error;
     }
     return 'done';

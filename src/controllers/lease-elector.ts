@@ -5,11 +5,11 @@ import type { Logger } from '../observability/logger.js';
 import type { LeaseLock } from './lease-lock.js';
 import type { Timers } from './timers.js';
 
-/** How long leading lasts without a sign of life. All in milliseconds. */
+/** The times of an election, in milliseconds. */
 export interface LeaseTimes {
-  /** Others take over when they have seen no renewal for this long. Whole seconds. */
+  /** Other processes take over when they have seen no renewal for this long. Must be whole seconds. */
   readonly leaseDurationMs: number;
-  /** A leader that could not renew for this long stops leading. */
+  /** A leader that could not renew the lease for this long stops leading. */
   readonly renewDeadlineMs: number;
   /** Pause between attempts to acquire or renew. */
   readonly retryPeriodMs: number;
@@ -19,27 +19,29 @@ const defaultLeaseTimes: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs
 
 export interface LeaseElectorOptions extends Partial<LeaseTimes> {
   readonly lock: LeaseLock;
-  /** Must be of this process alone: who finds its own identity in the Lease leads. */
+  /** Must be unique to this process: a process that finds its own identity in the Lease leads. */
   readonly identity: string;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** From 0 to 1, spreads the attempts of candidates. */
+  /** From 0 to 1; spreads the attempts of candidates. */
   readonly random: () => number;
 }
 
-/** Most a candidate's pause is lengthened by. */
+/** The largest factor by which a candidate's pause is lengthened. */
 const jitter = 1.2;
 
 /**
  * Decides which of several processes leads, by a Lease object.
  *
- * - *Candidate*: tries to take the Lease each retry period. Free is a Lease without holder, or one whose content this
- *   process has seen unchanged for the duration the holder wrote into it. Clocks of different machines are never compared.
- * - *Leader*: renews each retry period. Stops when it was asked to, when somebody else holds the Lease, or when its last
- *   successful renewal was *begun* a renew deadline ago. That is shorter than the Lease lasts in the eyes of the others,
- *   so it has stopped before one of them begins.
+ * - *Candidate*: tries to take the Lease every retry period. A Lease is free if it has no holder, or if this process
+ *   has seen its content unchanged for the duration that the holder wrote into it. Clocks of different machines are
+ *   never compared.
+ * - *Leader*: renews every retry period. It stops when asked to, when somebody else holds the Lease, or when its last
+ *   successful renewal *began* more than a renew deadline ago. For the other processes the Lease lasts longer than
+ *   that, so the leader has stopped before one of them starts.
  *
- * Every write is conditional on what was read, so of two that take a free Lease at once only one succeeds.
+ * Every write is conditional on the state that was read, so if two processes take a free Lease at once, only one
+ * succeeds.
  */
 export class LeaseElector {
   private readonly times: LeaseTimes;
@@ -63,7 +65,7 @@ export class LeaseElector {
 
   /**
    * Takes part until `signal` is aborted. `lead` is called for each term and must return soon after its own signal is
-   * aborted; the Lease is given back after it has returned. A `lead` that returns or fails by itself ends the term.
+   * aborted; the Lease is released after it has returned. If `lead` returns or fails by itself, the term ends.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { timers, logger, identity } = this.options;
@@ -80,10 +82,10 @@ export class LeaseElector {
 
   private async tryAcquire(): Promise<boolean> {
     try {
-      // An answer that took too long may tell of a lease that has run out by now.
+      // If the write took too long, the lease may have expired by now.
       return (await this.attempt()) && this.leftMs() > 0;
     } catch (error) {
-      // Lost the race, or the database is away for a moment: the next attempt will tell.
+      // Another process won, or the database is briefly unreachable: the next attempt will show.
       this.options.logger.debug('could not take the lease', { error });
       return false;
     }
@@ -123,7 +125,7 @@ export class LeaseElector {
     }
   }
 
-  /** Until this process must stop leading, if it does not renew before. */
+  /** The time until this process must stop leading unless it renews. */
   private leftMs(): number {
     return this.renewedAt + this.times.renewDeadlineMs - this.options.timers.elapsed();
   }
@@ -164,7 +166,7 @@ export class LeaseElector {
       const since = isOurs && acquireTime !== undefined ? acquireTime : formatMicroTime(now);
       await lock.update(lease, this.record(now, since, isOurs ? leaseTransitions : leaseTransitions + 1), now);
     }
-    // An attempt that was given up may end after a later one.
+    // An abandoned attempt may finish after a later one.
     this.renewedAt = Math.max(this.renewedAt, startedAt);
     return true;
   }
@@ -183,7 +185,7 @@ export class LeaseElector {
     return leaseDurationSeconds === undefined ? this.times.leaseDurationMs : leaseDurationSeconds * 1000;
   }
 
-  /** Lets the next candidate begin at once. */
+  /** Releases the lease, so the next candidate can start at once. */
   private async release(): Promise<void> {
     const { lock, timers, identity, logger } = this.options;
     try {
@@ -202,7 +204,7 @@ export class LeaseElector {
       await lock.update(lease, free, now);
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'Conflict') return;
-      logger.warn('could not give the lease back; others take over when it has run out', { error });
+      logger.warn('could not release the lease; others take over when it has expired', { error });
     }
   }
 }

@@ -4,7 +4,7 @@ import { parseStored } from '../registry/store/object-codec.js';
 import type { Store } from '../registry/store/store.js';
 import { workContext } from './work-context.js';
 
-/** A Lease as it was read. */
+/** A Lease and the version that was read. */
 export interface HeldLease {
   readonly resourceVersion: string;
   readonly spec: Readonly<LeaseSpec>;
@@ -13,7 +13,7 @@ export interface HeldLease {
 const loop = 'leader-election';
 const noAdmission = async () => {};
 
-/** One Lease object, read and written under compare-and-swap. */
+/** One Lease object with compare-and-swap writes. */
 export class LeaseLock {
   private readonly never = new AbortController().signal;
 
@@ -23,7 +23,7 @@ export class LeaseLock {
     private readonly name: string,
   ) {}
 
-  /** The newest state; undefined when there is no such Lease. */
+  /** The newest state; undefined when the Lease does not exist. */
   async read(): Promise<HeldLease | undefined> {
     try {
       const { metadata, spec } = parseStored(
@@ -37,7 +37,7 @@ export class LeaseLock {
     }
   }
 
-  /** Makes the Lease; a StatusError `AlreadyExists` when another candidate was faster. */
+  /** Creates the Lease. Throws a StatusError `AlreadyExists` when another candidate was faster. */
   async create(spec: LeaseSpec, now: number): Promise<void> {
     const { name, namespace } = this;
     const metadata = { name, namespace };
@@ -48,13 +48,13 @@ export class LeaseLock {
     );
   }
 
-  /** Writes over the state that was read; a StatusError `Conflict` when it is not the newest any more. */
+  /** Replaces the state that was read. Throws a StatusError `Conflict` when it is no longer the newest. */
   async update(read: HeldLease, spec: LeaseSpec, now: number): Promise<void> {
     await this.store.update(workContext(loop, now, this.never), this.namespace, this.name, {
       dryRun: false,
       validate: noAdmission,
       transform: (live) => {
-        // Gone since it was read: its uid makes the store refuse instead of making a new one.
+        // The Lease was deleted since it was read. This uid makes the store refuse, instead of creating a new Lease.
         if (live === undefined) return { metadata: { name: this.name, namespace: this.namespace, uid: 'gone' }, spec };
         return { ...live, metadata: { ...live.metadata, resourceVersion: read.resourceVersion }, spec };
       },

@@ -12,9 +12,9 @@ import type { ControllersOptions } from './controllers.js';
 import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
 import { loadSigningAuthorities, signingAuthorityFiles } from './signing-authorities.js';
 
-/** What control loops take from files: authorities and keys, always as the files are now. */
+/** The authorities and keys that control loops read from files, always in their current state. */
 export class LoopFiles {
-  /** To be given to the loops. */
+  /** Options for the loops. */
   readonly parts: Pick<ControllersOptions, 'signing' | 'signToken' | 'rootAuthority'>;
   private readonly files: Pick<LiveFiles<unknown>, 'start' | 'stopped'>[] = [];
   private readonly running = new AbortController();
@@ -33,7 +33,7 @@ export class LoopFiles {
     };
   }
 
-  /** Looks at the files from now on. */
+  /** Starts following the files. */
   start(): void {
     for (const file of this.files) file.start(this.running.signal);
   }
@@ -79,7 +79,7 @@ export class LoopFiles {
     const load = (): string => {
       try {
         const pem = readFileSync(path);
-        // Throws for what has no certificates, or broken ones.
+        // Throws when the file contains no certificates or broken ones.
         new CertificatePool(pem);
         return pem.toString('utf8');
       } catch (error) {

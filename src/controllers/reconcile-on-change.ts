@@ -4,22 +4,22 @@ import type { Timers } from './timers.js';
 export interface ReconcileOptions {
   readonly storage: Storage;
   readonly timers: Timers;
-  /** What is looked at. */
+  /** The scopes to follow. */
   readonly scopes: readonly Scope[];
   /** Whether a change in one of the scopes matters. */
   readonly concerns: (change: Change) => boolean;
-  /** Brings things in order from what it reads then; answers in how many milliseconds it is needed again at the latest. */
+  /** Corrects the state, from fresh reads. Returns after how many milliseconds it must run again at the latest. */
   readonly reconcile: () => Promise<number>;
 }
 
-/** Even without a change everything is looked at this often. */
+/** The longest time between two runs, even without a change. */
 const longestWaitMs = 600_000;
 
 /**
- * Brings things in order at the start, after every change that concerns them and when it is time, until the abort. Changes
- * that come while it works make it work once more.
+ * Reconciles at the start, after every relevant change and when the time has come, until the abort. A change during a
+ * run causes another run.
  *
- * @throws whatever reading the changes or `reconcile` throws.
+ * @throws any error from reading the changes or from `reconcile`.
  */
 export async function reconcileOnChange(options: ReconcileOptions, signal: AbortSignal): Promise<void> {
   const { storage, timers } = options;
@@ -57,7 +57,7 @@ export async function reconcileOnChange(options: ReconcileOptions, signal: Abort
   }
 }
 
-/** Rings once for any number of rings since it was reset; a failure is thrown to whoever waits. */
+/** Combines any number of rings since the last reset into one. A failure is thrown to the waiting caller. */
 class Bell {
   private isRung = false;
   private failure: { readonly error: unknown } | undefined;

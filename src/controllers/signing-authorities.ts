@@ -6,8 +6,8 @@ import { CertificateAuthority, CertificateAuthorityError } from '../machinery/x5
 import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
 
 /**
- * Reads the authorities that sign certificates, each signer's own one before the general one. Undefined when the options
- * name none.
+ * Reads the authorities that sign certificates; a signer's own authority takes precedence over the general one.
+ * Undefined when the options name none.
  *
  * @throws StartupError when a file can't be read or used.
  */

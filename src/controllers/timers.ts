@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { type Clock, systemClock } from '../machinery/clock.js';
 
-/** Time as control loops see it; injected so that tests decide when it passes. */
+/** The clock and timers of control loops, injected so that tests control time. */
 export interface Timers extends Clock {
-  /** Milliseconds from some fixed point, never set back. Durations are measured with it. */
+  /** Milliseconds from some fixed point, for measuring durations; never goes back. */
   elapsed(): number;
   /** Resolves after `milliseconds`, or as soon as `signal` is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;

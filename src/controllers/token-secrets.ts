@@ -8,7 +8,7 @@ import type { Change, ListPosition, Storage } from '../storage/storage.interface
 
 const pageSize = 500;
 
-/** The secrets of the system namespace that hold bootstrap tokens, by type. */
+/** The secrets of the system namespace that hold bootstrap tokens, selected by type. */
 export async function listTokenSecrets(
   storage: Storage,
   resource: StoredServedResource,
@@ -31,12 +31,12 @@ export async function listTokenSecrets(
   }
 }
 
-/** Whether a change of a secret may be one of a token: they are all named alike. */
+/** Whether a changed secret may be a bootstrap token: their names share a prefix. */
 export function concernsTokens({ key }: Change): boolean {
   return key.name.startsWith(bootstrapTokenSecretPrefix);
 }
 
-/** A core resource that has to be there. @throws Error when it is not registered. */
+/** A core resource that must exist. @throws Error when it is not registered. */
 export function coreResource(registry: ResourceRegistry, resource: string): StoredServedResource {
   const found = registry.findStoredResource('', 'v1', resource);
   if (found === undefined) throw new Error(`the resource ${resource} is not registered`);

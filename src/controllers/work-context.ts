@@ -1,7 +1,7 @@
 import { internalContext } from '../machinery/internal-context.js';
 import type { RequestContext } from '../machinery/request-context.js';
 
-/** The context of writes that come from the program itself, under the name of the control loop. */
+/** The context for writes by the program itself, under the name of a control loop. */
 export function workContext(loop: string, now: number, signal: AbortSignal): RequestContext {
   const user = { name: `system:controller:${loop}`, uid: '', groups: ['system:authenticated'], extra: {} };
   return internalContext(user, now, signal, `plinth/${loop}`);

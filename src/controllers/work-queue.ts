@@ -1,13 +1,13 @@
 import type { Timers } from './timers.js';
 
 /**
- * What becomes of a key after its work: `done`; `later`: again after a pause that doubles each time; a number: again
- * after so many milliseconds.
+ * What happens to a key after work on it: `done` ends it, `later` retries it after a pause that doubles each time, and
+ * a number retries it after that many milliseconds.
  */
 export type WorkOutcome = 'done' | 'later' | number;
 
 export interface WorkQueueOptions {
-  /** Works on one key. Throwing counts as `later` and is reported. */
+  /** Works on one key. An error is reported and counts as `later`. */
   readonly work: (key: string, signal: AbortSignal) => Promise<WorkOutcome>;
   readonly onFault: (key: string, error: unknown) => void;
   readonly workers: number;
@@ -17,22 +17,22 @@ export interface WorkQueueOptions {
 }
 
 /**
- * Keys that need work. A key waits at most once and is worked on by one worker at a time; when it is added meanwhile it
- * is worked on again afterwards.
+ * A queue of keys that need work. A key waits at most once, and only one worker works on it at a time. A key added
+ * during its work is worked on again afterwards.
  */
 export class WorkQueue {
   private readonly waiting = new Set<string>();
   private readonly active = new Map<string, Promise<void>>();
-  /** Keys added while they were worked on. */
+  /** Keys added during work on them. */
   private readonly again = new Set<string>();
-  /** When a postponed key is due; adding it in the meantime makes the postponement void. */
+  /** When a postponed key is due. Adding the key cancels the postponement. */
   private readonly postponed = new Map<string, number>();
   private readonly pauses = new Map<string, number>();
   private signal: AbortSignal | undefined;
 
   constructor(private readonly options: WorkQueueOptions) {}
 
-  /** Has the key worked on as soon as a worker is free. */
+  /** Queues the key for the next free worker. */
   add(key: string): void {
     this.postponed.delete(key);
     if (this.active.has(key)) this.again.add(key);
@@ -40,7 +40,7 @@ export class WorkQueue {
     this.dispatch();
   }
 
-  /** Works on what is added until the abort; returns when the work under way has ended. To be called once. */
+  /** Works on added keys until the abort; returns when current work has ended. Call it once. */
   async run(signal: AbortSignal): Promise<void> {
     this.signal = signal;
     this.dispatch();

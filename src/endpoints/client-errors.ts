@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../machinery/status-error.js';
 
-/** How long a client may go on sending what nobody reads. */
+/** How long a client may keep sending bytes that are not read. */
 const lingerMs = 1_000;
 
 const answered = new WeakSet<Socket>();
@@ -13,22 +13,22 @@ const phrases: Readonly<Record<number, string>> = {
 };
 
 /**
- * Answers what can't be read as an HTTP/1.1 request, with a `Status` like every other error, and closes the connection:
- * where the next request would begin is unknown.
+ * Answers requests that are not valid HTTP/1.1 with a `Status`, like every other error, and closes the connection: the
+ * start of the next request can't be found.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // The parser complains about the rest as well.
+  // The parser reports errors in the rest as well.
   if (answered.has(socket)) return;
   const current = (socket as Socket & { _httpMessage?: { headersSent?: boolean } | null })._httpMessage;
-  // Into an answer that has begun nothing can be written, and a connection that broke takes nothing.
+  // A response that has begun can't become an error, and a broken connection can't be written to.
   if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent === true) {
     socket.destroy();
     return;
   }
   const answer = toAnswer(error.code);
   const body = JSON.stringify(answer.toStatus());
-  // What the client still sends is thrown away for a moment: closing with bytes unread would reset the connection, and
-  // the client might never see the answer.
+  // Discard further bytes for a moment: closing with unread bytes would reset the connection, and the client might
+  // never see the answer.
   answered.add(socket);
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), lingerMs);

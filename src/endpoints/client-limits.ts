@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { tooManyRequestsError } from '../machinery/status-error.js';
 
-/** Limits for each client address; 0 is no limit. */
+/** Limits for each client address; 0 means no limit. */
 export interface AddressLimits {
   readonly connections: number;
   readonly requests: number;
 }
 
 /**
- * Counts what each client address has open, so that one client can't take what all others need: connections, and requests
- * with watches. Addresses that have nothing open take no memory.
+ * Counts the open connections of each client address, and its open requests with watches, so one client can't use up
+ * what others need. Addresses with nothing open take no memory.
  */
 export class ClientLimits {
   private readonly connections = new Map<string, number>();
@@ -19,7 +19,7 @@ export class ClientLimits {
 
   constructor(private readonly limits: AddressLimits) {}
 
-  /** Closes connections above the limit before anything is spent on them. */
+  /** Closes connections above the limit before any work is spent on them. */
   watch(server: Http2SecureServer): void {
     server.on('connection', (socket: Socket) => {
       const address = socket.remoteAddress;
@@ -34,10 +34,10 @@ export class ClientLimits {
     });
   }
 
-  /** Throws a 429 above the limit. Else the request counts until the function that is answered is called, once. */
+  /** Throws a 429 above the limit. Otherwise the request counts until the returned function is called, once. */
   enter(request: FastifyRequest): () => void {
     const { raw } = request;
-    // Taken once: a socket that was closed has forgotten its address.
+    // Read now: a closed socket no longer has its address.
     const address = this.limits.requests === 0 ? undefined : raw.socket.remoteAddress;
     if (address === undefined) return nothing;
     const count = this.requests.get(address) ?? 0;

@@ -2,35 +2,35 @@ import type { ServerResponse } from 'node:http';
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
 import { Server as NetServer, type Socket } from 'node:net';
 
-/** How long what is open gets when a server stops. */
+/** How long open connections and requests may last when a server stops. */
 export interface DrainLimits {
   /** Idle HTTP/1.1 connections are kept this long: a request may be on its way, and its answer says `close`. */
   readonly lingerMs: number;
-  /** Requests under way are cut after this time. */
+  /** Requests still open after this time are cut. */
   readonly requestsMs: number;
-  /** Ended watches whose clients don't take the last bytes are cut after this time, once no request is under way. */
+  /** Ended watches whose clients don't read the last bytes are cut after this time, once no other request is open. */
   readonly watchesMs: number;
-  /** How many requests, watches left out, are under way. */
+  /** The number of open requests without watches. */
   readonly requestsUnderWay: () => number;
 }
 
 const stepMs = 20;
-/** Longer than clients keep idle connections, so that it is they who close. */
+/** Longer than clients keep idle connections, so that the clients close them. */
 const idleMs = 180_000;
 
 /**
- * Knows the open connections of a listener, so that a stop can end them in good order. States: open, then draining from
- * the call of {@link drain} on.
+ * Tracks the open connections of a listener, so a stop can end them in order. States: open, then draining once {@link
+ * drain} is called.
  */
 export class ConnectionTracker {
   private readonly sessions = new Set<ServerHttp2Session>();
-  /** TCP connections, from before their TLS handshake on. */
+  /** TCP connections, including those before their TLS handshake. */
   private readonly connections = new Set<Socket>();
-  /** TLS sockets of those that completed it. */
+  /** TLS sockets with a completed handshake. */
   private readonly sockets = new Set<Socket>();
   private draining = false;
 
-  /** Answers on HTTP/1.1 connections have to say `Connection: close` from now on. */
+  /** From now on, answers on HTTP/1.1 connections must say `Connection: close`. */
   get isDraining(): boolean {
     return this.draining;
   }
@@ -41,19 +41,19 @@ export class ConnectionTracker {
     server.on('session', (session: ServerHttp2Session) => {
       this.sessions.add(session);
       session.once('close', () => this.sessions.delete(session));
-      // Nothing of it was begun: its client is told that it may safely try elsewhere.
+      // The session has begun no request: its client learns that it may safely try elsewhere.
       if (this.draining) session.close();
       closeWhenIdle(session);
     });
   }
 
   /**
-   * Stops accepting and resolves when all connections are gone. HTTP/2 clients get a GOAWAY that names the last request
-   * that is still answered, so that they repeat others elsewhere. HTTP/1.1 connections end with their next answer.
+   * Stops accepting connections and resolves when all are gone. HTTP/2 clients get a GOAWAY that names the last request
+   * to be answered, so they repeat later ones elsewhere. HTTP/1.1 connections end with their next answer.
    */
   async drain(server: Http2SecureServer, limits: DrainLimits): Promise<void> {
     this.draining = true;
-    // Only the listening ends: the server's own close would also cut idle connections, between two requests.
+    // Stops only the listening: the server's own close would also cut idle connections between two requests.
     NetServer.prototype.close.call(server);
     for (const session of this.sessions) session.close();
     for (const socket of this.sockets) announceClose(socket);
@@ -62,7 +62,7 @@ export class ConnectionTracker {
       const elapsed = performance.now() - began;
       if (this.connections.size === 0 || elapsed >= limits.requestsMs) break;
       if (elapsed >= limits.watchesMs && limits.requestsUnderWay() === 0) break;
-      // Idle keep-alive connections never end by themselves.
+      // Idle keep-alive connections never end on their own.
       if (elapsed >= limits.lingerMs) for (const socket of this.sockets) if (isIdle(socket)) socket.destroy();
       await new Promise((resolve) => setTimeout(resolve, stepMs));
     }
@@ -72,7 +72,7 @@ export class ConnectionTracker {
   }
 }
 
-/** A connection on which nothing happens while no request is open ends; clients are told by a GOAWAY, and lose nothing. */
+/** Ends a connection that is idle while no request is open. Clients get a GOAWAY and lose nothing. */
 function closeWhenIdle(session: ServerHttp2Session): void {
   let open = 0;
   session.on('stream', (stream) => {
@@ -89,19 +89,19 @@ function keep(sockets: Set<Socket>, socket: Socket): void {
   socket.once('close', () => sockets.delete(socket));
 }
 
-/** What Node's HTTP/1.1 server keeps on a socket; both are missing on one that speaks HTTP/2. */
+/** The fields that Node's HTTP/1.1 server keeps on a socket; both are missing on an HTTP/2 socket. */
 interface Http1Socket extends Socket {
   readonly parser?: unknown;
-  /** The response under way. */
+  /** The response in progress. */
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** An HTTP/1.1 connection without a response under way. */
+/** Whether it is an HTTP/1.1 connection without a response in progress. */
 function isIdle(socket: Http1Socket): boolean {
   return socket.parser !== undefined && socket.parser !== null && (socket._httpMessage ?? null) === null;
 }
 
-/** The response under way ends its connection, unless its head is out already. */
+/** Makes the response in progress end its connection, unless its head was already sent. */
 function announceClose({ _httpMessage: response }: Http1Socket): void {
   if (response != null && !response.headersSent) response.setHeader('connection', 'close');
 }

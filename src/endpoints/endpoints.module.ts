@@ -35,7 +35,7 @@ import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
 
-/** The HTTP side: what is on the listener, the paths that are no resources, and what handlers work with. */
+/** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
 @Module({
   imports: [StorageModule, RegistryModule, AuthenticationModule, AuthorizationModule, AdmissionModule],
   controllers: [
@@ -122,7 +122,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(StartPatience) private readonly patience: StartPatience,
   ) {}
 
-  /** The key of continue tokens is in the database, which is open by now. */
+  /** Reads the key of continue tokens from the database, which is open by now. */
   async onModuleInit(): Promise<void> {
     const key = await this.patience.until(() => this.database.serverKey('continue-token'));
     this.services.continueTokens.useKey(key);

@@ -24,18 +24,18 @@ import { StatusFilter } from './status.filter.js';
 import { UnreadAnswers } from './unread-answers.js';
 import { acceptWebSockets } from './web-sockets.js';
 
-/** Answers that one connection may leave unread, besides those it asks for at the same moment. */
+/** Bytes that one connection may leave unread, besides the answers to requests made at the same moment. */
 const maxUnreadBytes = 16 * 1024 * 1024;
-/** Answers that all connections together may leave unread; above, those that leave most are cut. */
+/** Bytes that all connections together may leave unread; above that, the connections with the most are cut. */
 const maxUnreadBytesInAll = 512 * 1024 * 1024;
-/** Idle connections get this long for a request that is on its way when the server stops. */
+/** When the server stops, idle connections get this long for a request already on its way. */
 const lingerMs = 500;
 /** Clients get this long to read the end of their watches. */
 const watchDrainMs = 10_000;
 
 /**
- * What happens on the listener besides routes: the hooks that every request passes first, open connections, certificates
- * that change, and the end in good order.
+ * The parts of the listener besides routes: the hooks that run before every request, open connections, changing
+ * certificates and an orderly shutdown.
  */
 @Injectable()
 export class HttpListener
@@ -91,17 +91,17 @@ export class HttpListener
     this.tls.start(server, this.state.ended);
   }
 
-  /** Fails readiness, before anything else ends. */
+  /** Fails readiness before anything else stops. */
   onModuleDestroy(): void {
-    // An application that never listened has nobody to tell.
+    // An application that never listened has no clients to inform.
     if (!this.state.isStarted) return;
     this.state.markStopping();
     this.logger.info('stopping', { delayMs: this.api.shutdownDelayMs });
   }
 
   /**
-   * Waits the configured delay, still serving; then accepts no more, ends watches, and lets open requests finish within
-   * their time limit. Everything they need stops after this.
+   * Keeps serving for the configured delay. Then stops accepting, ends watches, and lets open requests finish within
+   * their time limit. All dependencies of requests stop after this.
    */
   async beforeApplicationShutdown(): Promise<void> {
     const { requestTimeoutMs, shutdownDelayMs } = this.api;

@@ -16,13 +16,13 @@ import { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
 
-/** Makes the lane for large requests, once the key of continue tokens is known. */
+/** Creates the lane for large requests, once the key of continue tokens is known. */
 export type OpenLane = (continueKey: Uint8Array) => LargeLane;
 
 /** Injection token of {@link OpenLane}. */
 export const LARGE_LANE = Symbol('LargeLane');
 
-/** The lane answers in another thread, with what this process gives it. */
+/** The lane answers in another thread and uses the parts of this process. */
 export const largeLane: FactoryProvider<OpenLane> = {
   provide: LARGE_LANE,
   inject: [
@@ -69,7 +69,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
       ),
 };
 
-/** What is known of an issuer without asking it. */
+/** The static settings of an issuer. */
 function factsOf({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer) {
   return { audiences, ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }) };
 }

@@ -1,4 +1,4 @@
-/** Largest request body, in bytes. */
+/** Size limit of a request body, in bytes. */
 export const maxBodyBytes = 3 * 1024 * 1024;
 
 /** Objects read per round trip while a long list is streamed. */

@@ -5,36 +5,39 @@ import { answerClientError } from './client-errors.js';
 import type { StatusFilter } from './status.filter.js';
 
 /**
- * Longest request head that is answered, in bytes as HTTP/2 counts them: each field with 32 bytes on top (RFC 9113
+ * The longest request head that is answered, in bytes as HTTP/2 counts them: with 32 extra bytes per field (RFC 9113
  * section 6.5.2).
  */
 export const maxHeaderBytes = 64 * 1024;
 /**
- * What the parsers take: with room above the limit, so that a head that is somewhat too long gets the same answer in
- * both HTTP versions instead of a broken HTTP/2 stream.
+ * The parsers' limit. It leaves room above the real limit, so that both HTTP versions answer a slightly longer head in
+ * the same way, instead of breaking an HTTP/2 stream.
  */
 const parsedHeaderBytes = 2 * maxHeaderBytes;
 /** No head within the limit has more fields than this. */
 const maxHeaderFields = parsedHeaderBytes / 32;
-/** Longer than the idle times of usual clients, so that it is they who close, never between two requests. */
+/**
+ * Longer than the idle timeouts of common clients, so that clients close first and never lose a request to a closing
+ * connection.
+ */
 const keepAliveMs = 120_000;
-/** A client that takes longer for its TLS handshake is none. */
+/** A slower TLS handshake is not from a real client. */
 const handshakeMs = 15_000;
-/** How long a head may take over HTTP/1.1. */
+/** How long an HTTP/1.1 head may take. */
 const headMs = 60_000;
-/** How long a client may go on sending the body of a request that was answered. */
+/** How long a client may keep sending the body of an already answered request. */
 const refusedBodyMs = 30_000;
-/** When the system starts to ask whether a silent peer is still there. */
+/** When the system starts to probe a silent peer. */
 const probeAfterMs = 30_000;
-/** Streams of one HTTP/2 connection unless configured: what clients of this API expect. */
+/** Default number of streams per HTTP/2 connection, as clients of this API expect. */
 const defaultStreams = 250;
 /**
- * Memory one HTTP/2 connection may use, in megabytes. All requests of a client share a connection, long lists among
- * them, and above the limit new ones are refused.
+ * Memory that one HTTP/2 connection may use, in megabytes. All requests of a client share a connection, including long
+ * lists; above the limit new requests are refused.
  */
 const sessionMegabytes = 256;
 
-/** What the listener depends on. */
+/** Settings of the listener. */
 export interface ListenerOptions {
   /** Certificates of the server and the authorities of clients. */
   readonly tls: SecureContextOptions & { readonly requestCert?: boolean; readonly rejectUnauthorized?: boolean };
@@ -45,30 +48,31 @@ export interface ListenerOptions {
 }
 
 /**
- * Lets HTTP/1.1 heads have as many fields as fit into their size. By itself Node stops at a thousand: it refuses the
- * request, or in other releases leaves out the rest without a word, and with it what a proxy in front adds at the end to
- * say who a request is from.
+ * Lets HTTP/1.1 heads have as many fields as fit into their size. Node's default limit is a thousand: it refuses the
+ * request, or in other releases silently drops the remaining fields. Those include the fields that a proxy appends to
+ * identify the user.
  */
 export function keepAllFields(server: Http2SecureServer): void {
-  // 0: no limit but the size. It holds for HTTP/1.1 connections of such a server too, which its type doesn't say.
+  // 0: only the size is limited. This also applies to HTTP/1.1 connections of this server, although its type doesn't
+  // say so.
   (server as Http2SecureServer & { maxHeadersCount?: number }).maxHeadersCount = 0;
 }
 
-/** Options of a Fastify instance that say how requests find their routes. */
+/** Options of a Fastify instance for routing requests. */
 export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 'answer'>): object {
   return {
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
-    // The hook makes what is needed; ids and the like cost time on every request.
+    // The hook creates what is needed; ids and the like cost time on every request.
     genReqId: () => '',
-    // What fails before any route is found, such as a path that is no valid percent-encoding.
+    // For errors before any route is found, such as invalid percent-encoding in a path.
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       filter.answer(error, request, reply),
   };
 }
 
-/** Bodies stay unread until the handler asks for them, after authorization. */
+/** Leaves bodies unread until the handler reads them, after authorization. */
 export function leaveBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) => done(null));
@@ -82,7 +86,7 @@ export function listenerOptions(options: ListenerOptions, filter: Pick<StatusFil
     https: {
       allowHTTP1: true,
       ...options.tls,
-      // Events of a watch are small writes: they must not wait for each other.
+      // Watch events are small writes, which must not wait for each other.
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: probeAfterMs,
@@ -91,23 +95,24 @@ export function listenerOptions(options: ListenerOptions, filter: Pick<StatusFil
       http1Options: {
         maxHeaderSize: parsedHeaderBytes,
         keepAliveTimeout: keepAliveMs,
-        // A slow body is up to the time limit of requests, which ends this much earlier. What is left are bodies of
+        // The time limit of requests covers slow bodies and ends much earlier than this. This limit is for bodies of
         // requests that were refused unread.
         requestTimeout: Math.max(options.requestTimeoutMs, headMs) + refusedBodyMs,
         headersTimeout: headMs,
       },
-      // A user of many groups has a field for each of them.
+      // A user in many groups has one field per group.
       maxHeaderListPairs: maxHeaderFields,
       maxSessionMemory: sessionMegabytes,
-      // Fields with blanks around their values would be dropped, and the request would go on without them: as its sender,
-      // say, in place of the user that was to be impersonated. Whoever reads a value takes the blanks off.
+      // With strict validation, fields with spaces around their values would be dropped. The request would continue
+      // without them: for example as its sender, instead of the user to impersonate. Readers of a value remove the
+      // spaces.
       strictFieldWhitespaceValidation: false,
       settings: {
         maxHeaderListSize: parsedHeaderBytes,
         maxConcurrentStreams: streams === 0 ? defaultStreams : streams,
       },
     },
-    // Silence is normal while a client only watches; peers that are gone are found out by TCP.
+    // Silence is normal on a connection with watches only; TCP detects lost peers.
     http2SessionTimeout: 0,
     ...routingOptions(options.maxBodyBytes, filter),
     clientErrorHandler: answerClientError,

@@ -1,8 +1,8 @@
 import type { FieldDescriptions, KindType, StructType } from '../machinery/schema/index.js';
 
 /**
- * Declarations that the endpoints need themselves, whatever groups are served. They belong to the API types, which only
- * the application as a whole knows, so they are handed in at start.
+ * Declarations that the endpoints need, whatever groups are served. They belong to the API types, which only the whole
+ * application knows, so they are passed in at start.
  */
 export interface MetaKinds {
   readonly status: KindType;
@@ -13,6 +13,8 @@ export interface MetaKinds {
   readonly apiGroup: KindType;
   readonly apiGroupList: KindType;
   readonly apiResourceList: KindType;
-  /** Descriptions of declarations that have none; loaded by the first call, which only OpenAPI documents make. */
+  /**
+   * Field descriptions for declarations without their own. Loaded by the first call, which only OpenAPI documents make.
+   */
   readonly descriptions: () => FieldDescriptions;
 }

@@ -21,8 +21,8 @@ import { type ResourceRequest, resolveRequest } from './resource-request.js';
 import type { EndpointServices } from './services.js';
 
 /**
- * Finds out what a resource request is about and hands it to the handler of its verb; to another thread, when it is about
- * something large.
+ * Resolves a resource request and passes it to the handler of its verb, or to another thread if it involves something
+ * large.
  */
 export async function handleResource(
   services: EndpointServices,
@@ -33,7 +33,7 @@ export async function handleResource(
   if (!context.requestInfo.isResourceRequest) throw plainPathError(services, context.requestInfo.path);
   const request = resolveRequest(services, context, http, reply);
   context.resourceRequest = request;
-  // Also on the old paths that name the verb.
+  // Also applies to the old paths that name the verb.
   if (request.verb === 'watch' && http.method !== 'GET') throw methodNotAllowedError();
   noteDeprecation(request);
   const lane = services.largeLane;
@@ -96,13 +96,16 @@ async function handleBelow(request: ResourceRequest, subresource: SubresourceDef
 
 function handleAnyPatch(request: ResourceRequest): Promise<void> {
   const isApply = patchMediaType(request.context.contentType) === applyMediaType;
-  // Nobody owns fields of a view, so it can't be applied: a patch of that type is refused like an unknown one.
+  // Fields of a view have no owners, so a view can't be applied: the patch is refused like one of an unknown type.
   return isApply && request.subresource?.type !== 'view' ? handleApply(request) : handlePatch(request);
 }
 
-/** What reads a path is routed before: here is another method on it, or a path that nothing is served at. */
+/**
+ * The error for a non-resource path. Reads were routed before, so this is another method on such a path, or an unknown
+ * path.
+ */
 function plainPathError(services: EndpointServices, path: string): Error {
-  // As for reads, a slash at the end makes no difference.
+  // As for reads, a trailing slash makes no difference.
   const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   return plain === '/' || readOnlyPaths(services).includes(plain) ? methodNotAllowedError() : unknownPathError();
 }

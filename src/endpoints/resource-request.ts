@@ -14,8 +14,8 @@ import type { HttpRequestContext } from './request-info/http-request-context.js'
 import type { EndpointServices } from './services.js';
 
 /**
- * One request about a resource: all that its handler is given. Made once, when it is known what the path is about, and
- * never changed.
+ * One request for a resource, with everything that its handler needs. Created once the path is resolved, and never
+ * changed.
  */
 export class ResourceRequest {
   constructor(
@@ -32,26 +32,26 @@ export class ResourceRequest {
     readonly reply: FastifyReply,
   ) {}
 
-  /** What the client accepts, as sent. */
+  /** The Accept header, as sent. */
   get accept(): string | undefined {
     return this.http.headers.accept;
   }
 
-  /** Where the objects of the resource are kept; there is nowhere for those of virtual and computed kinds. */
+  /** The store of the resource's objects; virtual and computed kinds have none. */
   get store(): Store {
     const { resource, services } = this;
     if (!isStoredResource(resource)) throw new Error(`${resource.definition.resource} are not stored`);
     return services.storeOf(resource);
   }
 
-  /** Admission of a request that writes: those always come by the interceptor that sets it. */
+  /** Admission of a write request. Such requests always pass the interceptor that sets it. */
   get admission(): RequestAdmission {
     const { admission } = this.context;
     if (admission === undefined) throw new Error('the admission interceptor did not run for a writing request');
     return admission;
   }
 
-  /** Group, version and kind that bodies have: the subresource's own where it has one. */
+  /** Group, version and kind of the body: the subresource's own if it has one. */
   get kind(): GroupVersionKind {
     const own = bodyKindOf(this.subresource);
     if (own !== undefined) return own.kind;
@@ -66,7 +66,8 @@ export class ResourceRequest {
 }
 
 /**
- * Finds out what a request is about. 404 for a path nothing is served at, 405 for a method the path does not take.
+ * Resolves the resource of a request. Throws a 404 for an unknown path and a 405 for a method that the path does not
+ * support.
  */
 export function resolveRequest(
   services: EndpointServices,
@@ -106,7 +107,7 @@ function findSubresource(resource: ServedResource, info: RequestInfo): Subresour
   return found;
 }
 
-/** What metrics of a request about resources are labelled with: nothing that clients make up. */
+/** The metric labels of a resource request: no values that clients can make up. */
 export function requestLabels({ resource, verb, subresource, namespace, name }: ResourceRequest): RequestLabels {
   const { definition, served } = resource;
   return {

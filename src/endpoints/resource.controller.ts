@@ -18,9 +18,9 @@ import { handleResource } from './resource-handler.js';
 import { EndpointServices } from './services.js';
 
 /**
- * Makes the controller of one API group. Guards and filter are global; only writing methods get the admission
- * interceptor, so reads and watches stay free of it. All kinds of a group share the controller: what a request is about
- * comes from its RequestInfo.
+ * Creates the controller of one API group. Guards and filter are global. Only write methods get the admission
+ * interceptor, so reads and watches don't pay for it. All kinds of a group share the controller; RequestInfo identifies
+ * the resource.
  *
  * @param prefix path below which the group is served, e.g. `apis/apps`
  */
@@ -62,7 +62,10 @@ export function groupController(prefix: string): Type<unknown> {
   return GroupController;
 }
 
-/** Everything no other route takes: kinds added at run time, and the 404 or 405 of unknown paths, behind the guards. */
+/**
+ * Everything that no other route handles: kinds added at run time, and the 404 or 405 for unknown paths, behind the
+ * guards.
+ */
 @Controller()
 export class CatchAllController {
   constructor(@Inject(EndpointServices) private readonly services: EndpointServices) {}

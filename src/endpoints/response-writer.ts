@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { cut, type UnreadAnswers } from './unread-answers.js';
 
-/** Where the bytes of an answer go: the response of either HTTP version. */
+/** The destination of an answer: the response of either HTTP version. */
 export type ResponseSink = FastifyReply['raw'];
 
 /**
- * A response that is written to as fast as its client reads. What the responses of both HTTP versions have in common are
- * the events: one of HTTP/2 does not tell that its stream is destroyed.
+ * Writes a response at the pace of its client. It relies on events, as only those are common to both HTTP versions: an
+ * HTTP/2 response does not report that its stream is destroyed.
  */
 export class ResponseWriter {
   private readonly target: NodeJS.WritableStream;
@@ -26,7 +26,7 @@ export class ResponseWriter {
     });
   }
 
-  /** The client left, or took the whole answer. */
+  /** Whether the client left or took the whole answer. */
   get isGone(): boolean {
     return this.closed || this.sink.destroyed === true || this.sink.writableEnded;
   }
@@ -36,10 +36,14 @@ export class ResponseWriter {
     else this.target.once('close', listener);
   }
 
-  /** Resolves when more may be written, or nothing can be any more. What is written while another write waits is kept. */
+  /**
+   * Resolves when more may be written, or when nothing can be written any longer. A chunk written while another write
+   * waits is buffered.
+   */
   async write(chunk: string | Uint8Array): Promise<void> {
     if (this.isGone || this.target.write(chunk) || this.wake !== undefined) return;
-    // Nothing more may ever be written (a watch on what does not change): no full buffer tells that it is not read.
+    // No later write may ever come (a watch without changes), so a full buffer alone would not reveal a client that
+    // doesn't read.
     this.unread?.add(this.sink, chunk.length);
     await new Promise<void>((resolve) => {
       this.wake = resolve;
@@ -48,7 +52,7 @@ export class ResponseWriter {
     this.wake = undefined;
   }
 
-  /** Cuts the connection (or stream) of a client that does not read: it could not be told anything any more. */
+  /** Cuts the connection (or stream) of a client that doesn't read: no message could reach it any longer. */
   cutIfBlocked(): void {
     if (this.wake !== undefined) cut(this.sink);
   }

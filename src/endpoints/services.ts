@@ -11,27 +11,27 @@ import { AcceptNegotiator } from './negotiation/accept.js';
 import { ContinueTokens } from './negotiation/continue-token.js';
 import { ConnectionThrottle } from './negotiation/throttle.js';
 
-/** Limits and times of the HTTP side that handlers need. */
+/** Limits and times that handlers need. */
 export interface EndpointOptions {
-  /** Largest request body in bytes; above it 413. */
+  /** Size limit of a request body in bytes; larger ones get a 413. */
   readonly maxBodyBytes: number;
-  /** Least time a watch without timeoutSeconds stays open, in seconds; the server picks up to twice that. */
+  /** The shortest time in seconds that a watch without timeoutSeconds stays open; the server picks up to twice that. */
   readonly minRequestTimeoutSeconds: number;
-  /** Most bytes per second to the watches of one connection together; 0 is no limit. */
+  /** The most bytes per second for all watches of one connection together; 0 means no limit. */
   readonly maxConnectionBytesPerSecond: number;
-  /** Aborted when the process stops: watches end. */
+  /** Aborted when the process stops, which ends watches. */
   readonly shutdown: AbortSignal;
   /** Objects read per round trip while a long list is streamed. */
   readonly listPageSize: number;
-  /** Most deletes under way at one time for one DELETE of a collection. */
+  /** The most concurrent deletes for one DELETE of a collection. */
   readonly deleteCollectionWorkers: number;
-  /** Paths of documents that are no resources and that only some servers have. Default: none. */
+  /** Paths of non-resource documents that only some servers have. Default: none. */
   readonly documentPaths?: () => readonly string[];
-  /** From 0 to below 1; spreads what would else happen to all clients at once. Default: random. */
+  /** From 0 to below 1; spreads events that would otherwise hit all clients at once. Default: random. */
   readonly random?: () => number;
 }
 
-/** What every handler works with; one per process. */
+/** The dependencies of every handler; one instance per process. */
 export class EndpointServices {
   readonly accept: AcceptNegotiator;
   readonly throttle: ConnectionThrottle;
@@ -41,7 +41,7 @@ export class EndpointServices {
   readonly storage: Storage;
   readonly clock: Clock;
   private readonly ownStores = new WeakMap<StoredServedResource, Store>();
-  /** Does what would hold up everything else; without it, everything is done here. */
+  /** Runs work that would block this thread; if unset, all work runs here. */
   largeLane: LargeLane | undefined;
 
   constructor(
@@ -59,7 +59,7 @@ export class EndpointServices {
     this.random = options.random ?? Math.random;
   }
 
-  /** The store of a served resource for its clients, made on first use: objects are made in namespaces that live only. */
+  /** The store of a served resource for clients, created on first use. It creates objects in active namespaces only. */
   storeOf(resource: StoredServedResource): Store {
     let store = this.ownStores.get(resource);
     if (store === undefined) {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** Where a serving process is in its life: starting, serving, stopping (still serving), ended. It only moves on. */
+/** The phase of a serving process: starting, serving, stopping (still serving), ended. It only moves forward. */
 @Injectable()
 export class ServingState {
   readonly startedAt = Date.now();
@@ -8,17 +8,17 @@ export class ServingState {
   private stopping = false;
   private readonly end = new AbortController();
 
-  /** Requests are taken. */
+  /** Whether requests are accepted. */
   get isStarted(): boolean {
     return this.started;
   }
 
-  /** It is not ready for new clients any more. */
+  /** Whether the process no longer accepts new clients. */
   get isStopping(): boolean {
     return this.stopping;
   }
 
-  /** Aborted when watches are to end and nothing more is accepted. */
+  /** Aborted when watches must end and nothing more is accepted. */
   get ended(): AbortSignal {
     return this.end.signal;
   }

@@ -15,7 +15,7 @@ import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.
 import { encodeValue, formatWarning } from './negotiation/respond.js';
 import { EndpointServices } from './services.js';
 
-/** Whatever was thrown, as the error that is answered. Faults of our own become a 500 that names no internals. */
+/** The error to answer with, for any thrown value. Faults of our own become a 500 that reveals no internals. */
 export function toAnswer(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   const code =
@@ -52,8 +52,8 @@ export class StatusFilter implements ExceptionFilter {
   }
 
   /**
-   * Also used for what fails outside of Nest's routes (bad URLs, unknown methods), and from timers. Never throws: a
-   * request that can't even be answered with an error is cut.
+   * Also handles failures outside of Nest's routes (bad URLs, unknown methods) and in timers. Never throws: if even the
+   * error can't be sent, the request is cut.
    */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     try {
@@ -68,7 +68,7 @@ export class StatusFilter implements ExceptionFilter {
     }
   }
 
-  /** Logs what went wrong with a request after its answer. */
+  /** Logs an error that happened after the answer of a request. */
   report(error: unknown, request: FastifyRequest): void {
     this.logger.error('could not finish a request', { method: request.method, path: pathOf(request), error });
   }
@@ -79,7 +79,7 @@ export class StatusFilter implements ExceptionFilter {
       this.logger.error('request failed', { method: request.method, path: pathOf(request), error });
     }
     if (reply.sent || reply.raw.headersSent) {
-      // A response that has begun can't become an error; cutting it tells the client that it is not whole.
+      // A response that has begun can't become an error; cutting it shows the client that it is incomplete.
       reply.raw.destroy();
       return;
     }
@@ -98,7 +98,7 @@ export class StatusFilter implements ExceptionFilter {
       .send(encodeValue(answer.toStatus(), accepted, this.services.kinds.status, pretty));
   }
 
-  /** The form the client reads; JSON when it reads none that there is. */
+  /** The form that the client reads; JSON if it reads no available form. */
   private acceptedType(header: string | undefined): AcceptedType {
     try {
       return this.services.accept.negotiate(header, false);

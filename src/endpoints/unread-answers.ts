@@ -4,19 +4,19 @@ import { connectionOf } from './connection-of.js';
 type Response = FastifyReply['raw'];
 
 export interface UnreadLimits {
-  /** How long an answer may wait for its client to begin to read, in milliseconds. */
+  /** How long an answer may wait for its client to start reading, in milliseconds. */
   readonly patienceMs: number;
-  /** Bytes of answers that one connection may leave unread before more of its requests are refused. */
+  /** Unread bytes per connection, above which its further requests are refused. */
   readonly connectionBytes: number;
-  /** Bytes of answers that all connections together may leave unread before the one that leaves most is cut. */
+  /** Unread bytes of all connections together, above which the connection with the most is cut. */
   readonly totalBytes: number;
 }
 
-/** A client that reads more slowly than this, in bytes per second, counts as one that does not read. */
+/** A client that reads more slowly than this, in bytes per second, counts as not reading. */
 const leastBytesPerSecond = 64 * 1024;
 const sweepMs = 500;
 
-/** How long a client may take for so many bytes, in milliseconds. */
+/** How long a client may take to read this many bytes, in milliseconds. */
 export function readingTime(patienceMs: number, bytes: number): number {
   return patienceMs + (bytes / leastBytesPerSecond) * 1000;
 }
@@ -28,14 +28,14 @@ interface UnreadAnswer {
 }
 
 /**
- * Answers that were handed over for sending and that their clients have not taken yet. One that is not taken in its time
- * is cut: its connection in HTTP/1.1, its stream in HTTP/2. Else whoever opens streams and never lets them send would
- * fill the memory with answers. For the same reason there is a limit for all connections together: above it, that
- * connection loses its answers which leaves most unread, so that clients with one answer under way lose theirs last.
+ * Answers that were handed over for sending but not yet read by their clients. An answer that is not read in time is
+ * cut: its connection in HTTP/1.1, its stream in HTTP/2. Otherwise a client that opens streams and never lets them send
+ * would fill the memory with answers. For the same reason all connections together have a limit: above it, the
+ * connection with the most unread bytes loses its answers, so a client with a single answer in progress loses it last.
  */
 export class UnreadAnswers {
   private readonly answers = new Map<Response, UnreadAnswer>();
-  /** Of connections that leave something unread, the longest first. */
+  /** Unread bytes by connection, the longest-waiting connection first. */
   private readonly bytesOf = new Map<object, number>();
   private total = 0;
   private sweeper: NodeJS.Timeout | undefined;
@@ -45,12 +45,12 @@ export class UnreadAnswers {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** Whether the connection of a response leaves too much unread to be given more. */
+  /** Whether the connection of a response has too many unread bytes to get more. */
   isFull(response: Response): boolean {
     return (this.bytesOf.get(connectionOf(response)) ?? 0) > this.limits.connectionBytes;
   }
 
-  /** The last `bytes` of an answer were handed over. */
+  /** Records that the last `bytes` of an answer were handed over. */
   add(response: Response, bytes: number): void {
     if (this.answers.has(response)) return;
     const connection = connectionOf(response);
@@ -62,7 +62,7 @@ export class UnreadAnswers {
     this.sweeper ??= setInterval(() => this.sweep(), Math.min(sweepMs, this.limits.patienceMs)).unref();
   }
 
-  /** The response was sent to its end, or cut. */
+  /** Records that the response was sent completely, or cut. */
   remove(response: Response): void {
     const answer = this.answers.get(response);
     if (answer === undefined) return;
@@ -107,7 +107,7 @@ export class UnreadAnswers {
 /** Ends a response whose client does not read. */
 export function cut(response: Response): void {
   const { stream } = response as { stream?: { close?: (code: number) => void; destroy(): void } };
-  // A stream that is destroyed only may wait for the window of its client for ever.
+  // A stream that is only destroyed may wait for its client's window forever.
   if (stream?.close !== undefined) {
     stream.close(cancelled);
     stream.destroy();

@@ -6,22 +6,22 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { badRequestError, StatusError } from '../machinery/status-error.js';
 import type { Logger } from '../observability/logger.js';
 
-/** A connection whose client asked to speak WebSocket on it. */
+/** A connection whose client asked for WebSocket. */
 interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
   /**
-   * Who asks is known by a token alone. Beside a certificate, which browsers send for any page, what looks like
-   * a token may be made up: the request would still be its reader's.
+   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so next to one a token
+   * may be made up, and the request would still run as the page's reader.
    */
   readonly reliesOnToken: boolean;
 }
 
-/** Browsers can set no header: a token comes among the protocols they ask for, as base64url. */
+/** Browsers can't set headers, so a token is sent among the requested protocols, as base64url. */
 const tokenProtocol = 'base64url.bearer.authorization.k8s.io.';
 const knownProtocols = ['base64.binary.k8s.io', 'binary.k8s.io'];
-/** Nothing is expected from clients of a watch but control frames. */
+/** Clients of a watch send control frames only. */
 const maxPayload = 4096;
 
 const upgrades = new WeakMap<object, Upgrade>();
@@ -37,10 +37,10 @@ const acceptor = new WebSocketServer({
 });
 
 /**
- * Lets watches be asked for over WebSocket (RFC 6455). Such a request takes the way of every other one, so that it is
- * refused by an ordinary answer; only the handler that answers it upgrades the connection. All other wishes to upgrade
- * are not heard, as HTTP allows: the request is answered as if they were not there. So are those of requests with
- * a body, which would have to be read before the first frame.
+ * Accepts watches over WebSocket (RFC 6455). Such a request passes through the same stages as any other and is refused
+ * with an ordinary answer; only the answering handler upgrades the connection. Other upgrade requests are ignored, as
+ * HTTP allows: the request is answered normally. So are upgrade requests with a body, since the body would have to be
+ * read before the first frame.
  */
 export function acceptWebSockets(
   server: Http2SecureServer,
@@ -52,7 +52,7 @@ export function acceptWebSockets(
     request.headers.upgrade?.toLowerCase() === 'websocket' &&
     !hasBody(request) &&
     /[?&]watch=|\/watch\//.test(request.url ?? '');
-  // It holds for HTTP/1.1 connections of such a server too, which its type doesn't say.
+  // This also applies to HTTP/1.1 connections of this server, although its type doesn't say so.
   (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
   const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const response = new ServerResponse(request);
@@ -96,8 +96,8 @@ function useTokenProtocol({ headers }: IncomingMessage): void {
 /**
  * Whether the request of a response asks for a WebSocket.
  *
- * @throws a 400 for a handshake that is not valid, a 403 for a page of another origin whose reader has a certificate, or
- * that has no token.
+ * @throws a 400 for an invalid handshake; a 403 for a page of another origin if the request has no token, or if its
+ *   reader has a certificate.
  */
 export function wantsWebSocket(response: object): boolean {
   const upgrade = upgrades.get(response);
@@ -121,7 +121,7 @@ function hostOf(origin: string): string | undefined {
   }
 }
 
-/** Answers with 101. The response is of no use from here on. */
+/** Answers with 101. The response can't be used after this. */
 export function openWebSocket(response: ServerResponse): { readonly socket: Duplex; readonly webSocket: WebSocket } {
   const { request, socket, head } = upgrades.get(response) as Upgrade;
   response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);

@@ -20,38 +20,38 @@ export interface AllocationRepairOptions {
 }
 
 const defaultIntervalMs = 3 * 60_000;
-/** Rounds in a row that must find an allocation without an owner before it is freed. */
+/** An allocation is freed after this many consecutive rounds without an owner. */
 const roundsUntilFreed = 3;
 const pageSize = 500;
 
-/** An object that holds a name. */
+/** An object that uses a name. */
 interface Holder {
   readonly key: StorageKey;
   readonly object: ApiObject;
 }
 
-/** How often an allocation was found without an owner, and which state of it. */
+/** How many times an allocation was found without an owner, and in which state. */
 interface Suspicion {
   readonly resourceVersion: bigint;
   readonly rounds: number;
 }
 
 /**
- * Compares what is allocated (addresses, node ports) with the objects that have it, and repairs both ways. Allocations stay
- * behind when a process dies or a write ends with an unknown outcome; they are missing when somebody deletes them or an
- * older backup brings them back incomplete.
+ * Compares allocations (addresses, node ports) with the objects that use them, and repairs both directions. An
+ * allocation is left behind when a process dies or a write ends with an unknown outcome. One is missing when somebody
+ * deletes it or restores an incomplete backup.
  *
- * - An allocation whose owner is absent or does not have the name is freed once three rounds in a row have found the
- *   very same allocation so. A create that is under way has allocated its names before its object exists: no write
- *   takes that long, and whoever begins to rely on an allocation changes it.
- * - A name without an allocation is allocated for the object that has it.
- * - A name of two objects is reported with an event at the one that has no allocation on it: only its owner can decide.
+ * - An allocation whose owner is absent or does not use the name is freed after three consecutive rounds have found the
+ *   same allocation unchanged. A create allocates its names before its object exists, but no write takes that long, and
+ *   a new user of an allocation changes it.
+ * - A name without an allocation is allocated for the object that uses it.
+ * - A name used by two objects is reported by an event on the one without the allocation: only the owner can decide.
  */
 export class AllocationRepairController implements ControlLoop {
   readonly name = 'allocation-repair';
   private readonly events: EventRecorder;
   private suspicions = new Map<string, Suspicion>();
-  /** What was reported and is still so. */
+  /** Problems that were reported and still exist. */
   private reported = new Set<string>();
 
   constructor(private readonly options: AllocationRepairOptions) {
@@ -59,7 +59,7 @@ export class AllocationRepairController implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // What another process saw while it led says nothing: between its rounds and ours nobody looked.
+    // Forget earlier observations: while another process led, nobody looked between its rounds and ours.
     this.suspicions = new Map();
     this.reported = new Set();
     while (!signal.aborted) {
@@ -68,7 +68,7 @@ export class AllocationRepairController implements ControlLoop {
     }
   }
 
-  /** Looks at everything once. */
+  /** Checks everything once. */
   async round(signal: AbortSignal): Promise<void> {
     const suspicions = new Map<string, Suspicion>();
     const reported = new Set<string>();
@@ -95,7 +95,7 @@ interface Memory<T> {
   readonly now: T;
 }
 
-/** One look at one sort of names. */
+/** One round over one kind of names. */
 class AllocationRound {
   constructor(
     private readonly options: AllocationRepairOptions,
@@ -106,7 +106,8 @@ class AllocationRound {
   ) {}
 
   async run(suspicions: Memory<Map<string, Suspicion>>, reported: Memory<Set<string>>): Promise<void> {
-    // Allocations first: an object written meanwhile is then seen with its allocation, or that is not looked at yet.
+    // Read allocations first: an object written meanwhile is then found with its allocation, or that allocation is not
+    // checked in this round.
     const allocations = new Map<string, FoundAllocation>();
     for await (const allocation of this.names.allocations.all()) allocations.set(allocation.name, allocation);
     const held = await this.holders();
@@ -123,7 +124,7 @@ class AllocationRound {
     }
   }
 
-  /** The objects by the names they have. */
+  /** The objects by the names that they use. */
   private async holders(): Promise<Map<string, Holder[]>> {
     const held = new Map<string, Holder[]>();
     let query: ListQuery = { resource: this.resource.storageResource, limit: pageSize };
@@ -162,7 +163,7 @@ class AllocationRound {
     this.options.logger.warn(`a ${this.names.what} without an owner was freed`, { value: name, for: service });
   }
 
-  /** Of an object that seemed to have a name without an allocation on it, with everything read again. */
+  /** Repairs an object that seems to use a name without an allocation for it, after reading both again. */
   private async checkHolder(name: string, { key }: Holder, { before, now }: Memory<Set<string>>): Promise<void> {
     const { allocations, namesOf, what, reasonPrefix } = this.names;
     const allocation = await allocations.find(name);

@@ -28,11 +28,11 @@ export interface BootstrapLoopOptions {
   readonly timers: Timers;
 }
 
-/** Nothing to be done about the map as it is now. */
+/** Thrown when the map needs no change. */
 class Unchanged extends Error {}
 
 /**
- * Keeps the signatures of the public `cluster-info` map: one of every valid token that may sign, none of any other
+ * Keeps the signatures of the public `cluster-info` map: one for every valid token that may sign, and no others
  * (specification 5.8).
  */
 export class BootstrapSignerController implements ControlLoop {
@@ -64,7 +64,7 @@ export class BootstrapSignerController implements ControlLoop {
     );
   }
 
-  /** Writes the signatures that should be there; answers the milliseconds until the next token ends. */
+  /** Writes the correct signatures. Returns the milliseconds until the next token expires. */
   private async reconcile(signal: AbortSignal): Promise<number> {
     const { storage, names, timers, logger } = this.options;
     const now = timers.now();

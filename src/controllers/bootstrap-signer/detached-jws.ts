@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * A detached JWS (RFC 7515, appendix F) over a text, made with HS256 and the full token text as secret: a header that
- * names the token, no payload, the signature (specification 5.8).
+ * A detached JWS (RFC 7515, appendix F) over a text, made with HS256 and the full token text as secret. It consists of
+ * a header that names the token, an empty payload and the signature (specification 5.8).
  */
 export function signDetached(content: string, tokenId: string, tokenText: string): string {
   const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid: tokenId })).toString('base64url');

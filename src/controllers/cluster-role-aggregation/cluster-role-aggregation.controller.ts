@@ -30,8 +30,8 @@ export interface ClusterRoleAggregationOptions {
 }
 
 /**
- * Keeps the rules of ClusterRoles with an `aggregationRule` what their selectors collect (specification 2.10). Whatever
- * a client writes there is replaced. A role that has the right rules is not written.
+ * Fills the rules of ClusterRoles that have an `aggregationRule` with the rules that their selectors collect
+ * (specification 2.10). Rules that clients write there are replaced. A role with the right rules is not written.
  */
 export class ClusterRoleAggregationController implements ControlLoop {
   readonly name = 'clusterrole-aggregation-controller';
@@ -70,7 +70,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
     );
     const work = queue.run(ended);
     try {
-      // The reflector ends by itself with the signal.
+      // The reflector ends with the signal.
       await reflector.start(ended);
       await reflector.stopped();
     } finally {
@@ -79,7 +79,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
     }
   }
 
-  /** Which role a change is about says little about which roles collect it: all that collect are looked at. */
+  /** A changed role may affect any collecting role, so all of them are checked. */
   private sink(queue: WorkQueue) {
     const addAll = () => {
       for (const [name, { aggregationRule }] of this.roles) if (aggregationRule !== undefined) queue.add(name);
@@ -112,7 +112,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
         transform: (live) => {
           if (live === undefined) throw new RoleGone();
           const current = cloneJson(live) as ApiObject as ClusterRole;
-          // Whether it still collects, and what, is decided by the role as it is now.
+          // The current role decides whether it still collects, and what.
           const rules = this.wantedRules(current);
           return (rules === undefined ? current : { ...current, rules }) as ApiObject;
         },
@@ -129,7 +129,8 @@ export class ClusterRoleAggregationController implements ControlLoop {
       return aggregatedRules(role, this.roles.values());
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error;
-      // Written before selectors were checked the way they are now: stays as it is until somebody corrects it.
+      // The selector was stored before selectors were validated this way; the role stays unchanged until somebody
+      // corrects it.
       this.options.logger.warn('a cluster role has a selector that is not valid', {
         clusterRole: role.metadata.name,
         error,
@@ -138,7 +139,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
     }
   }
 
-  /** Whoever writes rules must hold them; this loop writes what others were allowed to write. */
+  /** Writing rules normally requires holding them; this loop copies rules that others were allowed to write. */
   private request(signal: AbortSignal): RequestContext {
     const context = workContext(this.name, this.options.timers.now(), signal);
     if (context.user !== undefined) context.user = { ...context.user, groups: [privilegedGroup] };

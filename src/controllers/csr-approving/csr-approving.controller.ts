@@ -14,14 +14,14 @@ import { nodeClientProblem } from '../csr-signing/signer-rules.js';
 import type { WorkOutcome } from '../work-queue.js';
 
 export interface CsrApprovingOptions extends CertificateRequestLoopOptions {
-  /** Judges the rights of those who made the requests. */
+  /** Checks the rights of the users who made the requests. */
   readonly authorizer: Authorizer;
 }
 
-/** A kind of request that is approved when its maker may create it on a path of its own. */
+/** A kind of request that is approved if its maker may create it on a particular subresource. */
 interface Recognizer {
   readonly subresource: string;
-  /** What the condition says, of the node's agent by its name. */
+  /** The message of the condition, given the name of the node's agent. */
   readonly message: (agent: string) => string;
   readonly recognizes: (request: CertificateRequest, spec: CertificateSigningRequest['spec']) => boolean;
 }
@@ -40,8 +40,8 @@ const recognizers: readonly Recognizer[] = [
 ];
 
 /**
- * Approves requests for client certificates of node agents when whoever made them has the right to `create`
- * `certificatesigningrequests/nodeclient`, or `.../selfnodeclient` for the certificate of its own user.
+ * Approves node agents' requests for client certificates. The maker needs the right to `create`
+ * `certificatesigningrequests/nodeclient`, or `.../selfnodeclient` for a certificate of its own user.
  */
 export class CsrApprovingController extends CertificateRequestLoop {
   readonly name = 'certificate-approver';
@@ -82,7 +82,7 @@ export class CsrApprovingController extends CertificateRequestLoop {
       this.options.logger.info('a certificate request was approved', { request: request.metadata.name, subresource });
       return 'done';
     }
-    // The right may be given later.
+    // The right may be granted later.
     return 'later';
   }
 

@@ -6,13 +6,16 @@ import type { WorkOutcome } from '../work-queue.js';
 
 const decisions: ReadonlySet<string> = new Set(['Approved', 'Denied', 'Failed']);
 const hourMs = 3_600_000;
-/** Requests that were approved, denied or failed, and pending ones, after their last change (specification 8). */
+/**
+ * How long requests are kept after their last change (specification 8): first if approved, denied or failed, then if
+ * pending.
+ */
 const decidedLifeMs = hourMs;
 const pendingLifeMs = 24 * hourMs;
-/** Timers can't wait for a year. */
+/** The longest wait: timers can't wait for a year. */
 const longestWaitMs = 24 * hourMs;
 
-/** Removes requests that nobody needs any more (specification 3). */
+/** Removes requests that are no longer needed (specification 3). */
 export class CsrCleanerController extends CertificateRequestLoop {
   readonly name = 'certificate-cleaner';
 
@@ -29,7 +32,7 @@ export class CsrCleanerController extends CertificateRequestLoop {
   }
 }
 
-/** When a request goes, in milliseconds since 1970. */
+/** When a request is to be removed, in milliseconds since 1970. */
 export function removalTime({ metadata, status }: CertificateSigningRequest): number {
   const conditions = status.conditions ?? [];
   const isDecided = conditions.some(({ type, status: is }) => decisions.has(type) && is === 'True');

@@ -10,9 +10,9 @@ import {
 import type { WorkOutcome } from '../work-queue.js';
 import { type SignerRule, signerRules } from './signer-rules.js';
 
-/** What certificates are signed with. */
+/** How certificates are signed. */
 export interface SigningAuthorities {
-  /** By signer name; requests of signers without one are left to others. */
+  /** By signer name. A request is ignored if its signer has none. */
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
   /** Longest validity of a certificate. */
   readonly durationMs: number;
@@ -22,15 +22,15 @@ export interface CsrSigningOptions extends CertificateRequestLoopOptions {
   readonly signing: SigningAuthorities;
 }
 
-/** Clocks of those who check certificates may run behind ours by this much. */
+/** The clock of a verifier may run behind ours by this much. */
 const backdateMs = 300_000;
-/** Of certificates that live shorter than this the backdating takes nothing away. */
+/** Certificates with a shorter life than this are not shortened by the backdating. */
 const shortLifeMs = 8 * 3_600_000;
 const minDurationMs = 600_000;
 
 /**
- * Signs approved requests of the built-in signers (specification 2.7). A request that breaks a rule of its signer is
- * told in the log only and stays unsigned.
+ * Signs approved requests of the built-in signers (specification 2.7). A request that breaks a rule of its signer stays
+ * unsigned; the reason is only logged.
  */
 export class CsrSigningController extends CertificateRequestLoop {
   readonly name = 'certificate-controller';
@@ -74,7 +74,7 @@ export class CsrSigningController extends CertificateRequestLoop {
     const { authorities, durationMs } = this.signingOptions.signing;
     const authority = authorities.get(spec.signerName);
     const rule = this.rules.get(spec.signerName);
-    if (authority === undefined || rule === undefined) return { problem: 'nobody signs for this signer' };
+    if (authority === undefined || rule === undefined) return { problem: 'this signer has no authority' };
     const asked = spec.usages ?? [];
     const usages = certificateUsages(asked);
     if (usages.unknown.length > 0) return { problem: `unknown usages ${usages.unknown.join(', ')}` };

@@ -2,13 +2,13 @@ import { privilegedGroup } from '../../machinery/authorizer.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { CertificateRequest } from '../../machinery/x509/certificate-request.js';
 
-/** Says why a signer does not sign a request; undefined: it does. */
+/** Returns why a signer does not sign a request; undefined if it signs. */
 export type SignerRule = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
 
 const nodesGroup = 'system:nodes';
 const nodeUserPrefix = 'system:node:';
 
-/** The built-in signers and what they sign (specification 2.7), by signer name. */
+/** The rules of the built-in signers (specification 2.7), by signer name. */
 export function signerRules(names: VendorNames): ReadonlyMap<string, SignerRule> {
   const rules: readonly (readonly [string, SignerRule])[] = [
     [names.apiserverClientSigner, apiserverClientProblem],
@@ -21,7 +21,10 @@ export function signerRules(names: VendorNames): ReadonlyMap<string, SignerRule>
   );
 }
 
-/** Admission looks at one signer only, and requests may be older than it. What they all sign with may be one authority. */
+/**
+ * Refuses the privileged group for every signer: admission checks one signer only, a request may be older than that
+ * check, and all signers may share one authority.
+ */
 function groupProblem({ organizations }: CertificateRequest): string | undefined {
   return organizations.includes(privilegedGroup) ? `nobody signs for the group ${privilegedGroup}` : undefined;
 }
@@ -34,7 +37,7 @@ function apiserverClientProblem(_request: CertificateRequest, usages: readonly s
   return others.length === 0 ? undefined : `usages may only be ${list(clientUsages)}`;
 }
 
-/** Why a request is not one for the client certificate of a node agent. */
+/** The reason why a request is not for the client certificate of a node agent. */
 export function nodeClientProblem(request: CertificateRequest, usages: readonly string[]): string | undefined {
   const { dnsNames, ipAddresses, emailAddresses, uris, otherNames } = request;
   if (dnsNames.length + ipAddresses.length + emailAddresses.length + uris.length + otherNames > 0) {
@@ -48,7 +51,8 @@ function nodeServingProblem(request: CertificateRequest, usages: readonly string
   if (emailAddresses.length > 0) return 'email addresses are not allowed as subject alternative names';
   if (uris.length > 0) return 'URIs are not allowed as subject alternative names';
   if (dnsNames.length + ipAddresses.length === 0) return 'a DNS name or an IP address is needed as alternative name';
-  // The specification names "client auth" for this signer, node agents ask for "server auth": either, never both.
+  // The specification names "client auth" for this signer, but node agents ask for "server auth". Either is accepted,
+  // but not both.
   return nodeSubjectProblem(request) ?? nodeUsagesProblem(request, usages, ['client auth', 'server auth']);
 }
 
@@ -64,7 +68,7 @@ function nodeUsagesProblem(
 ): string | undefined {
   const given = new Set(usages);
   const found = purposes.filter((purpose) => given.has(purpose));
-  // Only RSA keys can encipher, so agents with other keys leave that usage out.
+  // Only RSA keys can encipher, so agents with other keys omit that usage.
   const isComplete = given.has('digital signature') && (given.has('key encipherment') || keyType !== 'rsa');
   const size = 2 + Number(given.has('key encipherment'));
   if (isComplete && found.length === 1 && given.size === size) return undefined;

@@ -8,13 +8,13 @@ export interface EventTtlControllerOptions {
   readonly storage: Storage;
   readonly logger: Logger;
   readonly timers: Timers;
-  /** From 0 to 1, spreads the rounds of clusters on one database server. */
+  /** From 0 to 1; spreads the rounds of several clusters on one database server. */
   readonly random: () => number;
   /** How long an event is kept after its last write, in milliseconds. */
   readonly ttlMs: number;
-  /** Most deletions of a round; the next one goes on from there. Default 10,000. */
+  /** Most deletions per round; the next round continues from there. Default 10,000. */
   readonly mostPerRound?: number | undefined;
-  /** Objects looked at with one call. Default 5,000. */
+  /** Objects checked per call. Default 5,000. */
   readonly scan?: number | undefined;
 }
 
@@ -22,17 +22,17 @@ export interface EventTtlControllerOptions {
 const resource = 'events';
 const shortestPauseMs = 1_000;
 const longestPauseMs = 60_000;
-/** Between pages, so that a large backlog leaves room for the writes of clients. */
+/** Pause between pages, so a large backlog leaves room for clients' writes. */
 const pagePauseMs = 50;
 const deletesAtOnce = 32;
 
 /**
- * Deletes events that nobody wrote for the time to live. Each write of an event begins its time anew. The deletions are
- * ordinary ones, so watches see them, and bound to the version that was found too old: an event that is written again
- * meanwhile stays.
+ * Deletes events that were not written for the time to live. Each write of an event starts its time again. The
+ * deletions are ordinary ones, so watches see them. They are conditional on the version that was found too old: an
+ * event that was written again meanwhile stays.
  *
- * Nothing is kept of the objects. A round walks over the keys of all events without reading their data; storage tells
- * their age from the version they were last written with.
+ * No objects are kept in memory. A round walks over the keys of all events without reading their data; storage derives
+ * their age from the version of their last write.
  */
 export class EventTtlController implements ControlLoop {
   readonly name = 'event-ttl-controller';
@@ -53,7 +53,7 @@ export class EventTtlController implements ControlLoop {
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof StorageError)) throw error;
-        logger.warn('events could not be looked through; the next round tries again', { error });
+        logger.warn('events could not be checked for age; the next round tries again', { error });
       }
       const pauseMs =
         position === undefined ? Math.max(shortestPauseMs, Math.min(longestPauseMs, ttlMs / 10)) : shortestPauseMs;
@@ -61,7 +61,7 @@ export class EventTtlController implements ControlLoop {
     }
   }
 
-  /** Goes on behind `after`; where the next round has to go on, undefined when every event was looked at. */
+  /** Continues after `after`. Returns where the next round has to continue; undefined when every event was checked. */
   private async round(after: ListPosition | undefined, signal: AbortSignal): Promise<ListPosition | undefined> {
     const { storage, timers, ttlMs, logger } = this.options;
     let position = after;
@@ -90,7 +90,7 @@ export class EventTtlController implements ControlLoop {
       );
       return true;
     } catch (error) {
-      // Written again or deleted by somebody else in the meantime.
+      // Meanwhile the event was written again or deleted by somebody else.
       if (error instanceof StorageError && (error.code === 'PreconditionFailed' || error.code === 'KeyNotFound')) {
         return false;
       }

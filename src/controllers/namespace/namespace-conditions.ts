@@ -1,19 +1,19 @@
 import type { NamespaceCondition } from '../../apis/core/v1/namespace.types.js';
 import { formatTime } from '../../machinery/clock.js';
 
-/** What a pass over the content of a namespace found left. */
+/** The objects left after a pass over the content of a namespace. */
 export interface ContentReport {
   /** `<plural>.<group>` (with the dot for the core group too) to the number of objects left. */
   readonly remaining: ReadonlyMap<string, number>;
-  /** Finalizer to the number of objects it holds. */
+  /** The number of objects that each finalizer holds. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** Why objects could not be deleted. */
+  /** The errors of failed deletions. */
   readonly errors: readonly Error[];
 }
 
 type Wanted = Omit<NamespaceCondition, 'lastTransitionTime'>;
 
-/** The conditions that tell about a report, in the order clients know. */
+/** The conditions for a report, in the order that clients know. */
 function wantedConditions({ remaining, finalizers, errors }: ContentReport): Wanted[] {
   const condition = (type: string, status: 'True' | 'False', reason: string, message: string) =>
     ({ type, status, reason, message }) as Wanted;
@@ -68,8 +68,8 @@ function wantedConditions({ remaining, finalizers, errors }: ContentReport): Wan
 }
 
 /**
- * The conditions of a namespace after a pass; the same array when nothing changed. Conditions of other types stay, and
- * a transition time changes only with the status.
+ * The conditions of a namespace after a pass; the same array when nothing changed. Conditions of other types stay. A
+ * transition time changes only when the status does.
  */
 export function updateConditions(
   current: readonly NamespaceCondition[],

@@ -13,10 +13,10 @@ const pageSize = 500;
 const deleteWorkers = 16;
 const podsResource = 'pods';
 
-/** The namespace is gone, or another one has its name by now. */
+/** The namespace no longer exists, or another one has its name. */
 export class NamespaceGone extends Error {}
 
-/** Deletes what lives in namespaces, each object under the rules of its kind. */
+/** Deletes the objects in a namespace, each under the rules of its kind. */
 export class NamespaceContent {
   private readonly stores = new Map<StoredServedResource, Store>();
 
@@ -28,13 +28,13 @@ export class NamespaceContent {
   ) {}
 
   /**
-   * Asks for the deletion of everything in the namespace and tells what is left. Pods go first: what restricts them
-   * (network policies, quotas) stays as long as one is there.
+   * Requests the deletion of everything in the namespace and reports what is left. Pods go first: network policies and
+   * quotas, which restrict them, stay until the last pod has gone.
    *
-   * @param isCurrent whether the namespace that was meant is still there, terminating; asked after each look at its
-   * content, so that nothing of a later namespace of the same name is deleted.
-   * @param only storage names of the resources to look at; unset: all.
-   * @throws NamespaceGone when `isCurrent` says no.
+   * @param isCurrent whether the intended namespace still exists and is terminating. It is asked after each read of the
+   *   content, so nothing in a later namespace of the same name is deleted.
+   * @param only storage names of the resources to check; all if unset.
+   * @throws NamespaceGone when `isCurrent` returns false.
    */
   async delete(
     namespace: string,
@@ -52,11 +52,14 @@ export class NamespaceContent {
     return report;
   }
 
-  /** Every place where objects of namespaces are stored once, pods first. Read anew: kinds may come at run time. */
+  /**
+   * Every resource in namespaces, each stored place once, pods first. Computed for each pass, since kinds may be added
+   * at run time.
+   */
   private resources(): StoredServedResource[] {
     const found = new Map<string, StoredServedResource>();
     const definitions = this.registry.definitions().filter(isStoredKind);
-    // What is stored under its own name stands for its aliases.
+    // A resource stored under its own name stands for its aliases.
     for (const definition of definitions.toSorted(
       (a, b) => Number(a.storedAs !== undefined) - Number(b.storedAs !== undefined),
     )) {
@@ -86,7 +89,7 @@ export class NamespaceContent {
       const page = await this.storage.list({ resource: resource.storageResource, namespace, after, limit: pageSize });
       const last = page.items.at(-1);
       if (last === undefined) return;
-      // What was read existed while the namespace terminated; the uid keeps later objects of the same name safe.
+      // The objects existed while the namespace was terminating. The uid protects later objects of the same name.
       if (!(await isCurrent())) throw new NamespaceGone();
       let next = 0;
       const worker = async () => {
@@ -101,7 +104,7 @@ export class NamespaceContent {
     }
   }
 
-  /** The object if it is still there afterwards. */
+  /** Deletes one object. Returns the object if it still exists afterwards. */
   private async deleteOne(
     store: Store,
     stored: StoredObject,
@@ -116,7 +119,7 @@ export class NamespaceContent {
       return outcome.removed ? undefined : outcome.object;
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
-      // Replaced by another object since: it is dealt with in the next pass.
+      // Replaced by another object meanwhile: the next pass deals with that one.
       const isReplaced = error instanceof StatusError && error.reason === 'Conflict';
       if (!isReplaced) report.errors.push(error instanceof Error ? error : new Error(String(error)));
       return parseStored(store.resource, stored);

@@ -26,32 +26,32 @@ export interface NamespaceControllerOptions {
   /** Namespaces worked on at the same time. Default 4. */
   readonly workers?: number | undefined;
   /**
-   * Time in milliseconds between seeing that a namespace terminates and starting on its content. By then every API
-   * process has seen it too and takes no new objects into it, and a client that deletes an application object by object
-   * still finds them. Default 3,000.
+   * Milliseconds between noticing that a namespace terminates and deleting its content. By then every API process has
+   * noticed it too and accepts no new objects, and a client that deletes an application object by object still finds
+   * them. Default 3,000.
    */
   readonly settleMs?: number | undefined;
-  /** First and longest pause between looks at content that stays. Default 500 and 10,000. */
+  /** First and longest pause between checks of remaining content. Default 500 and 10,000. */
   readonly firstPauseMs?: number | undefined;
   readonly longestPauseMs?: number | undefined;
-  /** How often all terminating namespaces are looked at anyway. Default 5 minutes. */
+  /** How often all terminating namespaces are checked regardless of changes. Default 5 minutes. */
   readonly resyncMs?: number | undefined;
 }
 
-/** A namespace that was seen terminating. */
+/** A namespace known to be terminating. */
 interface Terminating {
   readonly uid: string;
   readonly since: number;
-  /** Storage names of the resources that had objects left; only these are looked at until they are empty. */
+  /** Storage names of resources that had objects left; only these are checked until they are empty. */
   busy: ReadonlySet<string> | undefined;
 }
 
 const resource = 'namespaces';
 
 /**
- * Ends namespaces: of each one with a deletionTimestamp it deletes the content, tells in the conditions of its status
- * what is left, and when nothing is left takes its finalizer out of `spec.finalizers`. The namespace goes with the last
- * finalizer.
+ * Finishes the deletion of namespaces. For each namespace with a deletionTimestamp it deletes the content and reports
+ * in the status conditions what is left. When nothing is left, it removes its finalizer from `spec.finalizers`. The
+ * namespace disappears with its last finalizer.
  */
 export class NamespaceController implements ControlLoop {
   readonly name = 'namespace-controller';
@@ -78,7 +78,7 @@ export class NamespaceController implements ControlLoop {
     const ended = AbortSignal.any([signal, failed.signal]);
     const queue = new WorkQueue({
       work: (name) => this.process(name, ended),
-      onFault: (namespace, error) => logger.warn('a namespace could not be ended yet', { namespace, error }),
+      onFault: (namespace, error) => logger.warn('a namespace could not be removed yet', { namespace, error }),
       workers: this.options.workers ?? 4,
       firstPauseMs: this.options.firstPauseMs ?? 500,
       longestPauseMs: this.options.longestPauseMs ?? 10_000,
@@ -98,7 +98,7 @@ export class NamespaceController implements ControlLoop {
     );
     const work = queue.run(ended);
     try {
-      // The lister ends by itself with the signal; reads that it has under way then are nothing to wait for.
+      // The lister ends with the signal; its unfinished reads need no waiting for.
       await lister.start(ended);
       while (!signal.aborted) {
         await timers.wait(this.options.resyncMs ?? 300_000, signal);
@@ -118,7 +118,7 @@ export class NamespaceController implements ControlLoop {
     if (settlesIn > 0) return settlesIn;
     const namespace = await this.read(name, state.uid);
     if (namespace === undefined || !this.holds(namespace)) {
-      // Gone, or held by finalizers of others, who let it go themselves.
+      // The namespace no longer exists, or other finalizers hold it, which their owners remove.
       this.forget(name, state);
       return 'done';
     }
@@ -149,7 +149,7 @@ export class NamespaceController implements ControlLoop {
     if (this.terminating.get(name) === state) this.terminating.delete(name);
   }
 
-  /** The namespace if it is the one that was seen terminating. */
+  /** The namespace, if it is still the one that was seen terminating. */
   private async read(name: string, uid: string): Promise<Namespace | undefined> {
     const stored = await this.options.storage.get({ resource, namespace: '', name });
     if (stored === undefined || stored.uid !== uid) return undefined;

@@ -10,8 +10,8 @@ export interface RootAuthorityPublisherOptions extends EveryNamespaceOptions {
 const key = 'ca.crt';
 
 /**
- * Keeps a ConfigMap in every active namespace from which pods learn whom to trust as the API (specification 5.3). It
- * holds nothing else; what somebody else writes there goes again.
+ * Keeps a ConfigMap in every active namespace from which pods learn which authorities to trust for the API
+ * (specification 5.3). It holds nothing else; other content is removed.
  */
 export class RootAuthorityPublisher extends EveryNamespaceLoop {
   readonly name = 'root-ca-cert-publisher';
@@ -38,7 +38,7 @@ export class RootAuthorityPublisher extends EveryNamespaceLoop {
 
   protected override repair(live: ApiObject): ApiObject {
     const { data = {}, binaryData, immutable } = live as ApiObject as ConfigMap;
-    // Somebody who fixed it wants it so; what it says can't be changed any more.
+    // Somebody made it immutable on purpose; its content can't be changed any more.
     if (immutable === true) return live;
     const isRight = Object.keys(data).length === 1 && data[key] === this.rootAuthority.pem && binaryData === undefined;
     if (isRight) return live;

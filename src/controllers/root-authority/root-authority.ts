@@ -1,7 +1,7 @@
-/** The authorities that clients inside the cluster check the API's certificate against; they may change. */
+/** The authorities that clients inside the cluster verify the API's certificate with; they may change. */
 export interface RootAuthority {
   /** Certificates in PEM. */
   readonly pem: string;
-  /** Calls back after every change; gives the way to end that. */
+  /** Calls the listener after every change. Returns a function that ends this. */
   onChange(listener: () => void): () => void;
 }

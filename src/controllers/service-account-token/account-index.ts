@@ -2,12 +2,12 @@ import type { Secret } from '../../apis/core/v1/secret.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 
-/** `<namespace>/<name>`, which tells objects of one kind apart. */
+/** `<namespace>/<name>`, which is unique among objects of one kind. */
 export function keyText(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** The account that a secret is to hold a token of; undefined for a secret of another type. */
+/** The account whose token a secret should hold; undefined for a secret of another type. */
 export function accountOf(
   secret: ApiObject,
   names: VendorNames,
@@ -18,7 +18,7 @@ export function accountOf(
   return { name, uid: metadata.annotations?.[names.serviceAccountUidAnnotation] ?? '' };
 }
 
-/** Which secrets are to hold tokens of which account; nothing else of them is kept. */
+/** Which secrets should hold tokens of which account. Keeps names only. */
 export class AccountIndex {
   private accounts = new Map<string, string>();
   private secrets = new Map<string, Set<string>>();
@@ -28,7 +28,7 @@ export class AccountIndex {
     this.secrets = new Map();
   }
 
-  /** Notes the account of a secret; undefined for none. Gives the key of the account that it had before. */
+  /** Records the account of a secret; undefined for none. Returns the key of its previous account. */
   set(secret: string, account: string | undefined): string | undefined {
     const before = this.accounts.get(secret);
     if (before === account) return before;
@@ -52,7 +52,7 @@ export class AccountIndex {
     return this.secrets.get(account) ?? [];
   }
 
-  /** Keys of all secrets that are to hold tokens. */
+  /** Keys of all secrets that should hold tokens. */
   all(): Iterable<string> {
     return this.accounts.keys();
   }

@@ -19,7 +19,7 @@ import { workContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import { AccountIndex, accountOf, keyText } from './account-index.js';
 
-/** What a token in a secret says. */
+/** The content of a token in a secret. */
 export interface SecretTokenRequest {
   readonly namespace: string;
   readonly secretName: string;
@@ -33,11 +33,11 @@ export interface ServiceAccountTokenOptions {
   readonly names: VendorNames;
   readonly logger: Logger;
   readonly timers: Timers;
-  /** Makes the text of a token. */
+  /** Signs a token. */
   readonly signToken: (request: SecretTokenRequest) => Promise<string>;
-  /** Goes into the secrets beside the tokens; without one nothing does. */
+  /** Stored in the secrets next to the tokens; if unset, left out. */
   readonly rootAuthority?: RootAuthority | undefined;
-  /** First and longest pause before work that failed is tried again. Default 500 ms and 1 minute. */
+  /** First and longest pause before failed work is retried. Default 500 ms and 1 minute. */
   readonly firstPauseMs?: number | undefined;
   readonly longestPauseMs?: number | undefined;
 }
@@ -46,20 +46,20 @@ const workers = 4;
 const noAdmission = async () => {};
 const entries = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;
 
-/** The secret, or what it is for, changed meanwhile: that comes as work of its own. */
+/** The secret or its account changed meanwhile; that change queues work of its own. */
 class Superseded extends Error {}
 
 /**
- * Fills secrets of the type for service account tokens (specification 5.3): with a token of the account that their
- * annotation names, the authorities of the API and the namespace. A secret whose account is gone, or another one than
- * before, is deleted; a token dies with its secret because whoever checks it looks for it there.
+ * Fills secrets of the type for service account tokens (specification 5.3) with three entries: a token of the account
+ * that their annotation names, the authorities of the API, and the namespace. A secret is deleted if its account no
+ * longer exists or was replaced. A token dies with its secret, because verification reads the secret.
  */
 export class ServiceAccountTokenController implements ControlLoop {
   readonly name = 'tokens-controller';
   private readonly secrets: Store;
   private readonly accounts: Store;
   private readonly index = new AccountIndex();
-  /** Secrets that went, with the account that may still list them. */
+  /** Deleted secrets, with the account that may still list them. */
   private readonly gone = new Map<string, string>();
 
   /** @throws Error when the registry lacks secrets or service accounts. */
@@ -87,7 +87,7 @@ export class ServiceAccountTokenController implements ControlLoop {
     };
     const lost = (error: unknown) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error });
-    // Changes of accounts first: none is missed while the secrets are read.
+    // Follow the accounts first, so no change is missed while the secrets are read.
     const accounts = new ChangeInformer(
       storage,
       this.accounts.resource.storageResource,
@@ -124,7 +124,7 @@ export class ServiceAccountTokenController implements ControlLoop {
       if (account !== undefined) queue.add(secret);
     };
     return {
-      // Nothing confidential stays in memory.
+      // Keep nothing confidential in memory.
       reduce: (object: ApiObject) => {
         const { metadata, type } = object as ApiObject as Secret;
         const { namespace, name, annotations } = metadata;
@@ -180,7 +180,7 @@ export class ServiceAccountTokenController implements ControlLoop {
 
   private lacks(object: ApiObject): boolean {
     const { data = {}, immutable } = object as ApiObject as Secret;
-    // Nobody can fill what may not be changed; its owner finds it empty.
+    // An immutable secret can't be filled; its owner will find it empty.
     if (immutable === true) return false;
     const { rootAuthority } = this.options;
     const isBehind = rootAuthority !== undefined && data[entries.authority] !== base64(rootAuthority.pem);
@@ -204,7 +204,7 @@ export class ServiceAccountTokenController implements ControlLoop {
         }
         const copy = cloneJson(live) as ApiObject;
         const { data = {} } = copy as ApiObject as Secret;
-        // A token that came meanwhile is somebody's already.
+        // Keep a token that was added meanwhile: somebody may already use it.
         if (token !== undefined && !data[entries.token]) data[entries.token] = base64(token);
         if (!data[entries.namespace]) data[entries.namespace] = base64(namespace);
         if (rootAuthority !== undefined) data[entries.authority] = base64(rootAuthority.pem);
@@ -231,7 +231,7 @@ export class ServiceAccountTokenController implements ControlLoop {
     });
   }
 
-  /** Takes a secret that is gone out of the account's list. */
+  /** Removes a deleted secret from the account's list. */
   private async forget(namespace: string, accountName: string, secret: string, signal: AbortSignal): Promise<void> {
     const account = (await this.account(namespace, accountName)) as ServiceAccount | undefined;
     if (account?.secrets?.some(({ name }) => name === secret) !== true) return;

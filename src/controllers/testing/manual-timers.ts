@@ -6,7 +6,7 @@ interface Wait {
   readonly end: () => void;
 }
 
-/** Time that passes only when a test says so. */
+/** Timers whose time passes only when a test advances it. */
 export class ManualTimers implements Timers {
   private time = 0;
   private readonly waits = new Set<Wait>();
@@ -40,7 +40,7 @@ export class ManualTimers implements Timers {
     });
   }
 
-  /** Lets time pass; waits end in their order, each at its time. */
+  /** Advances time; each wait ends at its own time, in order. */
   advance(milliseconds: number): void {
     const until = this.time + milliseconds;
     for (;;) {
@@ -52,7 +52,7 @@ export class ManualTimers implements Timers {
     this.time = until;
   }
 
-  /** Resolves when somebody begins to wait after this call. */
+  /** Resolves when a wait begins after this call. */
   nextWait(): Promise<void> {
     return new Promise((resolve) => {
       const began = () => {
@@ -63,7 +63,7 @@ export class ManualTimers implements Timers {
     });
   }
 
-  /** Resolves once somebody waits for a time that `matches` (in milliseconds, as asked for). */
+  /** Resolves once a wait exists whose requested time (in milliseconds) `matches`. */
   waiting(matches: (milliseconds: number) => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {

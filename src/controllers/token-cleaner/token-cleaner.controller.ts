@@ -7,7 +7,7 @@ import { reconcileOnChange } from '../reconcile-on-change.js';
 import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
 import { workContext } from '../work-context.js';
 
-/** Deletes bootstrap tokens when their time is over (specification 3). */
+/** Deletes expired bootstrap tokens (specification 3). */
 export class TokenCleanerController implements ControlLoop {
   readonly name = 'token-cleaner';
   private readonly secrets: Store;
@@ -49,7 +49,7 @@ export class TokenCleanerController implements ControlLoop {
         await this.secrets.delete(context, namespace, name, { preconditions, dryRun: false }, async () => {});
         logger.info('an expired bootstrap token was deleted', { secret: name });
       } catch (error) {
-        // Gone or changed meanwhile: the change brings us back here.
+        // Deleted or changed meanwhile: that change triggers another check.
         const isOver = error instanceof StatusError && (error.reason === 'NotFound' || error.reason === 'Conflict');
         if (!isOver) throw error;
       }

@@ -52,7 +52,7 @@ export function apiResourceList(registry: ResourceRegistry, group: string, versi
     const subresources = sortedSubresources(resource);
     for (const sub of subresources) resources.push(subresourceEntry(resource, sub));
   }
-  // Clients know the list of the core group without an apiVersion.
+  // Clients expect the list of the core group without an apiVersion.
   const apiVersion = group === '' ? {} : { apiVersion: 'v1' };
   return { kind: 'APIResourceList', ...apiVersion, groupVersion: formatApiVersion({ group, version }), resources };
 }
@@ -88,13 +88,13 @@ function sortedSubresources({ definition }: ServedResource): SubresourceDefiniti
   return subresourcesOf(definition).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Tells clients when objects are stored in another version: a digest of the stored group, version and kind. */
+/** Shows clients when objects are stored in another version: a digest of the stored group, version and kind. */
 export function storageVersionHash(definition: StoredResource): string {
   const text = `${definition.group}/${definition.versions[0].version}/${definition.kind}`;
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 
-/** Aggregated form: every resource of the groups in one document. */
+/** The aggregated form: every resource of the groups in one document. */
 export function aggregatedDiscovery(
   registry: ResourceRegistry,
   suffix: string,

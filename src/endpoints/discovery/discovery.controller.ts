@@ -12,7 +12,7 @@ import { EndpointServices } from '../services.js';
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
 import { readOnlyPaths } from './read-only-paths.js';
 
-/** What this server calls itself. */
+/** The name and version that this server reports. */
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;
@@ -100,7 +100,7 @@ export class DiscoveryController {
     sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
   }
 
-  /** What is no API object has one form, whatever is asked for. */
+  /** Sends a value that is not an API object. It has only one form, whatever the client asks for. */
   private sendPlain(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
     const context = request.plinthContext as HttpRequestContext;
     const pretty = wantsPretty(context.query, context.userAgent);
@@ -108,7 +108,7 @@ export class DiscoveryController {
     sendText({ context, reply }, 200, plainJson.contentType, text);
   }
 
-  /** Answers with the aggregated document when the client prefers it; says whether it did. */
+  /** Sends the aggregated document when the client prefers it; returns whether it did. */
   private sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): boolean {
     const { suffix } = this.services.names;
     const group = `apidiscovery.${suffix}`;
@@ -127,7 +127,10 @@ export class DiscoveryController {
   }
 }
 
-/** The first clause of the header decides: clients that want the aggregated form name it first. */
+/**
+ * The version of aggregated discovery that the first clause asks for: clients that want the aggregated form name it
+ * first.
+ */
 function aggregatedVersion(accept: string | undefined, group: string): string | undefined {
   for (const clause of (accept ?? '').split(',')) {
     const parts = clause.split(';').map((p) => p.trim());
@@ -140,7 +143,7 @@ function aggregatedVersion(accept: string | undefined, group: string): string | 
   return undefined;
 }
 
-/** Without the clauses for forms that this path does not have. */
+/** The Accept header without the clauses for forms that this path does not have. */
 function plainAccept(accept: string | undefined): string | undefined {
   if (accept === undefined || !accept.includes('as=')) return accept;
   const plain = accept.split(',').filter((clause) => !clause.includes('as='));

@@ -1,6 +1,6 @@
 import type { ServedGroup } from '../../registry/resource-registry.js';
 
-/** Built-in groups in the order clients see them, those of the vendor without its suffix. */
+/** Built-in groups in the order that clients see; the vendor's groups without their suffix. */
 const order: readonly string[] = [
   '',
   'apiregistration',
@@ -25,8 +25,8 @@ const order: readonly string[] = [
 ];
 
 /**
- * Groups as discovery lists them: built-in ones first, then all others by name. Clients take the first group for a name
- * that several have, so a custom `deployments` must not come before the built-in one.
+ * Sorts groups for discovery: built-in ones first, then all others by name. When several groups have a name, clients
+ * take the first, so a custom `deployments` must not come before the built-in one.
  *
  * @param suffix the vendor's domain, e.g. `example.dev` of `rbac.authorization.example.dev`
  */

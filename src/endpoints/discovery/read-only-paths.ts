@@ -2,7 +2,7 @@ import type { EndpointServices } from '../services.js';
 
 const fixedPaths: readonly string[] = ['/api', '/apis', '/metrics', '/openapi/v2', '/openapi/v3', '/version'];
 
-/** Paths that are no resources and can only be read. */
+/** Non-resource paths that can only be read. */
 export function readOnlyPaths({ registry, options }: Pick<EndpointServices, 'registry' | 'options'>): string[] {
   const paths = [...fixedPaths, ...(options.documentPaths?.() ?? [])];
   for (const { group, versions } of registry.groups()) {

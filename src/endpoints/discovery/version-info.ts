@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type { VersionInfo } from './discovery.controller.js';
 
-/** The API release whose behaviour is served; clients compare it with their own for skew. */
+/** The API release that this server implements; clients compare it with their own for skew. */
 const apiRelease = { major: '1', minor: '36' } as const;
 
-/** What `/version` answers. */
+/** The answer of `/version`. */
 export function versionInfo(): VersionInfo {
   const { version } = createRequire(import.meta.url)('../../../../package.json') as { version: string };
   return {

@@ -8,7 +8,10 @@ import type { ResourceRequest } from '../resource-request.js';
 import { mergeApplied } from '../writes/managed-fields.js';
 import { Write } from '../writes/write.js';
 
-/** PATCH with an applier's whole intent (specification 5.9): merged by field ownership, created when missing. */
+/**
+ * PATCH with an applier's full intent (specification 5.9). It is merged by field ownership; a missing object is
+ * created.
+ */
 export async function handleApply(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
   const write = new Write(request, 'PatchOptions');
@@ -23,7 +26,7 @@ export async function handleApply(request: ResourceRequest): Promise<void> {
   sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }
 
-/** JSON is valid YAML, so both are read as YAML. */
+/** Reads JSON and YAML: JSON is valid YAML. */
 function parseConfig({ request, kind, options }: Write, body: Buffer): Readonly<Record<string, unknown>> {
   let config: unknown;
   try {

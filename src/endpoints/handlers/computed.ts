@@ -9,7 +9,10 @@ import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { listWriter } from './list-writer.js';
 
-/** GET of one object or all objects of a computed kind. They have no versions: paging and versions mean nothing. */
+/**
+ * GET of one or all objects of a computed kind. They have no versions, so parameters for paging and versions have no
+ * effect.
+ */
 export async function handleComputed(request: ResourceRequest, definition: ComputedResource): Promise<void> {
   const { context, resource, verb, name } = request;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);

@@ -13,7 +13,7 @@ export async function handleCreate(request: ResourceRequest): Promise<void> {
   sendObject(request, 201, written, accepted);
 }
 
-/** POST to a virtual kind: the object is checked like any other, then filled in instead of stored. */
+/** POST to a virtual kind: the object is checked like any other, then completed instead of stored. */
 export async function handleQuestion(request: ResourceRequest, definition: VirtualResource): Promise<void> {
   const accepted = negotiateValue(request);
   const write = new Write(request, 'CreateOptions');

@@ -15,9 +15,9 @@ interface Target {
 }
 
 /**
- * DELETE of a collection: every object that a list with the same parameters would show, each under the rules of its own
- * delete. Everything that can be wrong with the request is found before the first delete. The answer says nothing about
- * the objects: whoever may delete them need not be allowed to read them (specification 4.8).
+ * DELETE of a collection: deletes every object that a list with the same parameters would show, each under its own
+ * rules. All errors of the request itself are found before the first delete. The answer reveals nothing about the
+ * objects, since the right to delete does not include the right to read (specification 4.8).
  */
 export async function handleDeleteCollection(request: ResourceRequest): Promise<void> {
   const { services, context, resource } = request;
@@ -29,12 +29,12 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const targets: Target[] = [];
   for await (const { items } of readPages(request, selection, list)) {
     for (const { key, uid, json } of items) {
-      // Before the first one is deleted.
+      // Happens before the first delete.
       leaveLarge(context, json);
       targets.push({ namespace: key.namespace, name: key.name, uid });
     }
   }
-  // What is deleted here would not be among the objects that another thread finds.
+  // Another thread would no longer find the objects that are deleted here.
   context.canLeave = false;
   await forEachAtOnce(
     targets,
@@ -44,7 +44,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
       try {
         await deleteOne(request, namespace, name, options, uid);
       } catch (error) {
-        // Somebody else was faster: gone is what was wanted.
+        // Another client has already deleted it, which is the wanted result.
         if (!(error instanceof StatusError) || error.reason !== 'NotFound') throw error;
       }
     },
@@ -53,8 +53,8 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
 }
 
 /**
- * Works on all items, at most `atOnce` at a time. After a failure, or when the signal is aborted, no further item is
- * begun; rejects with the first failure once nothing is under way any more.
+ * Works on all items, at most `atOnce` at a time. After a failure or an abort, starts no further item. Rejects with the
+ * first failure once all started items have ended.
  */
 export async function forEachAtOnce<T>(
   items: readonly T[],

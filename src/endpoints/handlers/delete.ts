@@ -12,8 +12,8 @@ import { ObjectForms } from '../writes/object-forms.js';
 import { DeleteAttributes } from '../writes/write-attributes.js';
 
 /**
- * DELETE of one object. Answers a Status when the object is gone, the object while something still holds it; some kinds
- * always show it. Who may not read the object gets a Status all the same.
+ * DELETE of one object. Answers with a Status when the object is gone, and with the object while something still holds
+ * it; some kinds always return the object. A user who may not read the object always gets a Status.
  */
 export async function handleDelete(request: ResourceRequest): Promise<void> {
   const { definition } = request.resource;
@@ -28,15 +28,15 @@ export async function handleDelete(request: ResourceRequest): Promise<void> {
   sendValue(request, 200, successStatus(request, outcome), accepted, request.services.kinds.status);
 }
 
-/** Options of a delete, from its body and its query. */
+/** The options of a delete, from its body and its query. */
 export async function readOptions(request: ResourceRequest): Promise<DeleteOptions> {
   return parseDeleteOptions(request, await readBody(request));
 }
 
 /**
- * Deletes one object. Admission sees it, so that both phases come when the store has read it.
+ * Deletes one object. Admission needs the object, so both of its phases run after the store has read it.
  *
- * @param uid the one object of that name that is meant; others count as not found
+ * @param uid uid of the intended object; another object of that name counts as not found
  */
 export function deleteOne(
   request: ResourceRequest,

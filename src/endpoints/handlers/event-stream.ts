@@ -4,31 +4,31 @@ import { formatWarning } from '../negotiation/respond.js';
 import type { ConnectionThrottle } from '../negotiation/throttle.js';
 import { ResponseWriter } from '../response-writer.js';
 
-/** Where the events of a watch go. */
+/** The destination of a watch's events. */
 export interface WatchStream {
   readonly isClosed: boolean;
-  /** Bytes kept for the next flush. */
+  /** Bytes queued for the next flush. */
   readonly pendingBytes: number;
   onClose(listener: () => void): void;
-  /** Keeps events for the next flush. */
+  /** Queues events for the next flush. */
   push(bytes: Buffer): void;
   flush(): Promise<void>;
-  /** Resolves when the client can take more, or is gone. */
+  /** Resolves when the client can take more or has left. */
   write(bytes: Buffer): Promise<void>;
-  /** Cuts a client that doesn't read: it could not be told anything any more. */
+  /** Cuts a client that doesn't read: no message could reach it any longer. */
   cutIfBlocked(): void;
   end(): void;
 }
 
-/** The response of a watch: raw bytes, waiting for a client that reads slowly. */
+/** The response of a watch: raw bytes, with back-pressure from slow clients. */
 export class EventStream implements WatchStream {
   private readonly writer: ResponseWriter;
   private pending: Buffer[] = [];
   private bytes = 0;
-  /** Awaited before each write; undefined without a limit. */
+  /** Awaited before each write; undefined if there is no limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
 
-  /** Sends the head of the response: the client knows that the watch stands before anything happens. */
+  /** Sends the response head, so the client knows at once that the watch is established. */
   constructor(context: RequestContext, reply: FastifyReply, contentType: string, throttle: ConnectionThrottle) {
     reply.hijack();
     const { raw } = reply;

@@ -9,11 +9,11 @@ import type { ResourceRequest } from '../resource-request.js';
 /** A part of one consistent list. */
 export interface Page {
   readonly items: readonly StoredObject[];
-  /** Set when this is the last page: what the list says about itself. */
+  /** The metadata of the list; set on the last page only. */
   readonly metadata: ListMetadata | undefined;
 }
 
-/** What a continue token is bound to. */
+/** The query that a continue token belongs to. */
 export function listQuery({ context: { query }, resource, namespace }: ResourceRequest): ContinueQuery {
   const { group, resource: plural } = resource.definition;
   return {
@@ -25,7 +25,7 @@ export function listQuery({ context: { query }, resource, namespace }: ResourceR
   };
 }
 
-/** The pages of one list, all at the version of the first; at least one. */
+/** The pages of one list, all at the version of the first page; at least one page. */
 export async function* readPages(
   request: ResourceRequest,
   selection: Selection,
@@ -72,7 +72,9 @@ export async function* readPages(
   }
 }
 
-/** An expired token is answered with a new one that goes on from the same key, at whatever version is newest then. */
+/**
+ * Adds a new token to the error for an expired one. It continues from the same key, at the newest version at that time.
+ */
 function expiredToken(request: ResourceRequest, error: unknown, after: ListPosition): unknown {
   if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;
   const message =

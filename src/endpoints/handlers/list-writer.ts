@@ -10,19 +10,19 @@ import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '..
 import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 
-/** Collects the objects of a list answer that is not stored text, page by page. */
+/** Collects the objects of a list that can't be sent as stored text, page by page. */
 export interface ListWriter {
   add(objects: readonly ApiObject[]): void;
-  /** Answers with everything that was added. */
+  /** Sends all objects that were added. */
   send(metadata: ListMetadata): Promise<void>;
 }
 
-/** Kind of the list of a resource's objects. */
+/** The kind of a list of the resource's objects. */
 export function listKind({ definition }: ServedResource): string {
   return `${definition.kind}List`;
 }
 
-/** The writer for the accepted form; 406 for a form that a list can't have. */
+/** The writer for the accepted form; throws a 406 for a form that lists don't have. */
 export function listWriter(request: ResourceRequest, accepted: AcceptedType): ListWriter {
   if (accepted.as === 'PartialObjectMetadata') {
     const message = `you requested PartialObjectMetadata, but the requested object is a list (${listKind(request.resource)})`;
@@ -33,7 +33,7 @@ export function listWriter(request: ResourceRequest, accepted: AcceptedType): Li
   return new writer(request, accepted);
 }
 
-/** JSON, tables among it: objects become text when they come, so that nothing large is made at once. */
+/** Writes JSON, including tables. Objects are serialized as they arrive, so no large value is built at once. */
 class JsonListWriter implements ListWriter {
   private readonly pieces: string[] = [];
 
@@ -50,7 +50,7 @@ class JsonListWriter implements ListWriter {
 
   async send(metadata: ListMetadata): Promise<void> {
     const { value } = listParts(this.request, this.accepted, [], metadata);
-    // The list stands last, and is empty.
+    // The list is the last member, and empty.
     const head = JSON.stringify(value).slice(0, -2);
     const { pieces } = this;
     async function* body(): AsyncGenerator<string> {
@@ -62,7 +62,7 @@ class JsonListWriter implements ListWriter {
   }
 }
 
-/** Indented JSON and YAML: one value made of all objects. */
+/** Writes indented JSON and YAML, from one value that contains all objects. */
 class ValueListWriter implements ListWriter {
   private readonly objects: ApiObject[] = [];
 
@@ -87,12 +87,12 @@ function isPretty(context: RequestContext, accepted: AcceptedType): boolean {
   return accepted.pretty || wantsPretty(context.query, context.userAgent);
 }
 
-/** Whether a list is written as one value, however long it is. */
+/** Whether a list is serialized as one value, whatever its length. */
 export function isWrittenWhole(context: RequestContext, accepted: AcceptedType): boolean {
   return accepted.mediaType === 'yaml' || (accepted.mediaType === 'json' && isPretty(context, accepted));
 }
 
-/** The value of a list that is not protobuf, and the list that stands last in it. */
+/** The value of a list (except in protobuf), and the array at its end. */
 function listParts(
   { services, context, resource }: ResourceRequest,
   accepted: AcceptedType,
@@ -112,7 +112,7 @@ function listParts(
   return { value: { ...listIdentity(services, resource, accepted), metadata, items }, items };
 }
 
-/** Protobuf: each page is encoded when it comes, so that no objects pile up. */
+/** Writes protobuf. Each page is encoded as it arrives, so objects don't accumulate. */
 class ProtobufListWriter implements ListWriter {
   private readonly list: ProtobufList;
 

@@ -13,9 +13,9 @@ import type { ResourceRequest } from '../resource-request.js';
 import { listQuery, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 
-/** Characters of list items that are joined and handed on together. */
+/** Characters of list items that are joined and passed on together. */
 const pieceCharacters = 256 * 1024;
-/** Characters of stored text that are transformed before others get their turn. */
+/** Characters of stored text that are transformed before other requests get their turn. */
 const transformedAtOnce = 128 * 1024;
 
 /** GET of a collection (specification 4.3, 4.4). */
@@ -35,8 +35,8 @@ export async function handleList(request: ResourceRequest): Promise<void> {
 }
 
 /**
- * Stored text, item after item, without parsing. Short lists go out in one write, others piece by piece with
- * back-pressure. `metadata` stands in front when it is known by then.
+ * Sends stored text, item by item, without parsing. Short lists are sent in one write, others in pieces with
+ * back-pressure. `metadata` comes first if it is known by then.
  */
 async function sendStoredList(request: ResourceRequest, first: Page, others: AsyncGenerator<Page>): Promise<void> {
   const { resource } = request;
@@ -64,7 +64,7 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
     yield* encode(first.items, true);
     let metadata: ListMetadata | undefined;
     for await (const page of others) {
-      // A page that is not the last has items, so something stands before this one.
+      // A page before the last has items, so something precedes this page.
       yield* encode(page.items, false);
       metadata = page.metadata;
     }
@@ -102,7 +102,7 @@ async function sendTransformedList(
       writer.add(objects);
       objects = [];
       characters = 0;
-      // Parsing holds the process up: others get their turn between.
+      // Parsing blocks the process, so let others have their turn.
       await setImmediate();
     }
     writer.add(objects);

@@ -17,7 +17,7 @@ import { Write } from '../writes/write.js';
 
 type PatchType = 'json' | 'merge' | 'strategic';
 
-/** Media type of server-side apply, which has a handler of its own. */
+/** Media type of server-side apply, which has its own handler. */
 export const applyMediaType = 'application/apply-patch+yaml';
 
 const patchTypes: Readonly<Record<string, PatchType>> = {
@@ -26,10 +26,10 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/strategic-merge-patch+json': 'strategic',
 };
 
-/** Media types of the patches that are no applies. */
+/** Media types of all patches except apply. */
 export const patchMediaTypes: readonly string[] = Object.keys(patchTypes);
 
-/** A patch, parsed; applied again to each newer live object when another writer comes between. */
+/** A parsed patch. It is applied again to the newer live object when another write comes first. */
 type Patch = (live: ApiObject) => unknown;
 
 /** The media type of a patch without its parameters. */
@@ -37,7 +37,7 @@ export function patchMediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Which kind of patch a Content-Type names; 415 for any other. */
+/** The kind of patch that a Content-Type names; throws a 415 for an unknown one. */
 export function patchTypeOf(contentType: string | undefined): PatchType {
   const mediaType = patchMediaType(contentType);
   const type = ownValue(patchTypes, mediaType);
@@ -45,7 +45,7 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
   return type;
 }
 
-/** Reads a patch body; 400 for one that can't be parsed. */
+/** Reads a patch body; throws a 400 when it can't be parsed. */
 function parsePatch({ request, kind, type: schema, options }: Write, type: PatchType, body: Buffer): Patch {
   let patch: unknown;
   try {
@@ -67,14 +67,14 @@ function parsePatch({ request, kind, type: schema, options }: Write, type: Patch
     : (live) => applyStrategicMergePatch(schema, live, fields);
 }
 
-/** 422 for `force` on a patch that is no apply: it would say nothing. */
+/** Throws a 422 for `force` on a patch other than apply, where it has no meaning. */
 function refuseForce({ services: { names }, context: { query } }: ResourceRequest): void {
   if (!query.has('force')) return;
   const misplaced = forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch');
   throw invalidError({ group: `meta.${names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
 }
 
-/** PATCH of one object, or of a subresource of it; an apply has a handler of its own. */
+/** PATCH of one object or of its subresource; apply has its own handler. */
 export async function handlePatch(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
   const type = patchTypeOf(request.context.contentType);

@@ -6,7 +6,7 @@ import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { Write } from '../writes/write.js';
 
-/** PUT of one object, or of a subresource of it. */
+/** PUT of one object or of its subresource. */
 export async function handleUpdate(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
   const write = new Write(request, 'UpdateOptions');
@@ -19,11 +19,11 @@ export async function handleUpdate(request: ResourceRequest): Promise<void> {
   sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }
 
-/** What a body says about the object that it replaces, but for the version, which the store compares. */
+/** Checks the identity that a body gives for the replaced object. The store compares the version. */
 function checkState({ store, name }: ResourceRequest, { metadata }: ApiObject, live: ApiObject | undefined): void {
   const { uid, resourceVersion } = metadata;
   if (live === undefined) {
-    // A version speaks of an object that is not there any more.
+    // The version belongs to an object that no longer exists.
     if (namesVersion(resourceVersion)) throw notFoundError(store.groupResource, name);
   } else if (uid && uid !== live.metadata.uid) {
     const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;

@@ -18,24 +18,24 @@ import {
   type WatchForm,
 } from './watch-form.js';
 
-/** Encoded forms of one change, by event type and form; shared by every watcher of the process. */
+/** Encoded forms of a change, by event type and form; shared by all watchers of the process. */
 const encodedChanges = new WeakMap<Change, Map<string, Buffer | Promise<Buffer>>>();
 
-/** Encoded events of one batch, by form and selection: watchers of the same things get the same bytes. */
+/** Encoded events of a batch, by form and selection: equal watches get the same bytes. */
 const encodedBatches = new WeakMap<readonly Change[], Map<string, Buffer | undefined | Promise<Buffer | undefined>>>();
 
-/** What selection looks at in both states of a change, shared by every watcher that has to look. */
+/** The attributes that selections compare, for both states of a change; shared by all watchers that need them. */
 const changeAttributes = new WeakMap<Change, StatePair>();
 
 interface StatePair {
   readonly after: ObjectAttributes;
-  /** Unset when there was nothing before. */
+  /** Unset when the object did not exist before. */
   readonly before: ObjectAttributes | undefined;
 }
 
 /**
- * Turns changes into the events of one watch: which event a change is for the watch's selection (specification 6.1; an
- * object that starts or stops being selected is ADDED or DELETED), and its bytes in the accepted form.
+ * Turns changes into the events of one watch. Determines the event type under the watch's selection (specification 6.1;
+ * an object that starts or stops being selected is ADDED or DELETED) and encodes the event in the accepted form.
  */
 export class WatchEncoder {
   private readonly formKey: string;
@@ -58,11 +58,11 @@ export class WatchEncoder {
   }
 
   /**
-   * The events of a batch as one piece of bytes, or undefined when none of it concerns the watch. Subscribers of the
-   * same scope share their batches, so that most of them find the bytes ready.
+   * Encodes the events of a batch; undefined when none concerns the watch. Subscribers of the same scope share their
+   * batches, so most of them find the bytes ready.
    */
   encodeBatch(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
-    // A table's first event is this watcher's own.
+    // The first event of a table belongs to this watcher alone.
     if (this.form.accepted.as === 'Table' && !this.tableHeadSent) return this.encodeAll(changes);
     let forms = encodedBatches.get(changes);
     if (forms === undefined) {
@@ -85,11 +85,11 @@ export class WatchEncoder {
     return joined(events);
   }
 
-  /** The event of a change, or undefined when it does not concern the watch. That of a large object takes its time. */
+  /** Encodes the event of a change; undefined when it does not concern the watch. A promise for a large object. */
   encodeChange(change: Change): Buffer | undefined | Promise<Buffer> {
     const type = this.eventType(change);
     if (type === undefined) return undefined;
-    // A table's first event also carries the columns, so it is this watcher's own.
+    // The first event of a table also carries the columns, so it belongs to this watcher alone.
     const isFirstRow = this.form.accepted.as === 'Table' && !this.tableHeadSent;
     const key = `${type}/${this.formKey}`;
     let forms = encodedChanges.get(change);
@@ -97,7 +97,7 @@ export class WatchEncoder {
       const known = forms?.get(key);
       if (known !== undefined) return known;
     }
-    // An object that left the selection is shown as it was while selected, at the version of its leaving.
+    // An object that left the selection is shown in its last selected state, at the version of the change.
     const left = type === 'DELETED' && change.type !== 'delete';
     const json = left ? (change.previousJson as string) : change.json;
     const bytes = this.encode(type, { json, resourceVersion: change.resourceVersion });
@@ -110,26 +110,26 @@ export class WatchEncoder {
     return bytes;
   }
 
-  /** A synthetic ADDED for an object that was there when the watch began. */
+  /** Encodes a synthetic ADDED for an object that existed when the watch began. */
   encodeInitial(stored: StoredObject): Buffer | Promise<Buffer> {
     return this.encode('ADDED', stored);
   }
 
-  /** A BOOKMARK: everything up to `version` was sent. */
+  /** Encodes a BOOKMARK: all events up to `version` were sent. */
   encodeBookmark(version: bigint, endOfInitialEvents: boolean): Buffer {
     const metadata = {
       resourceVersion: String(version),
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
     const { definition, served, apiVersion } = this.resource;
-    // Whoever looks into it finds what every object of the kind has, be it a column of a table or a typed client.
+    // Tables and typed clients read the fields that every object of the kind has, so provide them.
     const object: ApiObject = { kind: definition.kind, apiVersion, ...(zeroValue(served.type) as object), metadata };
     const withColumns = this.form.accepted.as === 'Table' && !this.tableHeadSent;
     this.tableHeadSent ||= withColumns;
     return encodeObject(this.services, this.resource, { ...this.form, withColumns }, 'BOOKMARK', object);
   }
 
-  /** An ERROR, after which the stream ends. */
+  /** Encodes an ERROR, after which the stream ends. */
   encodeError(status: Status): Buffer {
     return encodeEvent(this.form.accepted, 'ERROR', status, this.services.kinds.status);
   }
@@ -159,7 +159,7 @@ export class WatchEncoder {
   }
 }
 
-/** One after the other, so that only one is on its way to the other thread. */
+/** Encodes one after the other, so only one is in progress in the other thread. */
 async function encodeRest(
   encoder: WatchEncoder,
   changes: readonly Change[],
@@ -180,7 +180,7 @@ function joined(events: readonly Buffer[]): Buffer | undefined {
   return events.length <= 1 ? events[0] : Buffer.concat(events);
 }
 
-/** Keeps what is ready, and what is not only as long as it may become so. */
+/** Caches a result. A promise stays only until it fails. */
 function remember<T>(forms: Map<string, T | Promise<T>>, key: string, value: T | Promise<T>): void {
   forms.set(key, value);
   if (!(value instanceof Promise)) return;

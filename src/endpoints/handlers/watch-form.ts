@@ -11,7 +11,7 @@ import type { EndpointServices } from '../services.js';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
-/** How the objects of a watch are shown. */
+/** The form in which a watch shows its objects. */
 export interface WatchForm {
   readonly accepted: AcceptedType;
   readonly include: IncludeObject;
@@ -19,13 +19,13 @@ export interface WatchForm {
   readonly withColumns: boolean;
 }
 
-/** A state of an object as it is stored. */
+/** A stored state of an object. */
 export interface WatchedText {
   readonly json: string;
   readonly resourceVersion: bigint;
 }
 
-/** An event of a watch that is encoded in another thread. */
+/** An event of a watch, for encoding in another thread. */
 export interface LargeEvent {
   readonly type: WatchEventType;
   readonly group: string;
@@ -35,7 +35,7 @@ export interface LargeEvent {
   readonly text: WatchedText;
 }
 
-/** Whether the event of an object takes noticeable time: what is stored is sent as it is where that is asked for. */
+/** Whether encoding the object takes noticeable time. If the stored form is requested, the text is sent unchanged. */
 export function isWork(resource: ServedResource, form: WatchForm, json: string): boolean {
   return isLarge(json) && !(isStoredForm(resource, form) && isPresentForm(resource, json));
 }
@@ -44,7 +44,7 @@ function isStoredForm(resource: ServedResource, { accepted }: WatchForm): boolea
   return accepted.as === undefined && resource.isStored && accepted.mediaType !== 'protobuf';
 }
 
-/** The event of an object as it is stored. */
+/** Encodes the event of a stored object. */
 export function encodeWatched(
   services: EndpointServices,
   resource: ServedResource,
@@ -56,7 +56,7 @@ export function encodeWatched(
   return encodeObject(services, resource, form, type, servedObject(resource, text));
 }
 
-/** The event of an object as it is served. */
+/** Encodes the event of a served object. */
 export function encodeObject(
   services: EndpointServices,
   resource: ServedResource,
@@ -73,7 +73,7 @@ export function encodeObject(
   );
 }
 
-/** An event of a value that is shown as it is. */
+/** Encodes an event with a ready value. */
 export function encodeEvent(accepted: AcceptedType, type: WatchEventType, value: unknown, declared: KindType): Buffer {
   if (accepted.mediaType === 'protobuf') return protobufEvent(type, declared, value as TypedValue);
   return eventText(type, JSON.stringify(value));

@@ -17,26 +17,29 @@ import { WatchEncoder } from './watch-encoder.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
 const bookmarkIntervalMs = 60_000;
-/** A last bookmark goes out this long before the end, so that a client can resume without a gap. */
+/** A last bookmark is sent this long before the end, so that a client can resume without a gap. */
 const bookmarkBeforeEndMs = 2_000;
 /** Initial events are written in pieces of about this size. */
 const initialBytes = 128 * 1024;
 
 interface WatchOptions {
-  /** Where changes start. Undefined: with the state that is sent first, or else at the newest version. */
+  /**
+   * The version after which changes are sent. Undefined: the version of the initial state if one is sent, otherwise the
+   * newest.
+   */
   readonly from: bigint | undefined;
-  /** Objects there are come first, as ADDED. */
+  /** Existing objects are sent first, as ADDED. */
   readonly sendsInitialEvents: boolean;
-  /** How old that state may be; undefined: not older than the request. */
+  /** The oldest acceptable version of that state; undefined: the state must not be older than the request. */
   readonly notOlderThan: bigint | undefined;
-  /** The end of the initial events is announced by a bookmark. */
+  /** A bookmark marks the end of the initial events. */
   readonly announcesInitialEnd: boolean;
   readonly bookmarks: boolean;
-  /** Counts from the request on, initial events included. */
+  /** The time of the whole request, initial events included. */
   readonly timeoutMs: number;
 }
 
-/** GET with `watch`: a stream of events, ended by the server after a time, without an error (specification 6.1). */
+/** GET with `watch`: a stream of events. The server ends it after a time, without an error (specification 6.1). */
 export async function handleWatch(request: ResourceRequest): Promise<void> {
   const { services, context, resource, store, reply } = request;
   const isWebSocket = wantsWebSocket(reply.raw);
@@ -51,7 +54,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const selectionKey = `${context.query.get('labelSelector') ?? ''}\n${context.query.get('fieldSelector') ?? ''}`;
   const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
 
-  // What fails before the first event is answered as an ordinary error, but for a version that is gone.
+  // An error before the first event is answered normally, except for a version that has expired.
   const query = {
     namespace,
     name,
@@ -68,7 +71,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
       : new EventStream(context, reply, streamType(accepted), services.throttle);
   const subscription = await store.watch(namespace, name, from).catch(async (error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;
-    // Clients look for the end of the history among the events: as an answer it would be one failure like any other.
+    // Clients expect an expired version as an event; as a plain answer it would look like any other failure.
     services.metrics.watchEndedEarly(resource.definition, error.reason);
     const refused = open();
     await refused.write(encoder.encodeError(error.toStatus())).catch(() => undefined);
@@ -92,7 +95,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
         await stream.flush();
         if (performance.now() >= endsAt) return;
         characters = 0;
-        // A client that reads fast leaves nothing to wait for, and encoding holds the process up.
+        // A fast client never makes the loop wait, and encoding blocks the process.
         await setImmediate();
       }
       const after: ListPosition | undefined = page.items.at(-1)?.key;
@@ -114,7 +117,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   }
 }
 
-/** Sends changes until the time is over, the client leaves, or the subscription ends. */
+/** Sends changes until the time is over, the client leaves or the subscription ends. */
 async function pump(
   { random, options: { shutdown } }: EndpointServices,
   stream: WatchStream,
@@ -129,12 +132,12 @@ async function pump(
   let fault: { readonly error: unknown } | undefined;
   let isEncoding = false;
   const writeBookmark = async () => {
-    // What is being encoded comes first: it may be what a table begins with.
+    // Wait for the event being encoded: it may contain the columns of a table.
     if (!options.bookmarks || position <= announced || isEncoding) return;
     announced = position;
     await stream.write(encoder.encodeBookmark(position, false));
   };
-  // What goes wrong in a timer must end this watch, and nothing else.
+  // An error in a timer must end this watch only.
   const bookmark = () => {
     writeBookmark().catch((error: unknown) => {
       fault ??= { error };
@@ -144,7 +147,7 @@ async function pump(
   const timers = [
     setTimeout(() => subscription.close(), Math.max(0, remainingMs)),
     setTimeout(bookmark, Math.max(0, remainingMs - bookmarkBeforeEndMs)),
-    // Watches that were opened together shall not all be written to together.
+    // Spread the bookmarks of watches that were opened together.
     setInterval(bookmark, bookmarkIntervalMs * (0.9 + random() / 5)),
   ];
   const leave = () => subscription.close();
@@ -156,7 +159,7 @@ async function pump(
       const batch = await subscription.next();
       if (batch === undefined) {
         if (fault !== undefined) throw fault.error;
-        // The client goes on elsewhere, from here.
+        // The client continues elsewhere, from this version.
         if (shutdown.aborted) await writeBookmark();
         return;
       }
@@ -175,7 +178,7 @@ async function pump(
   }
 }
 
-/** A watch of one named object sees that object only; its own selectors still apply. */
+/** Restricts a watch of one object to that name; its own selectors still apply. */
 function withName(selection: Selection, name: string): Selection {
   if (selection.name !== undefined && selection.name !== name) {
     throw badRequestError(
@@ -185,7 +188,7 @@ function withName(selection: Selection, name: string): Selection {
   return selection;
 }
 
-/** Content-Type of the stream: only events in JSON stand without a mark. */
+/** Content-Type of the stream. JSON streams carry no stream parameter. */
 function streamType(accepted: AcceptedType): string {
   return accepted.mediaType === 'protobuf' ? `${accepted.contentType}${streamParameter}` : 'application/json';
 }
@@ -203,7 +206,7 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   if (initial === null && match !== '') {
     throw badRequestError('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
   }
-  // Clients from before the parameter rely on getting the state when they name no version.
+  // Clients from before this parameter expect the state when they name no version.
   const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);
   return {
     from: version,
@@ -217,8 +220,8 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
 
 function timeoutOf(services: EndpointServices, text: string | null): number {
   const seconds = parseTimeoutSeconds(text);
-  // Longer than a timer can hold would fire at once.
+  // A longer timeout would overflow the timer and fire at once.
   if (seconds !== undefined) return Math.min(seconds * 1000, 2_000_000_000);
-  // Spread, so that many watches opened together do not all come back together.
+  // Spread the ends, so that watches opened together do not all come back together.
   return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));
 }

@@ -8,10 +8,10 @@ import { openWebSocket } from '../web-sockets.js';
 import type { WatchStream } from './event-stream.js';
 
 const normalClosure = 1000;
-/** A client that sends pings and does not read what comes back is cut. */
+/** A client that sends pings without reading the pongs is cut at this many unread bytes. */
 const maxUnreadPongs = 1024 * 1024;
 
-/** The events of a watch over WebSocket: a frame for each, of text for JSON, binary for protobuf. */
+/** Sends the events of a watch over WebSocket, one per frame: text for JSON, binary for protobuf. */
 export class WebSocketStream implements WatchStream {
   private readonly raw: FastifyReply['raw'];
   private readonly socket: Duplex;
@@ -36,7 +36,7 @@ export class WebSocketStream implements WatchStream {
     if (context !== undefined) context.isUpgraded = true;
     this.socket = socket;
     this.webSocket = webSocket;
-    // Frames that are none end the connection; that is all there is to do about them.
+    // Invalid frames end the connection; nothing else needs to be done.
     webSocket.on('error', () => undefined);
     webSocket.on('ping', () => {
       if (socket.writableLength > maxUnreadPongs) webSocket.terminate();
@@ -68,7 +68,7 @@ export class WebSocketStream implements WatchStream {
     for (const piece of pieces) await this.write(piece);
   }
 
-  /** Resolves when the client can take more, or is gone. `bytes` are whole events. */
+  /** Resolves when the client can take more or has left. `bytes` are whole events. */
   async write(bytes: Buffer): Promise<void> {
     if (this.throttle !== undefined) await this.throttle(bytes.length);
     const frames = this.isBinary ? lengthPrefixed(bytes) : lines(bytes);
@@ -87,14 +87,14 @@ export class WebSocketStream implements WatchStream {
     if (!this.isClosed) this.webSocket.close(normalClosure);
   }
 
-  /** Resolves also when the connection broke. */
+  /** Resolves even if the connection broke. */
   private send(frame: Buffer): Promise<void> {
     if (this.isClosed || this.socket.destroyed) return Promise.resolve();
     return new Promise((resolve) => this.webSocket.send(frame, { binary: this.isBinary }, () => resolve()));
   }
 }
 
-/** Events in JSON end with a line end, and have none inside. */
+/** Splits events in JSON: they end with a line break and contain none. */
 function lines(bytes: Buffer): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -106,7 +106,7 @@ function lines(bytes: Buffer): Buffer[] {
   return found;
 }
 
-/** Events in protobuf have their length in front, which frames have themselves. */
+/** Splits events in protobuf and drops their length prefix: frames have a length of their own. */
 function lengthPrefixed(bytes: Buffer): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at + 4 <= bytes.length; ) {

@@ -1,11 +1,11 @@
-/** One named check; throws when it fails. What it throws is logged, never shown. */
+/** One named check; throws when it fails. The error is logged but never shown. */
 export interface HealthCheck {
   readonly name: string;
   /** Paths the check belongs to. */
   readonly paths: readonly HealthPath[];
-  /** Further names that probes written for other servers know it by, to ask for it alone or to exclude it. */
+  /** Other names under which probes written for other servers request or exclude the check. */
   readonly aliases?: readonly string[];
-  /** Paths that it can be asked for alone under, besides its own. */
+  /** Paths under which the check can be requested alone, besides its own. */
   readonly alonePaths?: readonly HealthPath[];
   check(): Promise<void> | void;
 }
@@ -14,21 +14,21 @@ export type HealthPath = 'healthz' | 'livez' | 'readyz';
 
 export interface HealthReport {
   readonly healthy: boolean;
-  /** One line per check, and warnings about exclusions that fit nothing. */
+  /** One line per check, and warnings about exclusions that match nothing. */
   readonly text: string;
-  /** What became of each check that was not excluded. */
+  /** The outcome of each check that was not excluded. */
   readonly outcomes: readonly HealthOutcome[];
 }
 
 export interface HealthOutcome {
   readonly name: string;
-  /** What the check threw; undefined when it passed. */
+  /** The error of the check; undefined when it passed. */
   readonly error?: unknown;
 }
 
 const timeoutMs = 5_000;
 
-/** Runs the checks of a path at the same time, leaving out the excluded ones (specification 4.10). */
+/** Runs the checks of a path concurrently, except the excluded ones (specification 4.10). */
 export async function runChecks(
   path: HealthPath,
   checks: readonly HealthCheck[],
@@ -56,18 +56,18 @@ export async function runChecks(
   return { healthy, text: lines.join(''), outcomes };
 }
 
-/** Whether a probe means the check by this name. */
+/** Whether this name refers to the check. */
 export function isNamed(check: HealthCheck, name: string): boolean {
   return check.name === name || (check.aliases?.includes(name) ?? false);
 }
 
-/** The check that a probe asks for alone. */
+/** The check that a probe requests alone. */
 export function findCheck(checks: readonly HealthCheck[], path: string, name: string): HealthCheck | undefined {
   const isUnder = ({ paths, alonePaths = [] }: HealthCheck) => [...paths, ...alonePaths].some((own) => own === path);
   return checks.find((check) => isNamed(check, name) && isUnder(check));
 }
 
-/** Runs one check; one that takes too long fails. */
+/** Runs one check; it fails if it takes too long. */
 export async function runCheck(check: HealthCheck): Promise<HealthOutcome> {
   try {
     await withTimeout(check.check());

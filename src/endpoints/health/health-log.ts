@@ -2,8 +2,8 @@ import type { Logger } from '../../observability/logger.js';
 import { type HealthOutcome, isPassed } from './health-checks.js';
 
 /**
- * Tells in the log when a check begins to fail and when it passes again, once each: probes come every second or so, and
- * while a process starts or stops failing is what they are for.
+ * Logs once when a check starts to fail, and once when it passes again. Probes come every second or so, and failures
+ * during start and shutdown are expected.
  */
 export class HealthLog {
   private readonly failing = new Set<string>();
@@ -22,7 +22,7 @@ export class HealthLog {
   }
 }
 
-/** One line without a stack, with what it was caused by. */
+/** One line without a stack, including the causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message || error.name;

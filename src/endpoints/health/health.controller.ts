@@ -12,7 +12,7 @@ export const HEALTH_CHECKS = Symbol('HealthChecks');
 
 const plainText = 'text/plain; charset=utf-8';
 
-/** Health endpoints and metrics (specification 4.10). Machines read the code, people the text. */
+/** Health endpoints and metrics (specification 4.10). Machines read the status code, people the text. */
 @Controller()
 export class HealthController {
   private readonly log: HealthLog;
@@ -44,7 +44,7 @@ export class HealthController {
   async one(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
     const [, path, ...rest] = context.requestInfo.path.split('/');
-    // Names may have slashes themselves.
+    // Names may contain slashes.
     const name = rest.join('/');
     const check = findCheck(this.checks, path ?? '', name);
     if (check === undefined) throw unknownPathError();

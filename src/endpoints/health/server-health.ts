@@ -4,7 +4,7 @@ import type { HealthCheck, HealthPath } from './health-checks.js';
 
 const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 
-/** Steps of the start that are over before requests are taken, by the names that probes know. */
+/** Startup steps that are complete before requests are accepted, by the names that probes know. */
 const doneBeforeServing: readonly string[] = [
   'autoregister-completion',
   'informer-sync',
@@ -16,8 +16,8 @@ const doneBeforeServing: readonly string[] = [
 ];
 
 /**
- * The checks of a serving process. Liveness leaves the database out: a restart of this process does not bring a database
- * back, it only drops the watches that would have waited for it.
+ * The checks of a serving process. Liveness ignores the database: restarting this process does not repair a database,
+ * it only drops watches that would have survived the outage.
  */
 export function serverHealthChecks(storage: Storage, state: ServingState, graceMs: number): HealthCheck[] {
   return [

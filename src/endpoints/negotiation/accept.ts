@@ -1,21 +1,21 @@
 import { notAcceptableError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 
-/** Forms an object can be asked for in, besides its own. */
+/** Forms in which an object can be requested, besides its own. */
 export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
-/** How an answer is to be written (specification 4.5). Shared between requests with the same header: never changed. */
+/** The form of an answer (specification 4.5). Requests with the same header share it, so it is never changed. */
 export interface AcceptedType {
   readonly mediaType: 'json' | 'yaml' | 'protobuf';
-  /** Content-Type of the answer; for protobuf in the spelling that was asked for. */
+  /** Content-Type of the answer; for protobuf, in the requested spelling. */
   readonly contentType: string;
   readonly as?: Transformation;
-  /** Version of the meta group a transformation is asked in. */
+  /** The version of the meta group in which a transformation is requested. */
   readonly asVersion?: 'v1' | 'v1beta1';
   readonly pretty: boolean;
 }
 
-/** Marks media types of streams of events. */
+/** Marks the media types of event streams. */
 export const streamParameter = ';stream=watch';
 
 /** One media type of an Accept header. */
@@ -26,7 +26,7 @@ export interface AcceptClause {
   readonly quality: number;
 }
 
-/** What a client without wishes gets. */
+/** The form for clients without preferences. */
 export const plainJson: AcceptedType = Object.freeze({
   mediaType: 'json',
   contentType: 'application/json',
@@ -52,7 +52,7 @@ function parseClause(text: string): AcceptClause {
   return { type: (type as string).trim().toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
 }
 
-/** The clauses of an Accept header, best first; those of quality 0 are refused types. */
+/** The clauses of an Accept header, best first. A quality of 0 refuses a type. */
 export function parseAccept(header: string): AcceptClause[] {
   return header
     .split(',')
@@ -60,14 +60,14 @@ export function parseAccept(header: string): AcceptClause[] {
     .sort((a, b) => b.quality - a.quality);
 }
 
-/** Media types of bodies and answers, as messages name them. */
+/** Media types of bodies and answers, as listed in messages. */
 export function acceptedMediaTypes(names: VendorNames): string[] {
   return ['application/json', 'application/yaml', names.protobufMediaTypes[0] as string];
 }
 
 /**
- * Chooses the form of an answer from the Accept header, by quality and then order. Headers repeat, so choices are kept
- * in a bounded cache.
+ * Chooses the form of an answer from the Accept header, by quality and then by order. Headers repeat, so choices are
+ * kept in a bounded cache.
  */
 export class AcceptNegotiator {
   private readonly cache = new Map<string, AcceptedType>();
@@ -77,9 +77,9 @@ export class AcceptNegotiator {
     this.metaGroup = `meta.${names.suffix}`;
   }
 
-  /** The form of events. YAML has no way to send one after the other: who takes nothing else gets a 406. */
+  /** The form of events. YAML can't represent a stream; clients that accept nothing else get a 406. */
   negotiateStream(header: string | undefined): AcceptedType {
-    // The parameter says nothing that the request doesn't.
+    // The parameter repeats what the request already says.
     const accepted = this.negotiate(header?.replaceAll(streamParameter, ''), true);
     if (accepted.mediaType !== 'yaml') return accepted;
     throw notAcceptableError(
@@ -87,7 +87,7 @@ export class AcceptNegotiator {
     );
   }
 
-  /** Throws a 406 when nothing that is asked for can be given. */
+  /** Throws a 406 when no accepted form is available. */
   negotiate(header: string | undefined, allowTransformations: boolean): AcceptedType {
     if (header === undefined || header === '' || header === '*/*' || header === 'application/json') return plainJson;
     const key = allowTransformations ? header : `!${header}`;
@@ -113,7 +113,7 @@ export class AcceptNegotiator {
       const fits =
         allowTransformations &&
         transformations.has(as) &&
-        // Cells of a table have no protobuf form.
+        // Table cells have no protobuf form.
         !(as === 'Table' && mediaType === 'protobuf') &&
         clause.parameters.get('g') === this.metaGroup &&
         (version === 'v1' || version === 'v1beta1');
@@ -131,7 +131,7 @@ export class AcceptNegotiator {
   }
 }
 
-/** Whether JSON should be indented: asked for, or the client is one that people look at. */
+/** Whether to indent JSON: on request, and for clients that people read directly. */
 export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
   const asked = query.get('pretty');
   if (asked !== null && asked !== '') return /^(1|t|true)$/i.test(asked);

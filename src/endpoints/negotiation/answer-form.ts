@@ -5,8 +5,9 @@ import type { AcceptedType } from './accept.js';
 import { includeObjectOf } from './transform.js';
 
 /**
- * The form in which the path of a request shows one object; the view of a subresource has one form only. Whatever speaks against it is found here, before the request
- * has had an effect: 406 for a form that one object can't have, 400 for a parameter of the form.
+ * The form in which the path shows one object; the view of a subresource has only one form. All objections are raised
+ * here, before the request has an effect: a 406 for a form that single objects don't have, a 400 for a parameter of the
+ * form.
  */
 export function negotiateObject(request: ResourceRequest): AcceptedType {
   const { services, context, resource, subresource, accept } = request;
@@ -21,17 +22,17 @@ export function negotiateObject(request: ResourceRequest): AcceptedType {
   return accepted;
 }
 
-/** The form of an answer that is neither an object of the resource nor a list of them: tables are made of those only. */
+/** The form of an answer that is neither an object of the resource nor a list of them; only those have tables. */
 export function negotiateValue({ services, accept }: ResourceRequest): AcceptedType {
   return services.accept.negotiate(accept, false);
 }
 
-/** The form of a list; the writer of the list says what it can't have. */
+/** The form of a list; its writer refuses forms that lists don't have. */
 export function negotiateList({ services, accept }: ResourceRequest): AcceptedType {
   return services.accept.negotiate(accept, true);
 }
 
-/** Checks the parameters that only one form of answers has; 400 when one is wrong. */
+/** Checks parameters that belong to one form of answer; throws a 400 when one is wrong. */
 export function checkForm({ query }: RequestContext, accepted: AcceptedType): void {
   if (accepted.as === 'Table') includeObjectOf(query);
 }

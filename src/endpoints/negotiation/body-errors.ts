@@ -3,7 +3,7 @@ import { badRequestError, StatusError } from '../../machinery/status-error.js';
 
 const shownBytes = 30;
 
-/** The start of a body for an error message: text for what looks like JSON, else hexadecimal. */
+/** The start of a body for an error message: text if it looks like JSON, otherwise hexadecimal. */
 function summarize(body: Buffer): string {
   if (body.length === 0) return '<empty>';
   const isCut = body.length > shownBytes;
@@ -11,19 +11,19 @@ function summarize(body: Buffer): string {
   return (body[0] === 0x7b ? head.toString('utf8') : head.toString('hex')) + (isCut ? ' ...' : '');
 }
 
-/** 400 for a body that is no object at all. */
+/** The 400 for a body that is not an API object. */
 export function unrecognizedError(kind: string, detail: string, body: Buffer, cause?: unknown): StatusError {
   const message = `the object provided is unrecognized (must be of type ${kind}): ${detail} (${summarize(body)})`;
   return badRequestError(message, cause);
 }
 
-/** Kind and apiVersion of a body, empty when it has none. */
+/** Kind and apiVersion of a body; empty when missing. */
 export interface BodyIdentity {
   readonly kind: string;
   readonly apiVersion: string;
 }
 
-/** 400 for a body that is an object, but not one the request can take. */
+/** The 400 for an object that the request can't take. */
 export function unfitBodyError(
   identity: BodyIdentity,
   expected: GroupVersionKind,
@@ -33,7 +33,7 @@ export function unfitBodyError(
   return badRequestError(unfitMessage(identity, expected, detail), cause);
 }
 
-/** 400 for a body of the right kind in another version. */
+/** The 400 for a body of the right kind in another version. */
 export class OtherVersionError extends StatusError {
   constructor(message: string) {
     super('BadRequest', message);
@@ -47,7 +47,7 @@ function unfitMessage(identity: BodyIdentity, expected: GroupVersionKind, detail
   return `${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`;
 }
 
-/** Throws a 400 for a body of another kind or version than expected; it may leave both out. */
+/** Throws a 400 for a body of another kind or version than expected; both may be missing. */
 export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind): void {
   if (identity.kind !== '' && identity.kind !== expected.kind) {
     throw unfitBodyError(identity, expected, `the request is about kind ${expected.kind}`);

@@ -1,6 +1,6 @@
 import { LargeYamlParser } from './large-yaml.js';
 
-/** Documents from this size on are parsed in another thread. */
+/** YAML documents of this size and above are parsed in another thread. */
 const largeYamlBytes = 16 * 1024;
 
 const largeYaml = new LargeYamlParser({
@@ -11,7 +11,7 @@ const largeYaml = new LargeYamlParser({
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Text of a body; throws a SyntaxError that suits a client. */
+/** Decodes a body; throws a SyntaxError whose message suits a client. */
 export function decodeUtf8(body: Buffer): string {
   try {
     return utf8.decode(body);
@@ -22,22 +22,22 @@ export function decodeUtf8(body: Buffer): string {
 
 const faults = new WeakMap<Buffer, SyntaxError>();
 
-/** What was found wrong with a body when it was read. */
+/** The fault that was found when a body was read. */
 export function faultOfBody(body: Buffer): SyntaxError | undefined {
   return faults.get(body);
 }
 
 const duplicateKeys = new WeakMap<Buffer, readonly string[]>();
 
-/** Paths of keys that stood twice in one object of a body before it was turned into JSON. */
+/** Paths of duplicate keys in a body, from before it was converted to JSON. */
 export function duplicateKeysOf(body: Buffer): readonly string[] {
   return duplicateKeys.get(body) ?? [];
 }
 
 /**
- * A body as handlers parse it: large YAML is turned into JSON, which is valid YAML and takes next to no time. What is
- * wrong with it is kept for the one who parses it, who knows how to answer. Rejects with a 429 when the server has too
- * much of such work.
+ * Prepares a body for parsing by handlers: large YAML is converted to JSON, which is valid YAML and parses in almost no
+ * time. A fault is kept for the parsing handler, which knows how to answer. Rejects with a 429 when too much such work
+ * is waiting.
  */
 export async function prepareBody(body: Buffer, contentType: string | undefined): Promise<Buffer> {
   if (body.length < largeYamlBytes || !isYaml(contentType) || startsAsJson(body)) return body;
@@ -53,7 +53,7 @@ export async function prepareBody(body: Buffer, contentType: string | undefined)
   }
 }
 
-/** Whether a body is JSON by its type, or at least by what is in it. */
+/** Whether a body is JSON, by its type or at least by its content. */
 export function isJson(body: Buffer, contentType: string | undefined): boolean {
   return isYaml(contentType) ? startsAsJson(body) : !/protobuf/i.test(contentType ?? '');
 }
@@ -62,7 +62,10 @@ function isYaml(contentType = ''): boolean {
   return /^application\/(?:yaml|apply-patch\+yaml)\s*(?:;|$)/i.test(contentType.trim());
 }
 
-/** Most clients send JSON, also where YAML is meant. Whether it really is, the other thread need not find out. */
+/**
+ * Whether a body is a JSON object. Most clients send JSON, even with a YAML type, so the other thread is spared these
+ * bodies.
+ */
 function startsAsJson(body: Buffer): boolean {
   const first = body.subarray(0, 64).toString('latin1').trimStart();
   if (!first.startsWith('{')) return false;

@@ -5,17 +5,17 @@ import { type ResponseSink, ResponseWriter } from '../response-writer.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { parseAccept } from './accept.js';
 
-/** Answers longer than this are compressed for clients that take it: below, the time costs more than the bytes. */
+/** Longer answers are compressed for clients that accept it; for shorter ones the time costs more than the bytes. */
 export const compressionThresholdBytes = 128 * 1024;
 
-/** The fastest level: objects shrink to a tenth with it already, and slower levels gain little more. */
+/** The fastest level: it already shrinks objects to a tenth, and slower levels gain little. */
 const gzipOptions = { level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 } as const;
 
 const gzipAsync = promisify(gzip);
 
 /**
- * Whether `Accept-Encoding` lets an answer be gzipped (RFC 9110 section 12.5.3): gzip, or anything, is named with a
- * weight above 0, and `identity` is not preferred to it.
+ * Whether `Accept-Encoding` allows gzip (RFC 9110 section 12.5.3): gzip or `*` has a weight above 0, and `identity` is
+ * not preferred.
  */
 export function acceptsGzip(header: string | readonly string[] | undefined): boolean {
   const text = typeof header === 'string' ? header : (header ?? []).join(',');
@@ -27,25 +27,25 @@ export function acceptsGzip(header: string | readonly string[] | undefined): boo
   return gzipWeight > 0 && gzipWeight >= (weights.get('identity') ?? 0);
 }
 
-/** Whether an answer of this request is compressed once it is long enough: reads only, as clients expect it. */
+/** Whether a sufficiently long answer is compressed: for reads only, as clients expect. */
 export function wantsGzip({ request }: FastifyReply): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && acceptsGzip(request.headers['accept-encoding']);
 }
 
-/** Compresses outside of the event loop. */
+/** Compresses outside the event loop. */
 export function compress(body: string | Uint8Array): Promise<Buffer> {
   return gzipAsync(body, gzipOptions);
 }
 
-/** The same for what is kept and sent many times: takes longer, and is smaller. */
+/** The same for bytes that are kept and sent many times: slower, but smaller. */
 export function compressWell(body: string | Uint8Array): Promise<Buffer> {
   return gzipAsync(body);
 }
 
 /**
- * Writes `pieces` to `sink` and ends it, waiting whenever the client reads more slowly than pieces come; nothing is
- * asked from `pieces` meanwhile; `unread` cuts it when it does not read at all. Resolves also when the client leaves. Rejects with what `pieces` threw; the response is
- * not whole then, and not ended.
+ * Writes `pieces` to `sink` and ends it. While a slow client reads, no further piece is requested; `unread` cuts a
+ * client that does not read at all. Resolves even if the client leaves. Rejects with the error of `pieces`; the
+ * response is then incomplete and not ended.
  */
 export async function writePieces(
   sink: ResponseSink,

@@ -2,19 +2,19 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { badRequestError } from '../../machinery/status-error.js';
 import type { ListPosition } from '../../storage/storage.interface.js';
 
-/** What a list is about; a token goes on with the same list only. */
+/** The query of a list; a token continues only the same list. */
 export interface ContinueQuery {
   readonly group: string;
   readonly resource: string;
-  /** Empty: all namespaces, or a resource without them. */
+  /** Empty: all namespaces, or a cluster-scoped resource. */
   readonly namespace: string;
   readonly labelSelector: string;
   readonly fieldSelector: string;
 }
 
-/** Where a list goes on. */
+/** The position where a list continues. */
 export interface ContinuePosition {
-  /** Undefined for a token that was given out with a 410: it goes on at whatever is newest then. */
+  /** Undefined for a token from a 410: it continues at the newest version at that time. */
   readonly version: bigint | undefined;
   readonly after: ListPosition;
 }
@@ -30,14 +30,14 @@ const tokenFormat = 'p2';
 const macBytes = 16;
 
 /**
- * Makes and reads continue tokens (specification 4.3). They are opaque, say everything about where to go on, and are
- * signed with a key that all processes share: any process takes them at any time, and none takes one that was changed,
- * made by somebody else, or given out for another query.
+ * Makes and reads continue tokens (specification 4.3). They are opaque, contain the whole position, and are signed with
+ * a key that all processes share. Any process accepts a token at any time, unless it was changed, forged or issued for
+ * another query.
  */
 export class ContinueTokens {
   constructor(private key?: Uint8Array) {}
 
-  /** Called once before the first token, where the key was not at hand yet. */
+  /** Sets the key before the first token, if it was not known at construction. */
   useKey(key: Uint8Array): void {
     this.key = key;
   }
@@ -48,7 +48,7 @@ export class ContinueTokens {
     return Buffer.concat([this.sign(query, text), text]).toString('base64url');
   }
 
-  /** 400 for what is no token of this query. */
+  /** Decodes a token; throws a 400 if it does not belong to this query. */
   decode(query: ContinueQuery, token: string): ContinuePosition {
     if (!/^[A-Za-z0-9_-]+={0,2}$/.test(token)) throw invalidToken('not base64');
     const bytes = Buffer.from(token, 'base64url');

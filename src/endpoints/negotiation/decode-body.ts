@@ -14,15 +14,15 @@ import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
 
-/** How unknown and duplicate fields of a body are treated (specification 4.2, `fieldValidation`). */
+/** The treatment of unknown and duplicate fields in a body (specification 4.2, `fieldValidation`). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** Formats that are text with plain values inside. */
+/** Text formats that contain plain values. */
 export type TextFormat = 'json' | 'yaml';
 
 export type BodyFormat = TextFormat | 'protobuf';
 
-/** Format of a body from its Content-Type; a missing header means JSON. 415 for what can't be read. */
+/** The format of a body by its Content-Type; JSON if the header is missing. Throws a 415 for an unsupported type. */
 export function bodyFormat(contentType: string | undefined, names: VendorNames): BodyFormat {
   if (contentType === undefined || contentType === '') return 'json';
   const semicolon = contentType.indexOf(';');
@@ -34,9 +34,9 @@ export function bodyFormat(contentType: string | undefined, names: VendorNames):
 }
 
 /**
- * Parses a text body to plain values; throws a SyntaxError whose message suits a client.
+ * Parses a text body into plain values; throws a SyntaxError whose message suits a client.
  *
- * @param duplicates gets the paths of keys that stand more than once in one object
+ * @param duplicates receives the paths of duplicate keys
  */
 export function parseBody(body: Buffer, format: TextFormat, duplicates?: string[]): unknown {
   const fault = faultOfBody(body);
@@ -56,7 +56,7 @@ export function parseBody(body: Buffer, format: TextFormat, duplicates?: string[
 function jsonErrorText(error: unknown, length: number): string {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof NestingError) return message;
-  // V8 quotes parts of the body in its messages; only the kind of fault is passed on.
+  // V8 quotes parts of the body in its messages; pass on the kind of fault only.
   const position = /at position (\d+)/.exec(message)?.[1];
   const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= length;
   if (endsEarly) return 'unexpected end of JSON input';
@@ -64,9 +64,9 @@ function jsonErrorText(error: unknown, length: number): string {
 }
 
 /**
- * Decodes a request body into a canonical object of `type`. A body may leave out kind and apiVersion; other ones than
- * expected are a 400, as are wrong types (with the field's path). Unknown fields are dropped and, by
- * `fieldValidation`, ignored, warned about, or refused.
+ * Decodes a request body into a canonical object of `type`. Kind and apiVersion may be missing; unexpected ones are a
+ * 400, and so are wrong types (with the field's path). Unknown fields are dropped and, by `fieldValidation`, ignored,
+ * reported as warnings or refused.
  */
 export function decodeBody(
   context: RequestContext,
@@ -76,7 +76,7 @@ export function decodeBody(
   format: BodyFormat,
   fieldValidation: FieldValidation,
 ): ApiObject {
-  // Fields that a protobuf message has besides the known ones have no names to report.
+  // Unknown fields of a protobuf message have no names to report.
   if (format === 'protobuf') return decodeProtobufObject(type, expected, body);
   const duplicates: string[] | undefined = fieldValidation === 'Ignore' ? undefined : [];
   let input: unknown;
@@ -98,8 +98,8 @@ export function decodeBody(
 }
 
 /**
- * {@link decodeBody} for a path that takes several versions of a kind: the body is decoded as the one it names, or as
- * the first.
+ * {@link decodeBody} for a path that accepts several versions of a kind. The body is decoded in the version that it
+ * names, or in the first one.
  */
 export function decodeBodyOfAny(
   context: RequestContext,
@@ -120,7 +120,7 @@ export function decodeBodyOfAny(
   throw refusal;
 }
 
-/** Decodes what a patch made of an object: here the patch is to blame, so what does not fit is a 422. */
+/** Decodes the result of a patch. Errors are the patch's fault, so they are a 422. */
 export function decodePatched(
   context: RequestContext,
   type: KindType,
@@ -145,8 +145,8 @@ export function decodePatched(
 }
 
 /**
- * Parses a patch. Keys that stand more than once in one of its objects are treated by `fieldValidation` as unknown
- * fields are: ignored, warned about, or refused with a 422. Throws a SyntaxError for text that can't be parsed.
+ * Parses a patch. `fieldValidation` treats duplicate keys like unknown fields: ignored, reported as warnings or refused
+ * with a 422. Throws a SyntaxError for invalid text.
  */
 export function parsePatchBody(
   context: RequestContext,
@@ -167,7 +167,7 @@ export function parsePatchBody(
   return patch;
 }
 
-/** The same for a value that is parsed already. */
+/** The same for an already parsed value. */
 function decodeValue(
   context: RequestContext,
   type: KindType,

@@ -3,13 +3,13 @@ import { tooManyRequestsError } from '../../machinery/status-error.js';
 import type { YamlAnswer } from './yaml.worker.js';
 
 export interface LargeYamlOptions {
-  /** A worker that had nothing to do for so long ends. */
+  /** An idle worker ends after this time. */
   readonly idleMs: number;
-  /** More documents than this don't wait: their clients are told to come back. */
+  /** The most documents that may wait; further clients are told to come back. */
   readonly maxWaiting: number;
-  /** Longest JSON text that a document may become, in characters. */
+  /** The longest JSON text that a document may become, in characters. */
   readonly maxJsonLength: number;
-  /** The thread may compute for so long on one document, in milliseconds. Default: 10 s. */
+  /** The computing time for one document, in milliseconds. Default: 10 s. */
   readonly maxCpuMs?: number;
 }
 
@@ -18,18 +18,18 @@ interface Job {
   readonly duplicates: string[] | undefined;
   readonly resolve: (json: string) => void;
   readonly reject: (error: unknown) => void;
-  /** What the thread had computed when it was first looked at with this document, in milliseconds. */
+  /** The thread's computing time when this document was first checked, in milliseconds. */
   begunAt: number | undefined;
 }
 
 const defaultCpuMs = 10_000;
-/** How often it is looked at how much the thread computes. */
+/** How often the thread's computing time is checked. */
 const checkMs = 500;
 
 /**
- * Parses large YAML documents in another thread, one after the other, so that their seconds are not those of all other
- * requests. The thread starts with the first document and ends when it has been idle for a while; it does not keep the
- * process alive. One that takes too much memory or time ends the thread, and the next one gets a new one.
+ * Parses large YAML documents in another thread, one after the other, so they don't hold up all other requests. The
+ * thread starts with the first document and ends after being idle for a while; it does not keep the process alive. A
+ * document that takes too much memory or time ends the thread; the next one gets a new thread.
  */
 export class LargeYamlParser {
   private worker: Worker | undefined;
@@ -39,15 +39,16 @@ export class LargeYamlParser {
 
   constructor(private readonly options: LargeYamlOptions) {}
 
-  /** Whether there is a thread now. */
+  /** Whether the thread is running. */
   get isRunning(): boolean {
     return this.worker !== undefined;
   }
 
   /**
-   * JSON of the document. Rejects with a SyntaxError that suits a client, or a 429 when too many are waiting.
+   * Converts the document to JSON. Rejects with a SyntaxError whose message suits a client, or a 429 when too many
+   * documents wait.
    *
-   * @param duplicates gets the paths of keys that stand more than once in one object, which the JSON does not show
+   * @param duplicates receives the paths of duplicate keys, which the JSON does not contain
    */
   toJson(text: string, duplicates?: string[]): Promise<string> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyRequestsError(1));
@@ -57,7 +58,7 @@ export class LargeYamlParser {
     });
   }
 
-  /** Ends the thread; documents under way are refused. */
+  /** Ends the thread; refuses running and waiting documents. */
   async stop(): Promise<void> {
     clearTimeout(this.timer);
     const { worker } = this;
@@ -92,7 +93,7 @@ export class LargeYamlParser {
     });
     const check = setInterval(() => void this.checkTime(worker), checkMs).unref();
     worker.once('exit', () => clearInterval(check));
-    // Out of memory, mostly.
+    // Usually out of memory.
     worker.on('error', () => {
       if (worker === this.worker) this.abandon('yaml: the document is too large');
     });
@@ -102,7 +103,7 @@ export class LargeYamlParser {
   private async checkTime(worker: Worker): Promise<void> {
     const job = this.current;
     if (job === undefined) return;
-    // Ended meanwhile: nothing is known of it.
+    // The worker has ended: its usage is unknown.
     const usage = await worker.cpuUsage().catch(() => undefined);
     if (usage === undefined || worker !== this.worker || job !== this.current) return;
     const now = (usage.user + usage.system) / 1000;
@@ -120,7 +121,7 @@ export class LargeYamlParser {
     }
   }
 
-  /** Gives the thread up together with the document that it is at. */
+  /** Ends the thread and rejects its document. */
   private abandon(reason: string): void {
     void this.worker?.terminate();
     this.worker = undefined;

@@ -3,10 +3,10 @@ import { badRequestError } from '../../machinery/status-error.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import type { ContinuePosition, ContinueQuery, ContinueTokens } from './continue-token.js';
 
-/** What a list is to show, by the table of specification 4.4. */
+/** Which state a list shows, by the table of specification 4.4. */
 export type ListSemantics =
   | { readonly kind: 'mostRecent' }
-  /** Version 0: any. */
+  /** Version 0: any state. */
   | { readonly kind: 'notOlderThan'; readonly version: bigint }
   | { readonly kind: 'exact'; readonly version: bigint }
   | ({ readonly kind: 'continue' } & ContinuePosition);
@@ -20,7 +20,7 @@ export interface ListOptions {
 /**
  * Parses and checks limit, continue, resourceVersion and resourceVersionMatch of a list.
  *
- * @param list what the list is about
+ * @param list the query of the list
  */
 export function parseListOptions(context: RequestContext, tokens: ContinueTokens, list: ContinueQuery): ListOptions {
   const { query } = context;
@@ -45,7 +45,7 @@ export function parseListOptions(context: RequestContext, tokens: ContinueTokens
   return { limit, semantics: { kind: exact ? 'exact' : 'notOlderThan', version } };
 }
 
-/** 400 for a match that says nothing about the version it comes with (specification 7). */
+/** Throws a 400 for a match that does not fit its version (specification 7). */
 function checkMatch(match: string, version: string, token: string): void {
   const faults: string[] = [];
   if (version === '') faults.push('is forbidden unless resourceVersion is provided');
@@ -57,7 +57,9 @@ function checkMatch(match: string, version: string, token: string): void {
   if (faults.length > 0) throw badRequestError(faults.map((fault) => `resourceVersionMatch ${fault}`).join(', '));
 }
 
-/** Parses `timeoutSeconds` of a list or watch; undefined when none was asked for. 400 for text that is no number. */
+/**
+ * Parses `timeoutSeconds` of a list or watch; undefined when it is missing. Throws a 400 for text that is not a number.
+ */
 export function parseTimeoutSeconds(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d{1,15}$/.test(text)) {

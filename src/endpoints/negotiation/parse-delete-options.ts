@@ -20,9 +20,9 @@ interface RawDeleteOptions {
 }
 
 /**
- * Options of a delete from its body and its query. What only one of them says counts; of what both say, the body. Either
- * can make it a dry run: nobody who asked for one loses an object. 400 for a body that is none, 422 for values that are
- * not allowed.
+ * Reads the options of a delete from its body and its query. Where both set an option, the body counts. Either can make
+ * it a dry run, so nobody who asked for one loses an object. Throws a 400 for an unreadable body and a 422 for values
+ * that are not allowed.
  */
 export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {
   const written = body.length > 0 ? checkTypes(fromBody(services, body, context.contentType)) : {};
@@ -31,7 +31,7 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
   return checkedDeleteOptions(
     {
       dryRun: [...(written.dryRun ?? []), ...(asked.dryRun ?? [])],
-      // Both fields say what becomes of dependents.
+      // Both fields determine what happens to dependents.
       propagationPolicy: saysPolicy ? written.propagationPolicy : asked.propagationPolicy,
       orphanDependents: saysPolicy ? written.orphanDependents : asked.orphanDependents,
       gracePeriodSeconds: written.gracePeriodSeconds ?? asked.gracePeriodSeconds,
@@ -43,7 +43,7 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
 
 function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
   const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
-  // Who asks for it expects more than an ordinary delete: ignoring it would tell them that it was done.
+  // Ignoring this option would pretend that more than an ordinary delete was done.
   if (optionalBoolean(raw[field], field) === true) throw badRequestError(`${field}: not supported`);
   return {
     dryRun: stringList(raw.dryRun, 'dryRun'),

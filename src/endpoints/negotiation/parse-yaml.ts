@@ -5,9 +5,9 @@ import { findDuplicateKeys, maxDepth } from '../../machinery/schema/index.js';
 const maxAliases = 100;
 
 /**
- * Most work that a document may be, counted and not timed: a document that is fine is so on a busy machine too. Reading
- * takes about the same time for each token; each alias looks through the document for its anchor, which costs a token per
- * {@link tokensPerAliasToken}.
+ * The most work that a document may cause, counted rather than timed: a busy machine refuses no more documents than an
+ * idle one. Each token takes about the same time. Each alias searches the document for its anchor, which costs a token
+ * per {@link tokensPerAliasToken}.
  */
 const maxWork = 3_000_000;
 const tokensPerAliasToken = 400;
@@ -16,11 +16,11 @@ function workOf(tokens: number, aliases: number): number {
   return tokens + (aliases * tokens) / tokensPerAliasToken;
 }
 
-/** Whether reading a document is more work than it may be. */
+/** Whether reading a document takes too much work. */
 function isTooMuchWork(text: string): boolean {
   let stars = 0;
   for (let i = text.indexOf('*'); i >= 0; i = text.indexOf('*', i + 1)) stars++;
-  // A token has a character, an alias a star: most documents need no closer look.
+  // Each token has at least one character, each alias a star: most documents need no closer look.
   if (workOf(text.length, stars) <= maxWork) return false;
   let tokens = 0;
   let aliases = 0;
@@ -33,10 +33,10 @@ function isTooMuchWork(text: string): boolean {
 }
 
 /**
- * Parses YAML 1.2 to plain values; numbers keep their spelling as in JSON. Text that is JSON is read as that, which is
+ * Parses YAML 1.2 into plain values; numbers keep their spelling, as in JSON. JSON text is parsed as JSON, which is
  * much faster. Throws a SyntaxError whose message suits a client.
  *
- * @param duplicates gets the paths of keys that stand more than once in one object; only the last of them counts
+ * @param duplicates receives the paths of duplicate keys; only the last of them counts
  */
 export function parseYaml(text: string, duplicates?: string[]): unknown {
   const json = isJsonObject(text) ? tryJson(text) : undefined;
@@ -53,7 +53,7 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: parseJson(text) };
   } catch {
-    // YAML's own braces need no quotes.
+    // YAML's own braces need no quotes, so this may still be YAML.
     return undefined;
   }
 }
@@ -76,16 +76,16 @@ function parseDocumentText(text: string, duplicates: string[] | undefined): unkn
     const value: unknown = document.toJS({ maxAliasCount: maxAliases, reviver: smallIntegers });
     return value;
   } catch (cause) {
-    // The parser recurses into what is nested, until it runs out of stack.
+    // The parser recurses into nested values until the stack is exhausted.
     if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
     throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
   }
 }
 
-/** As many as are reported of JSON. */
+/** The same limit as for JSON. */
 const maxDuplicates = 100;
 
-/** Aliases are passed over: what they stand for was looked at where it is written. */
+/** Skips aliases: their target is checked where it is written. */
 function noteDuplicates(node: unknown, path: string, found: string[]): void {
   if (found.length >= maxDuplicates) return;
   if (isSeq(node)) node.items.forEach((item, i) => void noteDuplicates(item, `${path}[${i}]`, found));
@@ -102,10 +102,10 @@ function noteDuplicates(node: unknown, path: string, found: string[]): void {
 
 const longNumber = /\d{16}/;
 const floatTag = 'tag:yaml.org,2002:float';
-/** How JSON spells a number: only such a spelling can be kept. */
+/** The spelling of numbers in JSON: only such a spelling can be kept. */
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The tags of the schema, with numbers that keep their spelling and refuse what JSON has no number for. */
+/** The tags of the schema, with numbers that keep their spelling; numbers that JSON lacks are refused. */
 function customTags(tags: Tags): Tags {
   return tags.map((tag) => {
     if (typeof tag === 'string' || tag.tag !== floatTag) return tag;
@@ -120,19 +120,21 @@ function customTags(tags: Tags): Tags {
   });
 }
 
-/** Whole numbers as JSON has them: bigints only where a number would lose digits. */
+/** Whole numbers as JSON has them: a bigint only where a number would lose digits. */
 function smallIntegers(_key: unknown, value: unknown): unknown {
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** What the lexer says before the text of a scalar. */
+/** The lexer's mark before the text of a scalar. */
 const scalarToken = '\x1f';
 
-/** Whether brackets are nested deeper than any object is. The parser would find out too, but only after many seconds. */
+/**
+ * Whether brackets are nested too deeply for any object. The parser would detect this too, but only after many seconds.
+ */
 function isNestedTooDeep(text: string): boolean {
-  // Brackets inside of texts count too: only many of them make it worth looking closer.
+  // This also counts brackets inside strings; only a high count deserves a closer look.
   if (bracketDepth(text) <= maxDepth) return false;
   let depth = 0;
   let isScalar = false;

@@ -7,7 +7,7 @@ export interface TypedValue {
   readonly apiVersion?: string;
 }
 
-/** The whole protobuf body of a value: envelope and message. */
+/** The complete protobuf body of a value: envelope and message. */
 export function protobufBody(type: StructType, value: TypedValue): Buffer {
   const { encodeEnvelope, encodeProtobuf } = protobufCodec();
   return encodeEnvelope(value.apiVersion ?? '', value.kind ?? '', encodeProtobuf(type, value));
@@ -20,7 +20,7 @@ export function protobufEvent(eventType: string, type: StructType, value: TypedV
 
 const listTypes = new WeakMap<KindType, KindType>();
 
-/** The list of a kind; only its message matters here, names are given where it is used. */
+/** The list type of a kind. Only its message matters here; callers supply the names. */
 function listTypeOf(item: KindType): KindType {
   let type = listTypes.get(item);
   if (type === undefined) {
@@ -31,8 +31,8 @@ function listTypeOf(item: KindType): KindType {
 }
 
 /**
- * A protobuf list, encoded page by page: only the encoded bytes of earlier pages are kept. They can't be sent before the
- * last page is known, since the length of the whole stands at the beginning.
+ * A protobuf list, encoded page by page: only the encoded bytes of earlier pages are kept. They can't be sent before
+ * the last page, since the body starts with its total length.
  */
 export class ProtobufList {
   private readonly pages: Uint8Array[] = [];
@@ -60,7 +60,10 @@ export class ProtobufList {
 
 const metadataHolders = new WeakMap<StructType, KindType>();
 
-/** Messages add up: one with only the metadata, put before those with the items, is the list's. */
+/**
+ * A message with the list's metadata only. Protobuf messages merge, so placed before the messages with items it
+ * completes the list.
+ */
 function metadataHolder(listMeta: StructType): KindType {
   let type = metadataHolders.get(listMeta);
   if (type === undefined) {

@@ -4,12 +4,12 @@ import { DecodeError, type KindType } from '../../machinery/schema/index.js';
 import { type BodyIdentity, checkIdentity, unfitBodyError, unrecognizedError } from './body-errors.js';
 import { protobufCodec } from './protobuf-codec.js';
 
-/** What an envelope holds that was found fit to be decoded. */
+/** The checked content of an envelope. */
 interface OpenedBody extends BodyIdentity {
   readonly raw: Uint8Array;
 }
 
-/** Takes the envelope off; 400 for a body that has none, or one around something else than plain protobuf. */
+/** Opens the envelope; throws a 400 if there is none, or if it contains something other than plain protobuf. */
 function openBody(kind: string, body: Buffer): OpenedBody {
   try {
     const envelope = protobufCodec().decodeEnvelope(body);
@@ -27,7 +27,7 @@ function openBody(kind: string, body: Buffer): OpenedBody {
   }
 }
 
-/** Decodes a protobuf body into a canonical object of `type`; 400 for what is none. */
+/** Decodes a protobuf body into a canonical object of `type`; throws a 400 when it is invalid. */
 export function decodeProtobufObject(type: KindType, expected: GroupVersionKind, body: Buffer): ApiObject {
   const opened = openBody(expected.kind, body);
   checkIdentity(opened, expected);
@@ -41,8 +41,8 @@ export function decodeProtobufObject(type: KindType, expected: GroupVersionKind,
 }
 
 /**
- * Decodes the protobuf options of a request. Clients send them under the version of the group they talk to, so only the
- * kind has to fit.
+ * Decodes the protobuf options of a request. Clients send them under the version of the group they use, so only the
+ * kind must match.
  */
 export function decodeProtobufOptions(type: KindType, body: Buffer): Record<string, unknown> {
   const expected = type.kind;

@@ -9,8 +9,9 @@ import { isJson, prepareBody } from './body-text.js';
 const empty = Buffer.alloc(0);
 
 /**
- * Reads the body of a request to its end. 413 as soon as it is known to be longer than the server takes; nothing of such
- * a body is kept. 429 when others need the seat of a request whose body does not come. Large YAML comes as JSON, see {@link prepareBody}.
+ * Reads the whole body of a request. Throws a 413 as soon as it exceeds the limit, and keeps nothing of it. Throws a 429
+ * if the body does not arrive and another request needs the seat. Large YAML is converted to JSON, see
+ * {@link prepareBody}.
  *
  * @throws LargeWork for a body that another thread should read.
  */
@@ -18,7 +19,7 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   const body = await readBytes(http.raw, services.options.maxBodyBytes, context.seat);
   context.body = body;
   leaveLargeBody(context, body);
-  // Only of JSON it is known what it is made of.
+  // Only the structure of JSON is checked.
   if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);
   return prepareBody(body, context.contentType);
 }

@@ -21,18 +21,18 @@ import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './c
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
 
-/** Where an answer goes to. */
+/** The destination of an answer. */
 export interface Recipient {
   readonly context: RequestContext;
   readonly reply: FastifyReply;
 }
 
-/** Whether stored text can be sent as it is: plain JSON of the stored version, not indented. */
+/** Whether stored text can be sent unchanged: plain JSON in the stored version, without indentation. */
 export function sendsStoredText(accepted: AcceptedType, resource: ServedResource, pretty: boolean): boolean {
   return accepted.mediaType === 'json' && accepted.as === undefined && resource.isStored && !pretty;
 }
 
-/** Parses stored text into the object that the served version shows. */
+/** Parses stored text into an object of the served version. */
 export function servedObject(resource: ServedResource, text: VersionedText): ApiObject {
   const object = parseText(resource, text.json);
   if (text.resourceVersion !== undefined) {
@@ -41,7 +41,7 @@ export function servedObject(resource: ServedResource, text: VersionedText): Api
   return toServed(resource, object);
 }
 
-/** Answers with one object as the path of the request shows it, in the form that `negotiateObject` gave. */
+/** Sends one object as the path shows it, in the form from `negotiateObject`. */
 export function sendObject(request: ResourceRequest, code: number, text: VersionedText, accepted: AcceptedType): void {
   const { services, context, resource, subresource } = request;
   if (subresource?.type === 'view') {
@@ -64,13 +64,13 @@ export function sendObject(request: ResourceRequest, code: number, text: Version
   sendValue(request, code, value, accepted, shownType(services, resource, accepted));
 }
 
-/** Answers what a create on a virtual kind or subresource gave: an object of the kind that was sent, or a Status. */
+/** Sends the result of a create on a virtual kind or subresource: an object of the sent kind, or a Status. */
 export function sendAnswer(request: ResourceRequest, answer: ApiObject, accepted: AcceptedType): void {
   const type = answer.kind === 'Status' ? request.services.kinds.status : request.type;
   sendValue(request, 201, answer, accepted, type);
 }
 
-/** The declaration of what one object of a resource is shown as. */
+/** The declaration of the form in which one object of a resource is shown. */
 export function shownType(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): KindType {
   return accepted.as === undefined ? resource.served.type : services.kinds.partialObjectMetadata;
 }
@@ -85,7 +85,7 @@ function transformObject(
     case undefined:
       return object;
     case 'PartialObjectMetadata':
-    // Not reached for one object: negotiateObject refuses it.
+    // Never reached for one object: negotiateObject refuses it.
     case 'PartialObjectMetadataList':
       return partialMetadata(services.names, object, version);
     case 'Table': {
@@ -97,7 +97,7 @@ function transformObject(
 }
 
 /**
- * Answers with a plain value.
+ * Sends a plain value.
  *
  * @param type declaration of the value, for protobuf
  */
@@ -111,7 +111,7 @@ export function sendValue(to: Recipient, code: number, value: unknown, accepted:
   sendBytes(to, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
-/** Numbers that keep their spelling; bigints the library knows itself. */
+/** Numbers that keep their spelling; the library handles bigints itself. */
 const exactNumberTag: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -122,7 +122,7 @@ const exactNumberTag: ScalarTag = {
 
 const yamlOptions = { lineWidth: 0, customTags: (tags: Tags) => [...tags, exactNumberTag] };
 
-/** Bytes of a plain value in the accepted form. */
+/** Encodes a plain value in the accepted form. */
 export function encodeValue(value: unknown, accepted: AcceptedType, type: KindType, pretty: boolean): Buffer {
   switch (accepted.mediaType) {
     case 'json':
@@ -135,26 +135,25 @@ export function encodeValue(value: unknown, accepted: AcceptedType, type: KindTy
 }
 
 /**
- * Answers with ready text; adds the headers that every answer of the API has. Long answers to reads are compressed when
- * the client takes that.
+ * Sends ready text with the headers of every API answer. Long answers to reads are compressed if the client accepts it.
  */
 export function sendText(to: Recipient, code: number, contentType: string, text: string): void {
-  // A character has at least one byte; only long texts are measured before they are sent.
+  // A character has at least one byte, so only long texts are measured before sending.
   if (text.length > compressionThresholdBytes / 3 && Buffer.byteLength(text) > compressionThresholdBytes) {
     sendLong(to, code, contentType, text);
     return;
   }
   const { context, reply } = to;
-  // A time-out may have answered already.
+  // A timeout may have answered already.
   if (reply.sent) return;
   const headers = takeOver(context, reply, contentType);
-  // Node sends a string in one write with its headers, but bytes in a second one.
+  // Node sends a string in one write with its headers, but bytes in a second write.
   headers['content-length'] = Buffer.byteLength(text);
   reply.raw.writeHead(code, headers);
   reply.raw.end(text);
 }
 
-/** The same with ready bytes. */
+/** The same for ready bytes. */
 export function sendBytes(to: Recipient, code: number, contentType: string, bytes: Uint8Array): void {
   if (bytes.length > compressionThresholdBytes) {
     sendLong(to, code, contentType, bytes);
@@ -168,7 +167,10 @@ export function sendBytes(to: Recipient, code: number, contentType: string, byte
   reply.raw.end(bytes);
 }
 
-/** A ready answer above the threshold. A HEAD learns all headers but the length of what is not made for it. */
+/**
+ * Sends a ready answer above the threshold. A HEAD gets all headers except the length of a compressed body, which is
+ * not made for it.
+ */
 function sendLong({ context, reply }: Recipient, code: number, contentType: string, body: string | Uint8Array): void {
   if (reply.sent) return;
   const isCompressed = code === 200 && wantsGzip(reply);
@@ -188,7 +190,7 @@ function sendLong({ context, reply }: Recipient, code: number, contentType: stri
   }
   compress(body)
     .then((bytes) => {
-      // A time-out may have cut it meanwhile.
+      // A timeout may have cut it meanwhile.
       if (reply.raw.headersSent) return;
       headers['content-length'] = bytes.length;
       reply.raw.writeHead(code, headers);
@@ -198,11 +200,11 @@ function sendLong({ context, reply }: Recipient, code: number, contentType: stri
 }
 
 /**
- * Answers with a body that comes piece by piece, of unknown length, waiting for a client that reads slowly: `pieces` is
- * asked for the next one only when the last is on its way. A body that turns out to be short is sent at once with its
- * length; a long one is compressed when the client takes that. What `pieces` throws before anything was sent is thrown
- * on, so that it is answered as an error; later the connection (or stream) is cut, which tells the client that the body
- * is not whole. `pieces` is always ended, also when the client leaves.
+ * Sends a body of unknown length in pieces, at the pace of the client: the next piece is requested only when the
+ * previous one is on its way. A short body is sent at once with its length; a long one is compressed if the client
+ * accepts it. An error of `pieces` before anything was sent is rethrown and answered as an error. Later the connection
+ * (or stream) is cut, which shows the client that the body is incomplete. `pieces` is always ended, even if the client
+ * leaves.
  */
 export async function sendPieces(
   to: Recipient,
@@ -250,7 +252,7 @@ function bytesOf(piece: string | Uint8Array): Buffer {
   return Buffer.isBuffer(piece) ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 }
 
-/** What was read already, then the rest. */
+/** The pieces that were already read, then the rest. */
 async function* continued(
   begun: Buffer[],
   rest: AsyncIterator<string | Uint8Array>,
@@ -264,8 +266,8 @@ async function* continued(
 }
 
 /**
- * Takes the response out of Fastify's hands, whose serializing would add a charset that JSON does not have (RFC 8259
- * section 11), and gives the headers so far.
+ * Takes the response over from Fastify and returns the headers so far. Fastify's serialization would add a charset,
+ * which JSON does not have (RFC 8259 section 11).
  */
 function takeOver(context: RequestContext, reply: FastifyReply, contentType: string): OutgoingHttpHeaders {
   setCommonHeaders(context, reply);
@@ -275,18 +277,18 @@ function takeOver(context: RequestContext, reply: FastifyReply, contentType: str
   return headers;
 }
 
-/** Answers that are compressed for some clients say so to caches also when they are not. */
+/** Answers that some clients get compressed tell caches so, even when they are not compressed. */
 function addVary(headers: OutgoingHttpHeaders): void {
   headers.vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`;
 }
 
-/** Caching is never allowed; warnings go in headers (RFC 7234 section 5.5). */
+/** Caching is never allowed. Warnings are sent as headers (RFC 7234 section 5.5). */
 export function setCommonHeaders(context: RequestContext, reply: FastifyReply): void {
   reply.header('cache-control', 'no-cache, private');
   if (context.warnings.length > 0) reply.header('warning', context.warnings.map(formatWarning));
 }
 
-/** `299 - "<text>"`, quoted as the header needs it and without characters that a header can't carry. */
+/** `299 - "<text>"`, quoted, without characters that a header can't contain. */
 export function formatWarning(text: string): string {
   const safe = text.replace(/[^\x20-\x7e]/g, '?').replace(/[\\"]/g, '\\$&');
   return `299 - "${safe}"`;

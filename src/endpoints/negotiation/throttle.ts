@@ -5,7 +5,7 @@ type Response = FastifyReply['raw'];
 
 /** How far ahead of its rate a connection has written. */
 interface Account {
-  /** Monotonic milliseconds at which everything written so far is paid for. */
+  /** Monotonic time in milliseconds at which all bytes written so far are paid for. */
   paidAt: number;
 }
 
@@ -13,15 +13,15 @@ interface Account {
 export class ConnectionThrottle {
   private readonly accounts = new WeakMap<object, Account>();
 
-  /** @param bytesPerSecond 0 is no limit */
+  /** @param bytesPerSecond 0 means no limit */
   constructor(
     private readonly bytesPerSecond: number,
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
   /**
-   * What a response has to await before each write; undefined without a limit. It resolves when earlier writes on the
-   * connection are paid for, or the response is closed.
+   * A function that a response awaits before each write; undefined if there is no limit. It resolves when earlier
+   * writes on the connection are paid for, or when the response is closed.
    */
   writerOf(response: Response): ((bytes: number) => Promise<void>) | undefined {
     if (this.bytesPerSecond === 0) return undefined;
@@ -49,7 +49,7 @@ function pause(milliseconds: number, response: Response): Promise<void> {
       events.removeListener('close', done);
       resolve();
     };
-    // More than a timer can hold would fire at once.
+    // A longer wait would overflow the timer and fire at once.
     const timer = setTimeout(done, Math.min(milliseconds, 2_000_000_000));
     events.once('close', done);
   });

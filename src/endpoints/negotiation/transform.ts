@@ -11,13 +11,13 @@ export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** `metadata` of a list answer. */
 export interface ListMetadata {
-  /** Lists of what is not stored have none. */
+  /** Missing in lists of kinds that are not stored. */
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
 }
 
-/** How much of each object a Table row carries; default: its metadata. 400 for anything else. */
+/** How much of each object a Table row carries; its metadata by default. Throws a 400 for unknown values. */
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
   const value = query.get('includeObject') ?? '';
   if (value === '') return 'Metadata';
@@ -35,7 +35,9 @@ export function partialMetadata(names: VendorNames, object: ApiObject, version: 
   };
 }
 
-/** Rows for people: columns of the kind, or name and creation time (specification 2.11), of objects as served. */
+/**
+ * A table for people: the columns of the kind, or name and creation time (specification 2.11), from objects as served.
+ */
 export function tableOf(
   services: EndpointServices,
   resource: ServedResource,
@@ -48,7 +50,7 @@ export function tableOf(
   const columns = resource.definition.columns ?? defaultColumns;
   const now = services.clock.now();
   const rows = objects.map((object) => {
-    // Columns are declared for the stored version: others have their fields elsewhere.
+    // Columns are declared for the stored version; other versions may have their fields elsewhere.
     const shown = resource.isStored ? object : toStored(resource, cloneJson(object));
     return {
       cells: columns.map((column) => column.cell(shown, now)),

@@ -8,23 +8,21 @@ import type { FieldValidation } from './decode-body.js';
 
 const maxManagerLength = 128;
 
-/** Query parameters of a request that writes (specification 4.2), checked. */
+/** The checked query parameters of a write request (specification 4.2). */
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Never empty: taken from the user agent when the request names none. */
+  /** Never empty: derived from the user agent when the request names none. */
   readonly fieldManager: string;
-  /** Whether the request named the manager itself. */
+  /** Whether the request itself named the manager. */
   readonly fieldManagerGiven: boolean;
   readonly fieldValidation: FieldValidation;
   readonly force: boolean;
 }
 
-/** Kinds of such options: a patch is an update, and a create when an apply makes its object. */
+/** Kinds of write options: a patch is an update, or a create when an apply creates its object. */
 export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
-/**
- * Parses and checks the options of a write; 422 about `kind` (`CreateOptions`, ...) when one is wrong.
- */
+/** Parses and checks the options of a write; throws a 422 for `kind` (`CreateOptions`, ...) when one is wrong. */
 export function parseWriteOptions(context: RequestContext, names: VendorNames, kind: WriteOptionsKind): WriteOptions {
   const { query } = context;
   const dryRun = dryRunOf(query);
@@ -44,13 +42,13 @@ export function parseWriteOptions(context: RequestContext, names: VendorNames, k
     dryRun: dryRun.length > 0,
     fieldManager: manager === '' ? managerFromUserAgent(context.userAgent) : manager,
     fieldManagerGiven: manager !== '',
-    // The reference warns when nothing is asked for; a client that shows no warnings loses nothing.
+    // The reference warns by default; clients that show no warnings lose nothing.
     fieldValidation: validation === '' ? 'Warn' : (validation as FieldValidation),
     force: force === 'true' || force === '1' || force === 't' || force === 'True' || force === 'TRUE' || force === 'T',
   };
 }
 
-/** The options of a write as an object of their kind, with what the client sent: for admission. */
+/** The sent options of a write as an object of their kind, for admission. */
 export function sentOptions(
   query: URLSearchParams,
   names: VendorNames,
@@ -68,12 +66,12 @@ export function sentOptions(
   };
 }
 
-/** Values of `dryRun` in a query. An empty one asks for an ordinary write (specification 4.2, 4.7). */
+/** The values of `dryRun` in a query. An empty value asks for an ordinary write (specification 4.2, 4.7). */
 export function dryRunOf(query: URLSearchParams): string[] {
   return query.getAll('dryRun').filter((value) => value !== '');
 }
 
-/** The part of a user agent before the first slash, cut to the length a manager may have. */
+/** The part of a user agent before the first slash, cut to the allowed length of a manager. */
 function managerFromUserAgent(userAgent: string): string {
   const printable = [...(userAgent.split('/')[0] as string)].filter((c) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(c)).join('');
   return printable.slice(0, maxManagerLength);

@@ -1,29 +1,29 @@
 /**
- * Field numbers of the protobuf forms of OpenAPI documents (packages `openapi.v2` and `openapi.v3` of gnostic), as far as
- * our documents use them.
+ * Field numbers of the protobuf forms of OpenAPI documents (packages `openapi.v2` and `openapi.v3` of gnostic), limited
+ * to the fields that our documents use.
  */
 
-/** How one member of a JSON document stands in protobuf. */
+/** The protobuf form of one member of a JSON document. */
 export interface Slot {
   readonly number: number;
   /** `any`: YAML text in a message; `default`: one field per JSON type; a message otherwise. */
   readonly as: 'text' | 'flag' | 'any' | 'default' | (() => Shape | Union);
-  /** Set when the member is a map: number of the repeated name and value pairs. */
+  /** Set if the member is a map: the field number of its name-value pairs. */
   readonly entries?: number;
-  /** Names of the map that have a field of their own instead of a pair, with its number. */
+  /** Names in the map that have their own field instead of a pair, with its number. */
   readonly own?: Readonly<Record<string, number>>;
-  /** Messages around the value, from the outside inwards, by the number of the field they have it in. */
+  /** Field numbers of the messages around the value, from the outside inwards. */
   readonly wrap?: readonly number[];
 }
 
-/** A message: its fields by the name of the member. */
+/** A message: its fields by member name. */
 export interface Shape {
   readonly fields: Readonly<Record<string, Slot>>;
-  /** Number of the repeated name and value pairs that `x-` members become. */
+  /** Field number of the name-value pairs for `x-` members. */
   readonly extensions?: number;
 }
 
-/** A message of several kinds, chosen by the value. */
+/** A message of several kinds; the value determines which. */
 export type Union = (value: Readonly<Record<string, unknown>>) => {
   readonly wrap: readonly number[];
   readonly shape: Shape;

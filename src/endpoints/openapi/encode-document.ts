@@ -8,7 +8,7 @@ const varint = 0;
 const fixed64 = 1;
 const bytes = 2;
 
-/** The protobuf form of an OpenAPI document. Throws for a member that the shape does not know. */
+/** Encodes an OpenAPI document as protobuf. Throws for a member that the shape does not know. */
 export function encodeDocument(shape: Shape, document: Json): Uint8Array {
   const writer = protobuf.Writer.create();
   writeFields(writer, shape, document);
@@ -43,7 +43,7 @@ function writeMember(writer: Writer, slot: Slot, member: unknown): void {
   }
 }
 
-/** A message with a name and value pair for each member of a map. */
+/** Writes a message with a name-value pair for each member of a map. */
 function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): void {
   tag(writer, slot.number, bytes).fork();
   for (const [name, member] of Object.entries(value)) {
@@ -60,7 +60,7 @@ function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): voi
   writer.ldelim();
 }
 
-/** One value as field `number`, inside a message for each number of `wrap`. */
+/** Writes one value as field `number`, inside a message for each number of `wrap`. */
 function writeWrapped(writer: Writer, number: number, wrap: readonly number[], slot: Slot, value: unknown): void {
   const [inner, ...rest] = wrap;
   if (inner !== undefined) {
@@ -98,7 +98,7 @@ function writeMessage(writer: Writer, number: number, as: Shape | Union, value: 
   writeWrapped(writer, number, wrap, { number, as: () => shape }, value);
 }
 
-/** Any value, as YAML text: JSON is YAML. */
+/** Writes any value as YAML text; JSON is YAML. */
 function writeAny(writer: Writer, number: number, value: unknown): void {
   tag(writer, number, bytes).fork();
   tag(writer, 2, bytes).string(JSON.stringify(value));

@@ -15,16 +15,16 @@ import { swaggerDocument } from './swagger-document.js';
 
 export type DocumentForm = 'json' | 'protobuf';
 
-/** A document, ready to be sent. */
+/** A document that is ready to be sent. */
 export interface OpenApiDocument {
   /** Digest of its content, in upper-case hexadecimal. */
   readonly digest: string;
   readonly compressed: Buffer;
 }
 
-/** What one document is about. */
+/** The content of one document. */
 interface Source {
-  /** Other resources than these make another document. */
+  /** Used to detect changes: other resources make another document. */
   readonly resources: readonly ServedResource[];
   readonly paths: () => PathModel[];
 }
@@ -37,8 +37,8 @@ interface Held {
 type Encoder = typeof import('./encode-document.js');
 
 /**
- * OpenAPI documents of what the registry serves. Each is made when it is first asked for and made again once its resources
- * changed. Only the compressed bytes are kept: all of them together take less memory than one document as a value.
+ * OpenAPI documents of everything that the registry serves. Each one is made on first request and again after its
+ * resources changed. Only compressed bytes are kept: together they take less memory than a single document as a value.
  */
 export class OpenApiDocuments {
   private readonly held = new Map<string, Held>();
@@ -49,7 +49,7 @@ export class OpenApiDocuments {
     private readonly info: DocumentInfo,
   ) {}
 
-  /** The one document of everything, in Swagger 2.0. */
+  /** The Swagger 2.0 document, which covers everything. */
   swagger(form: DocumentForm): Promise<OpenApiDocument> {
     const sources = [...this.sources().values()];
     const resources = sources.flatMap((source) => source.resources);
@@ -60,13 +60,13 @@ export class OpenApiDocuments {
     });
   }
 
-  /** The OpenAPI 3.0 document of a path such as `apis/apps/v1`; undefined when there is none. */
+  /** The OpenAPI 3.0 document of a path such as `apis/apps/v1`; undefined for an unknown path. */
   openApi3(path: string, form: DocumentForm): Promise<OpenApiDocument> | undefined {
     const source = this.sources().get(path);
     return source === undefined ? undefined : this.fromSource(path, source, form);
   }
 
-  /** Paths of the OpenAPI 3.0 documents with the digests of their JSON. */
+  /** The paths of the OpenAPI 3.0 documents, with the digests of their JSON. */
   async index(): Promise<Map<string, string>> {
     const digests = new Map<string, string>();
     const sources = this.sources();
@@ -138,7 +138,7 @@ export class OpenApiDocuments {
     };
   }
 
-  /** Loaded when first needed, like the codec of bodies. */
+  /** Loaded on first use, like the codec of bodies. */
   private loadEncoder(): Encoder {
     this.encoder ??= createRequire(import.meta.url)('./encode-document.js') as Encoder;
     return this.encoder;
@@ -146,7 +146,7 @@ export class OpenApiDocuments {
 }
 
 async function makeDocument(make: () => string | Uint8Array): Promise<OpenApiDocument> {
-  // Documents are asked for in a row: other requests get their turn between them.
+  // Clients request documents in a row: give other requests a turn between them.
   await nextTurn();
   const content = make();
   const digest = createHash('sha256').update(content).digest('hex').toUpperCase();

@@ -13,7 +13,7 @@ import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './ope
 
 const decompress = promisify(gunzip);
 
-/** How long a document under its own digest may be kept: it never changes. */
+/** How long a document under its own digest may be cached: it never changes. */
 const immutableSeconds = 365 * 24 * 60 * 60;
 
 /** OpenAPI documents: one Swagger 2.0 document of everything, and an OpenAPI 3.0 document for each group version. */
@@ -59,7 +59,7 @@ export class OpenApiController {
   }
 }
 
-/** Media type of the protobuf form; clients ask for it with an `@`, which a Content-Type can't have. */
+/** Media type of the protobuf form. Clients ask for it with an `@`, which is not allowed in a Content-Type. */
 function protobufType(version: 2 | 3, separator: '@' | '.'): string {
   return `application/com.github.proto-openapi.spec.v${version}${separator}v1.0+protobuf`;
 }

@@ -7,13 +7,13 @@ import {
 import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
 
-/** Where the one description of failures stands, which every operation refers to. */
+/** Name of the shared description of failures, which every operation refers to. */
 const failureName = 'Failure';
 
 /**
- * An OpenAPI 3.0 document of these paths, with the schemas of everything they use.
+ * Builds an OpenAPI 3.0 document for these paths, with the schemas of all types that they use.
  *
- * @param failure what failures answer
+ * @param failure the body of failures
  * @param failureTypes its media types
  */
 export function openApi3Document(

@@ -1,7 +1,7 @@
 import type { GroupVersionKind } from '../../machinery/group-version.js';
 import type { StructType } from '../../machinery/schema/index.js';
 
-/** A parameter in the query or the path. */
+/** A query or path parameter. */
 export interface ParameterModel {
   readonly name: string;
   readonly in: 'query' | 'path';
@@ -11,32 +11,32 @@ export interface ParameterModel {
 
 export type OperationMethod = 'get' | 'put' | 'post' | 'delete' | 'patch';
 
-/** What a body or an answer holds: a declared type, or a schema that stands where it is used. */
+/** The content of a body or an answer: a declared type, or an inline schema. */
 export type ContentModel = StructType | { readonly type: 'inline'; readonly properties: readonly string[] };
 
-/** One operation, as both versions of OpenAPI describe it. */
+/** One operation, in the terms of both OpenAPI versions. */
 export interface OperationModel {
   readonly method: OperationMethod;
   readonly id: string;
   readonly tag: string;
   readonly description: string;
-  /** Kind of request for tools (`list`, `deletecollection`, ...); discovery has none. */
+  /** The kind of request for tools (`list`, `deletecollection`, ...); discovery has none. */
   readonly action?: string;
   readonly gvk?: GroupVersionKind;
   readonly parameters: readonly ParameterModel[];
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
   readonly body?: { readonly content: StructType; readonly required: boolean };
-  /** Codes of success; every one answers the same content. */
+  /** The success codes; all have the same content. */
   readonly codes: readonly number[];
   readonly answer: ContentModel;
-  /** What a success may show instead; Swagger 2.0 has no words for it. */
+  /** An alternative content of a success; Swagger 2.0 can't express it. */
   readonly otherAnswer?: ContentModel;
 }
 
 export interface PathModel {
   readonly path: string;
-  /** Parameters of every operation of the path. */
+  /** Parameters shared by all operations of the path. */
   readonly parameters: readonly ParameterModel[];
   readonly operations: readonly OperationModel[];
 }

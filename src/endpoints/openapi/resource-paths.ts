@@ -15,14 +15,14 @@ import type { MetaKinds } from '../meta-kinds.interface.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
 import { nameParameter, namespaceParameter, pretty, queryParameters } from './parameters.js';
 
-/** What paths are made with. */
+/** Dependencies of the paths. */
 export interface PathContext {
   readonly kinds: MetaKinds;
   readonly names: VendorNames;
 }
 
-/** Body of a patch: its form depends on the media type. */
-const patchBody = struct('meta.v1.Patch', {}, { doc: 'A change of an object, in the form that its media type says.' });
+/** The body of a patch. Its form depends on the media type. */
+const patchBody = struct('meta.v1.Patch', {}, { doc: 'A change of an object, in the form of its media type.' });
 
 /** `apps` -> `Apps`, `rbac.authorization.<suffix>` -> `RbacAuthorization`, the core group -> `Core`. */
 export function groupTitle(group: string, names: VendorNames): string {
@@ -47,7 +47,7 @@ export function mediaTypes(names: VendorNames): readonly string[] {
   return ['application/json', 'application/yaml', names.protobufMediaTypes[0] as string];
 }
 
-/** All paths of a resource: its objects in one namespace and in all, one object, and its subresources. */
+/** All paths of a resource: its objects in one namespace and in all of them, a single object, and its subresources. */
 export function resourcePaths(context: PathContext, resource: ServedResource): PathModel[] {
   return new ResourcePaths(context, resource).make().filter((path) => path.operations.length > 0);
 }
@@ -178,7 +178,7 @@ class ResourcePaths {
           body: { content: deleteOptions, required: false },
           codes: [200, 202],
           answer: showsObject ? served.type : status,
-          // The object while something holds it, a Status for who may not read it.
+          // The object while something still holds it, or a Status for users who may not read it.
           otherAnswer: showsObject ? status : served.type,
         }),
       );
@@ -219,7 +219,7 @@ class ResourcePaths {
     gvk: GroupVersionKind,
     type: KindType,
   ): OperationModel {
-    // Fields of other kinds than the object's own have no owners.
+    // Only fields of the object's own kind have owners.
     const takesApply = type === this.resource.served.type;
     switch (verb) {
       case 'get':
@@ -258,7 +258,7 @@ class ResourcePaths {
 
 const listTypes = new WeakMap<KindType, KindType>();
 
-/** The list kind of an item kind. */
+/** The list kind for an item kind. */
 function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
   let type = listTypes.get(item);
   if (type === undefined) {

@@ -3,9 +3,9 @@ import { contentSchema, type DocumentInfo, descriptions, extensions } from './do
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
 
 /**
- * A Swagger 2.0 document of these paths, with the definitions of everything they use.
+ * Builds a Swagger 2.0 document for these paths, with the definitions of all types that they use.
  *
- * @param failure what failures answer
+ * @param failure the body of failures
  */
 export function swaggerDocument(
   info: DocumentInfo,

@@ -8,39 +8,39 @@ import { parseRequestInfo } from './request-info.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the first hook; missing only for what fails before any hook runs. */
+    /** Set by the first hook; missing only if a request fails before any hook. */
     plinthContext?: HttpRequestContext;
   }
 }
 
 const noQuery = new URLSearchParams();
 
-/** The context of one HTTP request. Parts that few requests need are made when they are asked for. */
+/** The context of one HTTP request. Rarely needed parts are created on demand. */
 export class HttpRequestContext implements RequestContext {
   readonly requestInfo: RequestInfo;
   readonly query: URLSearchParams;
   readonly userAgent: string;
-  /** Content-Type as sent: Fastify gets a neutral one, so that it never refuses a body before the guards ran. */
+  /** Content-Type as sent. Fastify gets a neutral one, so it never refuses a body before the guards have run. */
   readonly contentType: string | undefined;
   readonly receivedAt: number;
-  /** Monotonic milliseconds of the arrival, for measuring. */
+  /** Arrival time in monotonic milliseconds, for measuring durations. */
   readonly startedAt: number;
   user: UserInfo | undefined;
   impersonator: UserInfo | undefined;
-  /** Set by the admission interceptor on requests that write. */
+  /** Set by the admission interceptor on write requests. */
   admission: RequestAdmission | undefined;
   timer: NodeJS.Timeout | undefined;
   canLeave: boolean;
   isCostly: boolean;
-  /** The body as it was sent, once it was read. */
+  /** The body as sent, once it has been read. */
   body: Buffer | undefined;
-  /** Counts the request as one under way; it has none before it is known who sent it. */
+  /** The request's place in the in-flight count; unset until the user is known. */
   seat: Seat | undefined;
-  /** Whether it was answered by another protocol. */
+  /** Whether another protocol has answered the request. */
   isUpgraded: boolean;
-  /** Watches over answers that wait for their client. */
+  /** Watches over answers that their client has not read. */
   unread: UnreadAnswers | undefined;
-  /** What the request turned out to be about; undefined for a path that nothing is served at. */
+  /** The resource of the request; undefined for an unknown path. */
   resourceRequest: ResourceRequest | undefined;
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
@@ -88,7 +88,7 @@ export class HttpRequestContext implements RequestContext {
     return this.controller.signal;
   }
 
-  /** Ends whatever waits on {@link signal}, or will. */
+  /** Ends all current and future work that depends on {@link signal}. */
   abort(): void {
     this.isOver = true;
     this.controller?.abort();

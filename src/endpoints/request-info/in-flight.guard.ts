@@ -7,9 +7,9 @@ import { InFlightLimiter } from './in-flight.js';
 const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
 
 /**
- * Third guard: a request takes one of the seats for requests under way, now that it is known who sent it, or is refused
- * with a 429. Watches take none, as they stay for long. Never refused are health checks, which would make a busy server
- * look broken, and administrators, who have to get in to do something about it.
+ * Third guard: a request takes one of the in-flight seats, now that its user is known, or is refused with a 429.
+ * Watches take none, as they last long. Health checks are never refused, because a busy server would look broken.
+ * Administrators are never refused, because they must be able to fix the problem.
  */
 @Injectable()
 export class InFlightGuard implements CanActivate {

@@ -3,38 +3,38 @@ import type { Metrics } from '../../observability/metrics.js';
 
 export type RequestKind = 'readOnly' | 'mutating' | 'unauthenticated';
 
-/** Limits on requests under way at once; 0 means no limit (specification 8). */
+/** Limits on concurrent requests; 0 means no limit (specification 8). */
 export interface InFlightLimits {
   readonly readOnly: number;
   readonly mutating: number;
-  /** Requests of nobody in particular, reading or not. */
+  /** Anonymous requests, reading or writing. */
   readonly unauthenticated: number;
 }
 
-/** A request that counts until it leaves. */
+/** The place of one request in the count. */
 export interface Seat {
-  /** Further calls do nothing. */
+  /** Gives the place up. Further calls do nothing. */
   leave(): void;
-  /** The body is not there yet. If the seat is needed for another request, it is lost, and `giveUp` is called. */
+  /** The body has not arrived. If another request needs the seat, this one loses it and `giveUp` is called. */
   waitForBody(giveUp: () => void): void;
-  /** The body is there, or will never be. */
+  /** The body has arrived, or never will. */
   stopWaiting(): void;
 }
 
-/** Clients that need longer than this for a body lose their seat when others need it, in milliseconds. */
+/** A client that takes longer than this for a body loses its seat if another needs it, in milliseconds. */
 export const bodyPatienceMs = 1000;
 
 const readOnlyMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Counts requests that are under way and refuses those above the limit with a 429. Requests are counted once it is known
- * who sent them, so that those of nobody can't take the seats of others. When no seat is free, the request that has
- * waited longest for its body loses its own: else one user could keep all others out with bodies that never come.
+ * Counts concurrent requests and refuses those above the limit with a 429. A request is counted once its user is known,
+ * so anonymous requests can't take the seats of others. If no seat is free, the request that has waited longest for its
+ * body loses its seat: otherwise one user could keep all others out with bodies that never arrive.
  */
 export class InFlightLimiter {
   private readonly limited: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
   private readonly exempt: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
-  /** Seats of requests without their body, the longest first. */
+  /** Seats of requests that wait for their body, the longest wait first. */
   private readonly waiting: Record<RequestKind, Set<LimitedSeat>> = {
     readOnly: new Set(),
     mutating: new Set(),
@@ -47,12 +47,12 @@ export class InFlightLimiter {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** Which limit a method counts against. */
+  /** The limit that a method counts against. */
   static kindOf(method: string): RequestKind {
     return readOnlyMethods.has(method) ? 'readOnly' : 'mutating';
   }
 
-  /** Throws a 429 when the limit is reached. An exempt request is never refused, and takes the place of no other. */
+  /** Throws a 429 when the limit is reached. An exempt request is never refused and takes no other request's place. */
   enter(kind: RequestKind, isExempt: boolean): Seat {
     const limit = this.limits[kind];
     if (!isExempt && limit > 0 && this.limited[kind] >= limit && !this.takeFromWaiting(kind)) {

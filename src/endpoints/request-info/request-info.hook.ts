@@ -14,28 +14,28 @@ import type { UnreadAnswers } from '../unread-answers.js';
 import { HttpRequestContext } from './http-request-context.js';
 
 export interface RequestHookOptions {
-  /** Unset where no clients are: in the thread that other threads hand requests to. */
+  /** Unset in the thread for large requests, which has no clients of its own. */
   readonly unread?: UnreadAnswers;
   readonly clients?: ClientLimits;
   /** Requests that are not long-running get a 504 after this time. */
   readonly requestTimeoutMs: number;
-  /** Chance, 0 to 0.02, that a connection is asked to close after a request, so that clients spread again. */
+  /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
   readonly goawayChance: number;
 }
 
-/** What runs now. */
+/** The number of current requests. */
 export interface RequestsUnderWay {
-  /** Without watches; answers that are still being sent count. */
+  /** Watches excluded; answers still being sent included. */
   readonly underWay: number;
 }
 
-/** Stands in metrics for the code of an answer that nobody waited for. */
+/** Code in metrics for an answer whose client had left. */
 const clientLeft = 499;
 const ignore = () => undefined;
-/** Verbs that metrics call by the method that they come with, as dashboards know them. */
+/** Verbs that metrics name by their method, as dashboards expect. */
 const metricVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
 const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
-/** HTTP/2 takes any word as a method. */
+/** HTTP/2 accepts any word as a method. */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -49,8 +49,8 @@ const knownMethods: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * First in the way of a request: makes its context, counts it for its client's address, and measures its answer. Gives
- * what counts the requests under way.
+ * Registers the first hook of every request. It creates the request's context, counts it for its client address and
+ * measures its answer. Returns the counter of current requests.
  */
 export function registerRequestHooks(
   fastify: FastifyInstance,
@@ -79,7 +79,7 @@ export function registerRequestHooks(
     const isLong = context.requestInfo.verb === 'watch';
     if (!isLong) underWay++;
     let leaveAddress: () => void = ignore;
-    // Not onResponse: that leaves out clients that go away before their answer, and they would count for ever.
+    // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
     reply.raw.once('close', () => {
       if (!isLong) underWay--;
       leaveAddress();
@@ -90,7 +90,7 @@ export function registerRequestHooks(
         filter.report(error, request);
       }
     });
-    // What can't be written to a client that left is nobody's fault; unheard, it would end the process.
+    // A failed write to a client that left is no fault; without a listener, the error would end the process.
     reply.raw.on('error', ignore);
     noticeEnd(context, reply.raw);
     if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
@@ -98,7 +98,7 @@ export function registerRequestHooks(
     leaveAddress = clients?.enter(request) ?? ignore;
     if (unread?.isFull(reply.raw) === true) throw tooManyRequestsError(1);
     if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);
-    // Watches stay open for long: they count as watches, not as requests in flight.
+    // Watches last long: they count as watches, not as requests in flight.
     if (isLong) {
       if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
       return;
@@ -112,7 +112,7 @@ export function registerRequestHooks(
     );
   };
 
-  /** Nothing is left to do for a request once its answer was handed over: what its client does with it is not our work. */
+  /** Marks the request as done once its answer is handed over: sending it to the client is no work of ours. */
   const noticeEnd = (context: HttpRequestContext, raw: FastifyReply['raw']) => {
     const end = raw.end as (...args: unknown[]) => typeof raw;
     raw.end = ((...args: unknown[]) => {
@@ -123,7 +123,7 @@ export function registerRequestHooks(
   };
 
   const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
-    // Nobody waits for the rest of the work.
+    // No client waits for the remaining work.
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
@@ -144,25 +144,28 @@ function bytesOf(chunk: unknown): number {
   return chunk instanceof Uint8Array ? chunk.length : 0;
 }
 
-/** Lists and deletes of collections can ask for less time with `timeoutSeconds`; what is no number is refused later. */
+/**
+ * The time limit. Lists and deletes of collections can shorten it with `timeoutSeconds`; an invalid number is refused
+ * later.
+ */
 function timeLimitMs({ requestInfo: { verb }, query }: HttpRequestContext, limitMs: number): number {
   if (verb !== 'list' && verb !== 'deletecollection') return limitMs;
   const seconds = Number(query.get('timeoutSeconds') ?? 0);
   return seconds > 0 ? Math.min(seconds * 1000, limitMs) : limitMs;
 }
 
-/** Size of the head of a request, in characters: names, values, and what HTTP/2 counts per field. */
+/** Size of the request head in characters: names, values, and HTTP/2's overhead per field. */
 function headerBytes(request: FastifyRequest): number {
   const fields = request.raw.rawHeaders;
-  // HTTP/2 has the path among the fields.
+  // HTTP/2 includes the path among the fields.
   let size = (request.raw.httpVersionMajor === 1 ? (request.raw.url?.length ?? 0) : 0) + fields.length * 16;
   for (const text of fields) size += text.length;
   return size;
 }
 
 /**
- * Labels are bounded, as every combination takes memory for good: what is not a resource, subresource, verb or method
- * that exists is never taken over, whatever became of the request.
+ * Labels must be bounded, as each combination takes memory forever: unknown resources, subresources, verbs and methods
+ * are never used as labels, whatever happened to the request.
  */
 function labelsOf({ resourceRequest, requestInfo }: HttpRequestContext, method: string): RequestLabels {
   if (resourceRequest === undefined) return { verb: knownMethods.has(method) ? method : 'other', ...emptyLabels };
@@ -177,7 +180,10 @@ function labelsOf({ resourceRequest, requestInfo }: HttpRequestContext, method: 
   };
 }
 
-/** HTTP/2 connections finish their streams and close (GOAWAY); HTTP/1.1 ones close after this answer. */
+/**
+ * Asks the client to reconnect. HTTP/2 connections finish their streams and close (GOAWAY); HTTP/1.1 connections close
+ * after this answer.
+ */
 function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
   const session = (request.raw as { stream?: { session?: { close(): void } } }).stream?.session;
   if (session !== undefined) session.close();

@@ -13,17 +13,18 @@ const methodVerbs: Readonly<Record<string, Verb>> = {
   DELETE: 'delete',
 };
 
-/** Second segments below a namespace that are its own subresources, not resources inside it. */
+/** Second segments below a namespace that are its subresources, not resources in it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
 
-/** First segments that name the verb instead of a resource: the old spellings of `?watch=true` and of proxying. */
+/** First segments that name the verb instead of a resource: old spellings of `?watch=true` and of proxying. */
 const verbSegments: ReadonlySet<string> = new Set(['watch', 'proxy']);
 
 const noParts: readonly string[] = Object.freeze([]);
 
 /**
- * Says what a request asks for (specification 4.1). Paths are taken literally: empty, `.` and `..` segments are never
- * folded, so `/api/v1//secrets` is no resource request. Throws a 400 for a path that is no valid percent-encoding.
+ * Determines what a request asks for (specification 4.1). Paths are taken literally: empty, `.` and `..` segments are
+ * never removed, so `/api/v1//secrets` is not a resource request. Throws a 400 for invalid percent-encoding in the
+ * path.
  *
  * @param path the path without its query, still percent-encoded
  */
@@ -56,8 +57,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 
   if (name === '' && verb === 'get') {
     verb = isTrue(query.get('watch')) ? 'watch' : 'list';
-    // A list of one name is authorized like a read of that name. Deletes of collections never are: what rules say about
-    // single names doesn't reach them (specification 5.4).
+    // A list of one name is authorized like a read of that name. A delete of a collection is not: rules for single
+    // names don't apply to it (specification 5.4).
     name = selectedName(query);
   } else if (name === '' && verb === 'delete') {
     verb = 'deletecollection';
@@ -78,8 +79,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 /**
- * A boolean query value as clients know it: given, even without a value, it is true unless it says false, in any of the
- * spellings that clients write.
+ * A boolean query value in the usual convention: if present, even without a value, it is true unless it says false in
+ * one of the spellings that clients use.
  */
 export function isTrue(value: string | null): boolean {
   return value !== null && !/^(0|f|false)$/i.test(value);
@@ -92,7 +93,7 @@ function selectedName(query: URLSearchParams): string {
     const name = parseFieldSelector(text).requiresExact('metadata.name') ?? '';
     return isPathSegmentName(name).length === 0 ? name : '';
   } catch {
-    // A bad selector is answered by the handler, after authorization.
+    // The handler answers a bad selector, after authorization.
     return '';
   }
 }

@@ -3,21 +3,21 @@ import type { FastifyReply } from 'fastify';
 import type { IssuerDocuments } from '../../authentication/service-account/issuer-documents.js';
 import { unknownPathError } from '../../machinery/status-error.js';
 
-/** Injection token of what {@link ServiceAccountIssuerController} answers: `{ documents }`, which gives those of now, undefined for nothing. */
+/** Injection token of the {@link IssuerDocumentsSource} that {@link ServiceAccountIssuerController} answers from. */
 export const ISSUER_DOCUMENTS = Symbol('IssuerDocuments');
 
-/** Keys change, so the documents do. */
+/** Gives the current documents, which change with the keys; undefined if there are none. */
 export interface IssuerDocumentsSource {
   documents(): IssuerDocuments | undefined;
 }
 
-/** How long the answers may be kept; new keys are accepted by servers well before they sign. */
+/** How long the answers may be cached; servers accept new keys well before they sign with them. */
 const cacheControl = 'public, max-age=3600';
 
-/** Where the answers are, for lists of paths. */
+/** The paths of the documents, for lists of paths. */
 export const issuerDocumentPaths: readonly string[] = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
 
-/** Discovery of the issuer of service account tokens, for parties that check tokens themselves. */
+/** Discovery of the issuer of service account tokens, for parties that verify tokens themselves. */
 @Controller()
 export class ServiceAccountIssuerController {
   constructor(@Inject(ISSUER_DOCUMENTS) private readonly issuer: IssuerDocumentsSource) {}
@@ -34,9 +34,9 @@ export class ServiceAccountIssuerController {
 
   private send(reply: FastifyReply, contentType: string, text: string | undefined): void {
     if (text === undefined) throw unknownPathError();
-    // A text would get a character set that neither type has.
+    // Sent as a string, it would get a charset, which neither type has.
     const bytes = Buffer.from(text);
-    // A time-out may have answered already.
+    // A timeout may have answered already.
     if (reply.sent) return;
     void reply.code(200).header('cache-control', cacheControl).header('content-type', contentType).send(bytes);
   }

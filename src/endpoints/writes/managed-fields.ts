@@ -15,12 +15,12 @@ import type { WriteOptions } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 
-/** What the owners of fields depend on: the path of the write. */
+/** The path of the write, which determines the owners of fields. */
 type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource'>;
 
 /**
- * Records in `metadata.managedFields` who owns what after an ordinary write; changes `next`. Both objects are in the
- * version that was asked for.
+ * Records the field owners after an ordinary write in `metadata.managedFields`; changes `next`. Both objects are in the
+ * requested version.
  */
 export function trackFields(
   { services, resource, subresource }: WrittenPath,
@@ -41,8 +41,8 @@ export function trackFields(
 }
 
 /**
- * Merges what an applier wants into the live object, and records who owns what after that (specification 5.9). The
- * result is not decoded yet. 409 when others own what it changes.
+ * Merges an applier's intent into the live object and records the resulting field owners (specification 5.9). The
+ * result is not decoded yet. Throws a 409 when others own changed fields.
  */
 export function mergeApplied(
   { services, resource, subresource }: WrittenPath,
@@ -65,8 +65,8 @@ export function mergeApplied(
 }
 
 /**
- * How objects of the written version look in another one, for owners whose entries speak of that: fields have other
- * names and places there. Versions that are switched off count, unknown ones don't.
+ * The object in other versions, for owners whose entries use those: fields may have other names and places there.
+ * Disabled versions are available, unknown ones are not.
  */
 function versionViews(
   services: EndpointServices,
@@ -76,7 +76,8 @@ function versionViews(
     const view = services.registry.findView(resource, apiVersion);
     if (view === undefined) return undefined;
     const convert = (object: ApiObject) => {
-      // What an apply made is not canonical yet, which conversions need; decoding also copies, as they change objects.
+      // Conversions need a canonical object, and the result of an apply is not canonical yet. Decoding also makes a
+      // copy, which conversions may change.
       const canonical = decode(resource.served.type, object).value as ApiObject;
       return toServed(view, toStored(resource, canonical));
     };

@@ -5,8 +5,8 @@ import { bodyKindOf } from '../../registry/subresource-definition.js';
 import type { ResourceRequest } from '../resource-request.js';
 
 /**
- * An object that is stored, or about to be, in the forms that a request may need. A form that differs from the stored one
- * is a copy, made when it is asked for. None of them may be changed.
+ * A stored object, or one about to be stored, in the forms that a request may need. Forms other than the stored one are
+ * copies, made on demand. No form may be changed.
  */
 export class ObjectForms {
   private inVersion: ApiObject | undefined;
@@ -20,7 +20,7 @@ export class ObjectForms {
     this.view = undefined;
   }
 
-  /** In the version that was asked for. */
+  /** The object in the requested version. */
   get requested(): ApiObject {
     const { resource } = this.request;
     if (resource.isStored) return this.stored;
@@ -29,7 +29,7 @@ export class ObjectForms {
   }
 
   /**
-   * As the path shows it: the object itself, or what a subresource with a kind of its own makes of it. Undefined for a
+   * The object as the path shows it: the object itself, or the view of a subresource with its own kind. Undefined for a
    * subresource that shows nothing.
    */
   get shown(): ApiObject | undefined {

@@ -10,7 +10,7 @@ import { sentOptions } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { ObjectForms } from './object-forms.js';
 
-/** What admission is told about every request that writes. */
+/** The admission attributes that all write requests share. */
 abstract class RequestAttributes {
   private target: GroupVersionResource | undefined;
 
@@ -54,21 +54,21 @@ abstract class RequestAttributes {
     return this.hasOwnKind ? this.live?.shown : this.live?.stored;
   }
 
-  /** Whether the objects are of a kind that only a subresource has. */
+  /** Whether the objects are of a kind that exists only as a subresource. */
   protected get hasOwnKind(): boolean {
     return bodyKindOf(this.request.subresource) !== undefined;
   }
 }
 
 /**
- * A create or an update. In the mutating phase the object is what the client wants; in the validating phase it is what the
- * store is about to write.
+ * A create or an update. In the mutating phase, the object is the client's; in the validating phase, it is the one that
+ * the store is about to write.
  */
 export class WriteAttributes extends RequestAttributes implements AdmissionAttributes {
   /**
-   * @param given the object as the path shows it; unset: made from `next`
-   * @param next what is about to be stored, once that is known
-   * @param live what it replaces; undefined for a create
+   * @param given the object as the path shows it; made from `next` if unset
+   * @param next the object about to be stored, once it is known
+   * @param live the object that it replaces; undefined for a create
    */
   constructor(
     request: ResourceRequest,

@@ -18,39 +18,39 @@ import { trackFields } from './managed-fields.js';
 import { ObjectForms } from './object-forms.js';
 import { WriteAttributes } from './write-attributes.js';
 
-/** A body that was read and is not decoded yet. */
+/** A body that has been read but not decoded. */
 export interface ObjectBody {
   readonly format: BodyFormat;
   readonly bytes: Buffer;
 }
 
 /**
- * Makes the object that a write wants, of the live one where it depends on that (undefined: there is none). Called again
- * with a newer one when another writer came between; the object given out is changed afterwards.
+ * Makes the object to write, from the live one if needed (undefined: there is none). Called again with a newer live
+ * object when another write came first. The returned object is changed afterwards.
  */
 export type Candidate = (live: ObjectForms | undefined) => ApiObject;
 
 /**
- * One write, from what its client sent to what the store gets. All writes take this way, whatever their verb:
+ * One write, from the client's body to the stored object. All writes take these steps, whatever their verb:
  *
- *     decode ─► identity ─► defaults                    `decode`, `decodePatched`: the request alone decides
+ *     decode ─► identity ─► defaults                    `decode`, `decodePatched`: depend on the request alone
  *       ─► mutating admission                           `admit`
- *       ─► owners of the fields ─► stored version       `prepare`, which a body that is not stored never reaches
- *       ─► store: rules of the kind, and then, of what it is about to write,
- *       ─► validating admission                         `validation`, which the store is handed
+ *       ─► owners of the fields ─► stored version       `prepare`, skipped for a body that is not stored
+ *       ─► store: rules of the kind, and then, on the object about to be written,
+ *       ─► validating admission                         `validation`, which the store calls
  *
- * Handlers say where the object comes from and what is answered. A subresource with a kind of its own takes the same way:
- * after mutating admission its body is brought into the parent, and the store gets that.
+ * Handlers provide the object and send the answer. A subresource with its own kind takes the same steps: after mutating
+ * admission its body is merged into the parent, and the store gets the parent.
  */
 export class Write {
   readonly options: WriteOptions;
-  /** Group, version and kind of bodies. */
+  /** Group, version and kind of the body. */
   readonly kind: GroupVersionKind;
   readonly type: KindType;
-  /** The last object that stood mutating admission. */
+  /** The last object that passed mutating admission. */
   private admitted: ApiObject | undefined;
 
-  /** Checks the options of the request: 422 when one is wrong. */
+  /** Checks the options of the request; throws a 422 when one is wrong. */
   constructor(
     readonly request: ResourceRequest,
     options: WriteOptionsKind,
@@ -61,14 +61,17 @@ export class Write {
     this.admitted = undefined;
   }
 
-  /** Reads a body with an object; 415 for a format that no object comes in. */
+  /** Reads a body with an object; throws a 415 for a format that objects don't have. */
   async readBody(): Promise<ObjectBody> {
     const { context, services } = this.request;
     const format = bodyFormat(context.contentType, services.names);
     return { format, bytes: await readBody(this.request) };
   }
 
-  /** Decodes a body, makes sure that it is about the object of the path, and fills in defaults. 400 for what does not fit. */
+  /**
+   * Decodes a body, checks that it belongs to the object of the path, and fills in defaults. Throws a 400 when it does
+   * not fit.
+   */
   decode({ bytes, format }: ObjectBody): ApiObject {
     const { context, subresource } = this.request;
     const { kind, type } = this;
@@ -81,7 +84,7 @@ export class Write {
     return this.completed(object);
   }
 
-  /** The same for what a patch or an apply made of the live object: 422 for what does not fit. */
+  /** The same for the result of a patch or an apply on the live object; throws a 422 when it does not fit. */
   decodePatched(patched: unknown): ApiObject {
     const { context } = this.request;
     return this.completed(decodePatched(context, this.type, this.kind, patched, this.options.fieldValidation));
@@ -89,7 +92,7 @@ export class Write {
 
   /**
    * {@link decode} for an update, which may need the object more than once, as the store changes it. The first one is
-   * decoded at once: a bad body is refused before anything is read.
+   * decoded right away, so a bad body is refused before anything is read.
    */
   async readCandidate(): Promise<() => ApiObject> {
     const body = await this.readBody();
@@ -106,7 +109,7 @@ export class Write {
     const { definition } = resource;
     if (name === '') ensureNamespace(definition, object, namespace);
     else {
-      // What is created below an object need not repeat whose it is; what replaces something has to say what it is.
+      // An object created below another need not repeat its parent's identity; a replacing body must identify itself.
       if (verb === 'create') object.metadata.name ||= name;
       ensureIdentity(definition, object, namespace, name);
     }
@@ -114,7 +117,7 @@ export class Write {
     return object;
   }
 
-  /** Mutating admission. Gives the object to go on with. */
+  /** Runs mutating admission and returns the object to continue with. */
   async admit(object: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
     const attributes = new WriteAttributes(
       this.request,
@@ -129,7 +132,7 @@ export class Write {
     return this.admitted;
   }
 
-  /** From a whole object to what the store gets. `hasOwners`: an apply has recorded them already. */
+  /** Turns a whole object into the one to store. `hasOwners`: an apply has recorded the owners already. */
   private async prepare(object: ApiObject, live: ObjectForms | undefined, hasOwners: boolean): Promise<ApiObject> {
     const { resource, subresource } = this.request;
     let next: ApiObject;
@@ -142,7 +145,10 @@ export class Write {
     return toStored(resource, next);
   }
 
-  /** The live parent of a subresource's own kind: 404 when there is none, 409 when the body speaks of another state. */
+  /**
+   * The live parent of a subresource with its own kind. Throws a 404 if it does not exist, and a 409 if the body refers
+   * to another state.
+   */
   private parentOf({ metadata: { resourceVersion, uid } }: ApiObject, live: ObjectForms | undefined): ApiObject {
     const { store, name } = this.request;
     if (live === undefined) throw notFoundError(store.groupResource, name);
@@ -153,19 +159,19 @@ export class Write {
     return live.stored;
   }
 
-  /** Has the store write a new object. */
+  /** Stores a new object. */
   async create(object: ApiObject): Promise<VersionedText> {
     const { context, store } = this.request;
     const prepared = await this.prepare(object, undefined, false);
     return store.create(context, prepared, { dryRun: this.options.dryRun, validate: this.validation() });
   }
 
-  /** Has the store replace the live object; creates it where its kind allows that. */
+  /** Replaces the live object in the store; creates it if its kind allows that. */
   update(candidate: Candidate): Promise<UpdateOutcome> {
     return this.replace(candidate, false);
   }
 
-  /** The same for an apply, whose candidates say who owns what: it creates objects of every kind. */
+  /** The same for an apply, whose candidates record field owners. It creates objects of every kind. */
   apply(candidate: Candidate): Promise<UpdateOutcome> {
     return this.replace(candidate, true);
   }
@@ -185,14 +191,14 @@ export class Write {
     });
   }
 
-  /** Validating admission for the store, which calls it with what it is about to write and what that replaces. */
+  /** Validating admission. The store calls it with the object about to be written and the one it replaces. */
   private validation(): ValidateAdmission {
     return (object, old) => {
       const { request } = this;
       const { subresource } = request;
       const next = new ObjectForms(request, object as ApiObject);
       const live = old === undefined ? undefined : new ObjectForms(request, old);
-      // Of a body that nothing shows afterwards, only the body itself can be judged.
+      // If nothing shows the body afterwards, only the body itself can be validated.
       const given = subresource?.type === 'created' ? this.admitted : undefined;
       const name = this.nameOf(next.stored);
       const { dryRun } = this.options;
@@ -200,7 +206,7 @@ export class Write {
     };
   }
 
-  /** Validating admission of a body that is not stored. */
+  /** Runs validating admission on a body that is not stored. */
   validateBody(body: ApiObject): Promise<void> {
     const { request } = this;
     const { dryRun } = this.options;
@@ -209,7 +215,7 @@ export class Write {
     );
   }
 
-  /** What a create below an object makes replaces nothing, though the parent is updated. */
+  /** An object created below another replaces nothing, although its parent is updated. */
   private replaced(live: ObjectForms | undefined): ObjectForms | undefined {
     return this.request.verb === 'create' ? undefined : live;
   }
