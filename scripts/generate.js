@@ -8,11 +8,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { groupFile, resourceFile, specFile, strategyFile, typesFile } from './generate/kind-templates.js';
+import { fieldNumbers, groupFile, resourceFile, specFile, strategyFile, typesFile } from './generate/kind-templates.js';
 import { camel, kebab, pascal, pluralOf } from './generate/names.js';
 import { nestConfig } from './nest-config.js';
 
 const usage = 'usage: npm run generate -- kind <group> <Kind> [--version v1] [--plural names] [--cluster-scoped]';
+
+/** Groups that are served under a longer name, without the vendor's suffix (`src/machinery/vendor.ts`). */
+const longGroups = { rbac: 'rbac.authorization', flowcontrol: 'flowcontrol.apiserver' };
 
 /** A wrong command line or project: told in one line. */
 class GenerateError extends Error {}
@@ -88,7 +91,15 @@ function plan(root, request) {
     changed.set(listPath, addToList(list, /const groups: /, '\n];', className, listPath));
   }
   for (const path of created.keys()) {
-    if (existsSync(path)) throw new GenerateError(`${relative(root, path)} exists already`);
+    if (!existsSync(path)) continue;
+    const advice = 'docs/adding-a-kind.md says how to add a version to a kind';
+    throw new GenerateError(`${relative(root, path)} exists already; ${advice}`);
+  }
+  for (const [path, change] of [
+    [join(root, 'test', 'facts', 'own-field-numbers.json'), withFieldNumbers],
+    [join(root, 'test', 'support', 'valid-objects.ts'), withValidObject],
+  ]) {
+    changed.set(path, change(readFileSync(path, 'utf8'), request, path));
   }
   return { created, changed };
 }
@@ -98,6 +109,20 @@ function withKind(text, { group, kind }, path) {
   const call = group === 'core' ? `${name}Resource()` : `${name}Resource(names)`;
   const imported = addImport(text, `import { ${name}Resource } from './${kebab(kind)}/${kebab(kind)}.resource.js';`);
   return addToList(imported, /return \[/, '];', call, path);
+}
+
+/** The numbers of the first fields, among those that tests keep from changing. */
+function withFieldNumbers(text, { group, version, kind }) {
+  const facts = JSON.parse(text);
+  const name = `${group}.${version}`;
+  facts[name] = { ...facts[name], ...fieldNumbers(kind) };
+  return JSON.stringify(facts, null, 2);
+}
+
+/** The least that is a valid object, for the tests that make one of every kind. */
+function withValidObject(text, { group, plural }, path) {
+  const name = group === 'core' ? plural : `'${plural}.${longGroups[group] ?? group}'`;
+  return addToList(text, /const bodies: /, '\n};', `${name}: {}`, path);
 }
 
 function main() {

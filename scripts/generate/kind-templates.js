@@ -42,6 +42,16 @@ export type ${kind}List = Infer<typeof ${name}List>;
 `;
 }
 
+/** The protobuf numbers of that declaration, as `test/facts` writes them. */
+export function fieldNumbers(kind) {
+  return {
+    [kind]: 'metadata 1,spec 2,status 3',
+    [`${kind}List`]: 'metadata 1,items 2',
+    [`${kind}Spec`]: 'size 1v',
+    [`${kind}Status`]: 'phase 1',
+  };
+}
+
 /** What is special about the kind. */
 export function strategyFile({ group, version, kind }) {
   const name = camel(kind);
@@ -53,12 +63,6 @@ import type { Strategy } from '../../../registry/strategy.js';
 export const ${name}Strategy: Strategy<${kind}> = {
   applyDefaults: ({ spec }) => {
     spec.size ??= 1;
-  },
-  prepareForCreate: (_context, object) => {
-    object.status = {};
-  },
-  prepareForUpdate: (_context, object, old) => {
-    object.status = old.status;
   },
   validate: (_context, { spec }) => sizeErrors(spec.size),
   validateUpdate: (_context, { spec }) => sizeErrors(spec.size),

@@ -63,9 +63,17 @@ describe('a generated kind', () => {
       'dist/src/modules/coordination/handover/handover.spec.js',
       'dist/src/apis/declarations.types.spec.js',
       'dist/src/apis/descriptions/field-descriptions.spec.js',
+      'dist/test/round-trip/field-numbers.spec.js',
     ];
     const { status, output } = run('--test', ...specs);
     assert.equal(status, 0, output);
+  });
+
+  it('has a valid object for the tests that make one of every kind', () => {
+    const text = readFileSync(join(copy, 'test/support/valid-objects.ts'), 'utf8');
+    for (const name of ['toolshelves.workshop', 'workbenches.workshop', 'handovers.coordination']) {
+      assert.ok(text.includes(`'${name}': {},`), name);
+    }
   });
 
   it('is formed as the linter wants it', () => {
@@ -76,6 +84,8 @@ describe('a generated kind', () => {
       'src/apis/workshop',
       'src/modules/workshop',
       'src/modules/api-group-modules.ts',
+      'test/facts',
+      'test/support',
     );
     assert.equal(status, 0, output);
   });

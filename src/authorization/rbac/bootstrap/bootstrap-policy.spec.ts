@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { testNames } from '../../../../test/support/definition-tester.js';
 import { rbacStores } from '../../../../test/support/rbac-stores.js';
+import { registeredGroups } from '../../../../test/support/registered-groups.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../../test/support/test-storage.js';
 import type { ClusterRole } from '../../../apis/rbac/v1/role.types.js';
 import type { RoleBinding } from '../../../apis/rbac/v1/role-binding.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { vendorNames } from '../../../machinery/vendor.js';
+import { verbsOf } from '../../../registry/resource-definition.js';
 import { bootstrapPolicy } from './bootstrap-policy.js';
 import { ensureBootstrapPolicy } from './ensure-policy.js';
 import { isOptedOut, reconciledBinding, reconciledRole } from './reconcile.js';
@@ -54,6 +56,57 @@ describe('bootstrapPolicy', () => {
     for (const one of view) assert.ok(resources('edit').has(one), one);
     for (const one of resources('edit')) assert.ok(resources('admin').has(one), one);
     assert.ok(resources('admin').has('create rolebindings') && !resources('edit').has('create rolebindings'));
+  });
+});
+
+describe('default roles of people', () => {
+  /** What viewers of a namespace do not see, and why. */
+  const unseen: Readonly<Record<string, string>> = {
+    'csistoragecapacities.storage.k8s.io': 'told to the scheduler',
+    'endpointslices.discovery.k8s.io': 'told to proxies',
+    'events.events.k8s.io': 'seen as events of the core group',
+    'leases.coordination.k8s.io': 'elections among components',
+    podtemplates: 'no component uses them',
+    'rolebindings.rbac.authorization.k8s.io': 'for admins',
+    'roles.rbac.authorization.k8s.io': 'for admins',
+    secrets: 'hold tokens of accounts that may more',
+  };
+  /** What editors of a namespace do not make, and why. */
+  const unmade: Readonly<Record<string, string>> = {
+    bindings: 'the scheduler decides where pods run',
+    'controllerrevisions.apps': 'made by a control loop',
+    'csistoragecapacities.storage.k8s.io': 'made by storage drivers',
+    'endpointslices.discovery.k8s.io': 'made by a control loop',
+    events: 'made by components',
+    'events.events.k8s.io': 'made by components',
+    'leases.coordination.k8s.io': 'elections among components',
+    limitranges: 'bind the editors themselves',
+    'localsubjectaccessreviews.authorization.k8s.io': 'for admins',
+    podtemplates: 'no component uses them',
+    resourcequotas: 'bind the editors themselves',
+    'rolebindings.rbac.authorization.k8s.io': 'for admins',
+    'roles.rbac.authorization.k8s.io': 'for admins',
+  };
+
+  it('cover every namespaced kind, except for a reason', async () => {
+    const { registry } = await registeredGroups();
+    const { clusterRoles } = bootstrapPolicy(testNames);
+    const without = (role: string, verb: 'list' | 'create') => {
+      const rules = clusterRoles.find(({ metadata }) => metadata.name === role)?.rules ?? [];
+      return [...registry.definitions()]
+        .filter((definition) => definition.namespaced && verbsOf(definition).includes(verb))
+        .filter(
+          ({ group, resource }) =>
+            !rules.some(
+              ({ verbs, apiGroups, resources }) =>
+                verbs?.includes(verb) && apiGroups?.includes(group) && resources?.includes(resource),
+            ),
+        )
+        .map(({ group, resource }) => (group === '' ? resource : `${resource}.${group}`))
+        .sort();
+    };
+    assert.deepEqual(without('view', 'list'), Object.keys(unseen).sort());
+    assert.deepEqual(without('edit', 'create'), Object.keys(unmade).sort());
   });
 });
 
