@@ -20,7 +20,7 @@ export interface ManagedFieldsEntry {
 }
 
 /**
- * Metadata every object carries, as the generic machinery sees it. The full declaration (numbers, list types) is
+ * Metadata of every object, as the generic machinery sees it. The full declaration (numbers, list types) is in
  * `apis/meta/v1`; both describe the same JSON.
  */
 export interface ObjectMeta {

@@ -1,9 +1,9 @@
 import type { RequestInfo, UserInfo } from './request-context.js';
 
-/** Members may do everything, whatever the modules say: nobody can be locked out by a broken policy. */
+/** Members may do everything, whatever the modules say, so a broken policy can't lock everybody out. */
 export const privilegedGroup = 'system:masters';
 
-/** What is judged (specification 5.4): who wants to do what to which resource or path. */
+/** The question to decide (specification 5.4): may this user do this to this resource or path? */
 export interface AuthorizerAttributes {
   readonly user: UserInfo;
   readonly verb: string;
@@ -17,21 +17,21 @@ export interface AuthorizerAttributes {
   readonly path: string;
 }
 
-/** `noOpinion` passes the question on to the next module; when all abstain the request is denied. */
+/** `noOpinion` passes the question to the next module; if all abstain, the request is denied. */
 export interface AuthorizationDecision {
   readonly decision: 'allow' | 'deny' | 'noOpinion';
   readonly reason: string;
 }
 
-/** One authorization module. Throws only for faults of its own, which deny the request. */
+/** One authorization module. Throws only for its own faults, which deny the request. */
 export interface Authorizer {
   authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision;
 }
 
-/** Injection token of the {@link Authorizer} that has the last word: all configured modes together. */
+/** Injection token of the final {@link Authorizer}, which combines all configured modes. */
 export const AUTHORIZER = Symbol('Authorizer');
 
-/** For processes that answer no requests: allows nothing. */
+/** For processes that take no requests: allows nothing. */
 export const closedAuthorizer: Authorizer = Object.freeze({
   authorize: () => ({ decision: 'deny', reason: 'this process answers no requests' }) as const,
 });
@@ -52,41 +52,41 @@ export function attributesOf(user: UserInfo, info: RequestInfo): AuthorizerAttri
   };
 }
 
-/** One permission on resources, as RBAC writes it (specification 2.10). */
+/** One permission on resources, in RBAC's form (specification 2.10). */
 export interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
-  /** Empty: every name. */
+  /** Empty: all names. */
   readonly resourceNames: readonly string[];
 }
 
-/** One permission on paths; a trailing `*` stands for everything behind it. */
+/** One permission on paths; a trailing `*` matches any rest. */
 export interface NonResourceRule {
   readonly verbs: readonly string[];
   readonly nonResourceURLs: readonly string[];
 }
 
-/** What a user may do in a namespace, as far as the modules can say. */
+/** The permissions of a user in a namespace, as far as the modules know them. */
 export interface RuleList {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** Some module can't enumerate its rules, or failed to. */
+  /** Set if a module can't list its rules, or failed to. */
   readonly incomplete: boolean;
-  /** Why, for people; empty when complete. */
+  /** The reason, for people; empty when complete. */
   readonly evaluationError: string;
 }
 
-/** Enumerates permissions; not every module can (a webhook answers questions only). */
+/** Lists permissions. Not every module can: a webhook only answers questions. */
 export interface RuleResolver {
-  /** Rules in force for `user` in `namespace`, cluster-wide ones included. */
+  /** The rules in force for `user` in `namespace`, including cluster-wide ones. */
   rulesFor(user: UserInfo, namespace: string): Promise<RuleList> | RuleList;
 }
 
 /** Injection token of the {@link RuleResolver} of all configured modes. */
 export const RULE_RESOLVER = Symbol('RuleResolver');
 
-/** For processes that answer no requests: knows no rules. */
+/** For processes that take no requests: knows no rules. */
 export const closedRules: RuleResolver = Object.freeze({
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: true, evaluationError: 'not available' }),
 });

@@ -13,7 +13,7 @@ export const bootstrapTokenKeys = {
   extraGroups: 'auth-extra-groups',
 } as const;
 
-/** Secrets of tokens are named with this and the token's id. */
+/** The name of a token's secret is this prefix and the token's id. */
 export const bootstrapTokenSecretPrefix = 'bootstrap-token-';
 
 const idPattern = /^[a-z0-9]{6}$/;
@@ -28,12 +28,12 @@ export function isTokenSecret(text: string): boolean {
   return secretPattern.test(text);
 }
 
-/** Whether a group may stand in `auth-extra-groups`. */
+/** Whether a group is allowed in `auth-extra-groups`. */
 export function isBootstrapGroup(text: string): boolean {
   return groupPattern.test(text);
 }
 
-/** When a token ends, in milliseconds since 1970; undefined for text that is no time. */
+/** When a token expires, in milliseconds since 1970; undefined for text that is not a time. */
 export function expirationTime(text: string): number | undefined {
   try {
     return parseTime(text);
@@ -43,31 +43,31 @@ export function expirationTime(text: string): number | undefined {
   }
 }
 
-/** A secret as far as a token needs it. `data` is in base64. */
+/** The parts of a secret that a token needs. `data` is in base64. */
 export interface TokenSecret {
   readonly metadata: { readonly name?: string; readonly deletionTimestamp?: unknown };
   readonly type?: string | undefined;
   readonly data?: Readonly<Record<string, string | null>> | undefined;
 }
 
-/** A well-formed token; it may have expired. */
+/** A well-formed token, possibly expired. */
 export interface BootstrapToken {
   readonly id: string;
   readonly secret: string;
-  /** Milliseconds since 1970; infinite for a token without an end. */
+  /** Milliseconds since 1970; infinite for a token that never expires. */
   readonly expiresAt: number;
   readonly maySign: boolean;
 }
 
-/** One value of a secret as text; undefined when it has none. */
+/** One value of a secret as text; undefined if it is missing. */
 export function secretText({ data }: TokenSecret, key: string): string | undefined {
   const value = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
   return value === undefined || value === null ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }
 
 /**
- * The token of a secret of the system namespace; undefined when it is of another type, named after another token or not
- * well formed. A token whose expiration can't be read has expired.
+ * The token in a secret of the system namespace. Undefined when the secret has another type or another token's name, or
+ * is not well formed. A token with an unreadable expiration counts as expired.
  */
 export function readBootstrapToken(secret: TokenSecret, names: VendorNames): BootstrapToken | undefined {
   if (secret.type !== names.bootstrapTokenSecretType) return undefined;
@@ -83,7 +83,10 @@ export function readBootstrapToken(secret: TokenSecret, names: VendorNames): Boo
   };
 }
 
-/** When a token secret ends; infinite without an expiration, the beginning of time for one that can't be read. */
+/**
+ * When a token secret expires: never if it has no expiration, and at the beginning of time if the expiration is
+ * unreadable.
+ */
 export function tokenExpiration(secret: TokenSecret): number {
   const text = secretText(secret, bootstrapTokenKeys.expiration) ?? '';
   return text === '' ? Number.POSITIVE_INFINITY : (expirationTime(text) ?? Number.NEGATIVE_INFINITY);

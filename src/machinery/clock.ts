@@ -1,4 +1,4 @@
-/** Source of the current time; injected so that tests decide what time it is. */
+/** Source of the current time, injected so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -12,10 +12,10 @@ export const systemClock: Clock = { now: () => Date.now() };
 let cachedSecond = -1;
 let cachedText = '';
 
-/** RFC 3339 in UTC with second precision, the form of every API timestamp. */
+/** RFC 3339 in UTC with second precision, the form of all API timestamps. */
 export function formatTime(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
-  // Most calls within a second ask for the same text.
+  // Most calls within one second need the same text.
   if (second !== cachedSecond) {
     cachedText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
     cachedSecond = second;

@@ -1,8 +1,8 @@
-/** The public ConfigMap that joining nodes begin with (specification 2.9). */
+/** The public ConfigMap that joining nodes read first (specification 2.9). */
 export const clusterInfoName = 'cluster-info';
 
-/** Its entry with address and authority of the cluster. */
+/** Its entry with the cluster's address and authority. */
 export const clusterInfoKubeconfigKey = 'kubeconfig';
 
-/** Its entries with signatures over that one are named with this and the id of the token. */
+/** Its entries with signatures over that one have this prefix, followed by the token's id. */
 export const clusterInfoSignaturePrefix = 'jws-kubeconfig-';

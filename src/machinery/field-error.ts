@@ -13,7 +13,7 @@ export type FieldErrorType =
   | 'InternalError'
   | 'FieldValueTypeInvalid';
 
-/** One broken rule about one field. `message` is the text behind `<field>: `. */
+/** One violated rule on one field. `message` is the text after `<field>: `. */
 export interface FieldError {
   readonly type: FieldErrorType;
   readonly field: string;
@@ -21,8 +21,8 @@ export interface FieldError {
 }
 
 /**
- * Where in an object a rule was broken: `spec.containers[0].name`, `metadata.labels[a/b]`. Immutable; children are new
- * paths. Text is built only when an error is reported, so walking a valid object costs no strings.
+ * The place in an object where a rule was violated: `spec.containers[0].name`, `metadata.labels[a/b]`. Immutable;
+ * children are new paths. Text is built only when an error is reported, so walking a valid object creates no strings.
  */
 export class FieldPath {
   private constructor(
@@ -60,10 +60,10 @@ export class FieldPath {
 /** The root of an object, printed as the reference prints a missing path. */
 export const rootPath = FieldPath.of('[]');
 
-/** Characters that are shown of one message: a value may be as long as a body. */
+/** The most characters of a message: a value may be as long as a body. */
 const maxMessageLength = 4096;
 
-/** More broken rules than anybody wants to read: thrown by the one after the last that is collected. */
+/** Thrown by the first error beyond the limit: nobody wants to read more. */
 class TooManyErrors extends Error {}
 
 interface Collection {
@@ -74,8 +74,8 @@ interface Collection {
 let collection: Collection | undefined;
 
 /**
- * The broken rules that `check` reports, or the first `limit` that it came upon and that there are more: a check ends
- * there, whatever size its object has. Nothing in `check` may wait.
+ * The errors that `check` reports. Beyond `limit` the check is stopped, whatever the size of its object, and the result
+ * says that there are more. `check` must be synchronous.
  */
 export function collectErrors(
   limit: number,
@@ -104,17 +104,17 @@ function make(type: FieldErrorType, path: FieldPath, message: string): FieldErro
   return error;
 }
 
-/** A value that must be there is missing. */
+/** A mandatory value is missing. */
 export function required(path: FieldPath, detail = ''): FieldError {
   return make('FieldValueRequired', path, withDetail('Required value', detail));
 }
 
-/** A value breaks a rule; the value is shown. */
+/** A value violates a rule; the message shows the value. */
 export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return make('FieldValueInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
 }
 
-/** A value is none of the allowed ones. */
+/** A value is not among the allowed ones. */
 export function notSupported(path: FieldPath, value: unknown, allowed: readonly string[]): FieldError {
   const list = allowed.map((v) => JSON.stringify(v)).join(', ');
   const detail = allowed.length === 0 ? '' : `supported values: ${list}`;
@@ -126,12 +126,12 @@ export function duplicate(path: FieldPath, value: unknown): FieldError {
   return make('FieldValueDuplicate', path, `Duplicate value: ${formatGoValue(value)}`);
 }
 
-/** The field may not be set, or not be changed, in this situation. */
+/** The field must not be set, or must not be changed, in this situation. */
 export function forbidden(path: FieldPath, detail: string): FieldError {
   return make('FieldValueForbidden', path, withDetail('Forbidden', detail));
 }
 
-/** A referenced thing does not exist. */
+/** A referenced object does not exist. */
 export function notFound(path: FieldPath, value: unknown): FieldError {
   return make('FieldValueNotFound', path, `Not found: ${formatGoValue(value)}`);
 }
@@ -146,7 +146,7 @@ export function tooMany(path: FieldPath, actual: number, max: number): FieldErro
   return make('FieldValueTooMany', path, `Too many: ${actual}: must have at most ${max} items`);
 }
 
-/** A rule could not be checked because of a fault on our side. */
+/** A rule could not be checked because of a fault of our own. */
 export function internal(path: FieldPath, detail: string): FieldError {
   return make('InternalError', path, withDetail('Internal error', detail));
 }

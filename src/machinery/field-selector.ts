@@ -7,11 +7,11 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** A conjunction over the fields a kind allows to select by. */
+/** A conjunction over the selectable fields of a kind. */
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
   matches(fields: Readonly<Record<string, string>>): boolean;
-  /** The value the field is required to equal, if there is such a requirement. */
+  /** The value that the field must equal, if the selector requires one. */
   requiresExact(field: string): string | undefined;
 }
 

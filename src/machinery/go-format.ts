@@ -1,6 +1,6 @@
 /**
- * Shows a value in an error message the way existing clients know it: strings quoted, numbers and booleans bare, absent
- * as `null`, string lists as `[]string{"a"}`, anything else as compact JSON.
+ * Formats a value for an error message as existing clients expect: strings quoted, numbers and booleans bare, an absent
+ * value as `null`, string lists as `[]string{"a"}`, other values as compact JSON.
  */
 export function formatGoValue(value: unknown): string {
   if (typeof value === 'string')
@@ -14,6 +14,6 @@ export function formatGoValue(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** More characters of a text, or elements of a list, are cut off: messages show that much at most. */
+/** The most characters of a text, and elements of a list, that a message shows. */
 const shownLength = 8192;
 const shownElements = 1000;

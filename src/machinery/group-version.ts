@@ -22,7 +22,7 @@ export interface GroupKind {
   readonly kind: string;
 }
 
-/** `v1` for the core group, `<group>/<version>` otherwise: what `apiVersion` holds. */
+/** The value of `apiVersion`: `v1` for the core group, otherwise `<group>/<version>`. */
 export function formatApiVersion(gv: { readonly group: string; readonly version: string }): string {
   return gv.group === '' ? gv.version : `${gv.group}/${gv.version}`;
 }
@@ -35,7 +35,7 @@ export function parseApiVersion(apiVersion: string): { group: string; version: s
   return { group: parts[0] as string, version: parts[1] as string };
 }
 
-/** `pods`, or `deployments.apps` for a named group: how messages and storage keys spell a resource. */
+/** `pods`, or `deployments.apps` for a named group: the form in messages and storage keys. */
 export function formatGroupResource(gr: GroupResource): string {
   return gr.group === '' ? gr.resource : `${gr.resource}.${gr.group}`;
 }

@@ -1,7 +1,7 @@
 import { privilegedGroup } from './authorizer.js';
 import type { RequestContext, RequestInfo, UserInfo } from './request-context.js';
 
-/** What no client asked for: neither a path nor a verb. */
+/** The request info of work that no client requested: neither a path nor a verb. */
 const noRequest: RequestInfo = Object.freeze({
   isResourceRequest: false,
   path: '',
@@ -19,7 +19,7 @@ const noRequest: RequestInfo = Object.freeze({
 const server: UserInfo = Object.freeze({ name: 'system:apiserver', uid: '', groups: [privilegedGroup], extra: {} });
 const never = new AbortController().signal;
 
-/** The context of work that the program does on its own. `now` in milliseconds since the epoch. */
+/** The context of work that the program does on its own. `now` is in milliseconds since the epoch. */
 export function internalContext(
   user: UserInfo,
   now: number,
@@ -39,7 +39,7 @@ export function internalContext(
   };
 }
 
-/** The context of what the server itself has to write, whatever the authorization is. */
+/** The context for writes by the server itself, whatever the authorization. */
 export function serverContext(now: number, signal?: AbortSignal, requestInfo?: RequestInfo): RequestContext {
   return internalContext(server, now, signal, '', requestInfo);
 }

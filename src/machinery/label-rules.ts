@@ -2,10 +2,10 @@ import { type FieldError, type FieldPath, invalid, tooLong } from './field-error
 import { isQualifiedName, isValidLabelValue } from './names.js';
 
 const maxAnnotationBytes = 256 * 1024;
-/** Labels are looked at by every selector: far above what they are used for. */
+/** Every selector reads labels; this limit is far above normal use. */
 const maxLabelBytes = 256 * 1024;
 
-/** Broken rules of a label map: qualified keys, valid values, 256 KiB in all. */
+/** Violated rules of a label map: qualified keys, valid values, 256 KiB in total. */
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   if (labels === undefined) return errors;
@@ -19,7 +19,7 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
   return errors;
 }
 
-/** Broken rules of annotations: qualified keys, 256 KiB in all. */
+/** Violated rules of annotations: qualified keys, 256 KiB in total. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
   path: FieldPath,
@@ -28,7 +28,7 @@ export function validateAnnotations(
   if (annotations === undefined) return errors;
   const keys = Object.keys(annotations);
   const isLong = isTooLong(keys, annotations, maxAnnotationBytes);
-  // What is too long in all may have very many keys: nobody reads what is wrong with each.
+  // An oversized map may have very many keys; nobody would read the errors of each one.
   if (!isLong || keys.length <= maxCheckedKeys) {
     for (const key of keys) for (const m of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, m));
   }
@@ -38,7 +38,7 @@ export function validateAnnotations(
 
 const maxCheckedKeys = 100;
 
-/** Whether keys and values have more bytes together; ends where it is known. */
+/** Whether keys and values together exceed the limit; stops as soon as that is known. */
 function isTooLong(keys: readonly string[], map: Readonly<Record<string, string>>, limit: number): boolean {
   let total = 0;
   for (const key of keys) {
@@ -48,7 +48,7 @@ function isTooLong(keys: readonly string[], map: Readonly<Record<string, string>
   return false;
 }
 
-/** Broken rules of one label key. */
+/** Violated rules of one label key. */
 export function validateLabelName(key: string, path: FieldPath): FieldError[] {
   return isQualifiedName(key).map((m) => invalid(path, key, m));
 }

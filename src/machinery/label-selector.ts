@@ -12,13 +12,13 @@ export interface LabelRequirement {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A conjunction of requirements; without any it matches everything. */
+/** A conjunction of requirements; an empty one matches everything. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
   matches(labels: Labels | undefined): boolean;
 }
 
-/** A selector text or a requirement that cannot be understood; the message is for the client. */
+/** An invalid selector or requirement. The message is for the client. */
 export class SelectorError extends Error {}
 
 class ParsedLabelSelector implements LabelSelector {
@@ -33,7 +33,7 @@ class ParsedLabelSelector implements LabelSelector {
 export const everything: LabelSelector = new ParsedLabelSelector([]);
 export const nothing: LabelSelector = { requirements: [], matches: () => false };
 
-/** Builds a selector from requirements that were checked before. */
+/** Builds a selector from already checked requirements. */
 export function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   return requirements.length === 0 ? everything : new ParsedLabelSelector(requirements);
 }
@@ -205,7 +205,7 @@ function checkKey(key: string): void {
   }
 }
 
-/** Checks and builds one requirement; throws {@link SelectorError} for a bad key, operator use or value. */
+/** Checks and builds one requirement; throws {@link SelectorError} for a bad key, operator or value. */
 function newRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   checkKey(key);
   if (operator === '>' || operator === '<') {
@@ -230,7 +230,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   return selectorOf(new Parser(text).parse());
 }
 
-/** The object form (`matchLabels`, `matchExpressions`). Null selects nothing, an empty one everything. */
+/** The object form (`matchLabels`, `matchExpressions`). Null selects nothing, an empty selector everything. */
 export interface LabelSelectorObject {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
@@ -260,7 +260,7 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | undefine
   return selectorOf(requirements);
 }
 
-/** The text form of the object form's `matchLabels`, sorted by key (scale's `status.selector`). */
+/** The text form of an object selector, sorted by key (the scale subresource's `status.selector`). */
 export function formatLabelSelector(selector: LabelSelectorObject | undefined): string {
   if (selector === undefined) return '';
   const parts = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` }));

@@ -1,6 +1,6 @@
 /**
- * Rules for names, labels and annotation keys (RFC 1123, RFC 1035). Each function returns the list of broken rules as
- * texts; an empty list means valid. The texts are part of what clients see.
+ * Rules for names, labels and annotation keys (RFC 1123, RFC 1035). Each function returns the messages of violated
+ * rules; an empty list means valid. Clients see these messages.
  */
 
 const dns1123LabelFormat = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -16,7 +16,7 @@ const configKeyRegExp = /^[-._a-zA-Z0-9]+$/;
 const envVarNameRegExp = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
 const portNameRegExp = /^[-a-z0-9]+$/;
 
-/** No name is longer: whether a text beyond it has the right characters is not looked at, its length is wrong. */
+/** Longer text is refused for its length alone; its characters are not checked. */
 const longestTested = 4096;
 
 function breaks(format: RegExp, value: string): boolean {
@@ -37,7 +37,7 @@ function regexMessage(rule: string, format: string, ...examples: readonly string
     : `${rule} (e.g. ${list}regex used for validation is '${format}')`;
 }
 
-/** RFC 1123 label: most names of things that become part of a DNS name. */
+/** RFC 1123 label, for names that become part of a DNS name. */
 export function isDns1123Label(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxLabelLength) errors.push(maxLength(maxLabelLength));

@@ -4,8 +4,8 @@ const userPrefix = 'system:node:';
 const nodesGroup = 'system:nodes';
 
 /**
- * The node that a user is the agent of (specification 5.5, NodeRestriction): its user is `system:node:<name>` and it is
- * in the group `system:nodes`. Undefined for everybody else; empty for an agent that doesn't say of which node it is.
+ * The node whose agent a user is (specification 5.5, NodeRestriction): the user is `system:node:<name>` in the group
+ * `system:nodes`. Undefined for other users; empty for an agent that doesn't name its node.
  */
 export function nodeNameOf({ name, groups }: UserInfo): string | undefined {
   return name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined;

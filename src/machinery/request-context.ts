@@ -1,4 +1,4 @@
-/** Who sent a request, as an authenticator found out (specification 5.1). */
+/** The sender of a request, as identified by an authenticator (specification 5.1). */
 export interface UserInfo {
   readonly name: string;
   readonly uid: string;
@@ -19,7 +19,7 @@ export type Verb =
   | 'proxy'
   | (string & {});
 
-/** What a path and method ask for (specification 4.1), parsed once and never changed. */
+/** What a path and method ask for (specification 4.1). Parsed once and never changed. */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
   readonly path: string;
@@ -31,44 +31,44 @@ export interface RequestInfo {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
-  /** Path segments behind the group version (and namespace). */
+  /** Path segments after the group version (and namespace). */
   readonly parts: readonly string[];
 }
 
 /**
- * State of one request, made when it arrives and passed as the first argument down to the registry. Nothing in it is
- * shared between requests.
+ * The state of one request, created on arrival and passed as the first argument down to the registry. Requests share
+ * none of it.
  */
 export interface RequestContext {
   readonly requestInfo: RequestInfo;
   readonly query: URLSearchParams;
   readonly userAgent: string;
-  /** Milliseconds since the epoch when the request arrived. */
+  /** Arrival time of the request, in milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** Aborted when the client goes away or the request times out. */
+  /** Aborted when the client leaves or the request times out. */
   readonly signal: AbortSignal;
-  /** Set by the authentication guard; before that the request has no user. */
+  /** Set by the authentication guard; unset before. */
   user: UserInfo | undefined;
-  /** Who sent the request, when that is somebody else than `user`: set when it goes on as an impersonated user. */
+  /** The sender of the request, if it continues as another user by impersonation. */
   impersonator?: UserInfo | undefined;
-  /** Set while the request may still be given up here and be done by another thread: see `large/large-work.ts`. */
+  /** Set while the request can still move to another thread: see `large/large-work.ts`. */
   canLeave?: boolean;
-  /** Each character of the answer takes time to write, and not only each value: it is YAML. */
+  /** Each character of the answer takes time to write, not only each value, because it is YAML. */
   isCostly?: boolean;
-  /** Texts for `Warning` headers, in order, without duplicates. */
+  /** Texts of `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Annotations for the audit trail. */
   readonly auditAnnotations: Map<string, string>;
 }
 
-/** How many characters all warnings of an answer may have: clients refuse headers that are too long. */
+/** The most characters of all warnings in an answer: clients refuse long headers. */
 const maxWarningsLength = 4096;
-/** What is shown of a warning that would not fit whole. */
+/** The length to which a warning is cut if it does not fit. */
 const cutWarningLength = 256;
 
 /**
- * Adds a warning for the client unless it is there already. One that does not fit behind the others is cut, or left out
- * when even its beginning has no room.
+ * Adds a warning for the client unless it exists already. A warning that no longer fits is cut, or omitted if even its
+ * beginning does not fit.
  */
 export function addWarning({ warnings }: Pick<RequestContext, 'warnings'>, text: string): void {
   if (warnings.includes(text)) return;

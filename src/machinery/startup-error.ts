@@ -1,4 +1,4 @@
-/** A reason not to start that the user can act on: its message is one clear line, shown without a stack. */
+/** A startup failure that the user can fix. Its message is one clear line, shown without a stack. */
 export class StartupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -6,13 +6,13 @@ export class StartupError extends Error {
   }
 }
 
-/** The text of whatever was thrown. Connection attempts to several addresses carry theirs inside. */
+/** The message of any thrown value. Failed connection attempts to several addresses contain several messages. */
 export function errorText(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(errorText).join('; ');
   return error instanceof Error ? error.message || error.name : String(error);
 }
 
-/** The `code` of a system error such as `ENOENT`, else undefined. */
+/** The `code` of a system error such as `ENOENT`, otherwise undefined. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : undefined;

@@ -1,7 +1,7 @@
 import type { FieldError } from './field-error.js';
 import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResource } from './group-version.js';
 
-/** One cause inside a Status: a field and what is wrong with it, or a machine-readable sub-reason. */
+/** One cause in a Status: a field and its problem, or a machine-readable sub-reason. */
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
@@ -29,7 +29,7 @@ export interface Status {
   readonly code?: number;
 }
 
-/** Reasons of failures with their HTTP code. The order and spelling are part of the API. */
+/** Reasons of failures and their HTTP codes. Order and spelling are part of the API. */
 const statusReasons = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -60,7 +60,7 @@ interface StatusErrorOptions {
   readonly continueToken?: string;
 }
 
-/** An error that is answered as it is: it knows its Status. The filter turns anything else into an InternalError. */
+/** An error with its own Status, which is the answer. The filter turns all other errors into an InternalError. */
 export class StatusError extends Error {
   readonly reason: StatusReason | '';
   readonly code: number;
@@ -109,7 +109,7 @@ export function alreadyExistsError(gr: GroupResource, name: string, prefix = '')
   return new StatusError('AlreadyExists', message, { details: resourceDetails(gr, name) });
 }
 
-/** The name generator drew a taken name too often; the client may try again. */
+/** The name generator produced existing names too often; the client may try again. */
 export function generateNameConflictError(gr: GroupResource, name: string): StatusError {
   const message = `${formatGroupResource(gr)} "${name}" already exists, the server was not able to generate a unique name for the object`;
   return new StatusError('AlreadyExists', message, { details: resourceDetails(gr, name, { retryAfterSeconds: 1 }) });
@@ -120,7 +120,7 @@ export function conflictError(gr: GroupResource, name: string, detail: string): 
   return new StatusError('Conflict', message, { details: resourceDetails(gr, name) });
 }
 
-/** The text of a lost optimistic-concurrency race; clients match on it. */
+/** The message for a lost optimistic-concurrency race; clients match on it. */
 export const modifiedMessage =
   'the object has been modified; please apply your changes to the latest version and try again';
 
@@ -131,12 +131,12 @@ export function forbiddenError(gr: GroupResource, name: string, detail: string, 
   return new StatusError('Forbidden', message, { details: resourceDetails(gr, name, causes ? { causes } : {}) });
 }
 
-/** An answer must stay readable, and much smaller than the object that it is about may be. */
+/** An answer must stay readable; without a limit it could be much larger than its object. */
 const maxCauses = 1000;
 
 /**
- * 422 with a cause per broken rule, in the order the rules reported them, equal ones once in the message. Beyond a
- * thousand of them only their number is told; with `hasMore`, that there are more.
+ * A 422 with one cause per violated rule, in the order of reporting; equal messages are shown once. Beyond a thousand
+ * causes, the message only says how many more there are; with `hasMore`, only that there are more.
  */
 export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[], hasMore = false): StatusError {
   const shown = errors.slice(0, maxCauses);
@@ -155,8 +155,8 @@ export function invalidError(gk: GroupKind, name: string, errors: readonly Field
 }
 
 /**
- * An update that has to name the version it is made from does not. Clients know this text: it names the resource, and
- * a version of no object in the way of other servers.
+ * An update lacks the version that it is based on, although its kind requires one. Clients know this message: it names
+ * the resource, and shows the missing version as 0x0, as other servers do.
  */
 export function missingVersionError({ group, resource }: GroupResource, name: string): StatusError {
   const message = 'Invalid value: 0x0: must be specified for an update';
@@ -176,7 +176,7 @@ export function internalError(cause: unknown): StatusError {
   });
 }
 
-/** The path exists for nobody: no route, or a resource or version that is not served. */
+/** No route exists for the path, or its resource or version is not served. */
 export function unknownPathError(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 }
@@ -205,12 +205,12 @@ export function requestTooLargeError(limitBytes: number): StatusError {
   return new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
 }
 
-/** 431: the head of the request is too long; there is no reason for it in the API. */
+/** 431: the request head is too long; the API has no reason for this. */
 export function headersTooLargeError(): StatusError {
   return new StatusError('', 'the header fields of the request are too large', { code: 431 });
 }
 
-/** 408: the head of the request took too long to arrive. */
+/** 408: the request head took too long to arrive. */
 export function requestHeadTimeoutError(): StatusError {
   return new StatusError('', 'the request did not arrive in time', { code: 408 });
 }
@@ -225,7 +225,7 @@ export function tooManyRequestsError(retryAfterSeconds: number): StatusError {
   });
 }
 
-/** 503: nothing was done; `retryAfterSeconds` is also sent as a header. */
+/** 503: nothing was done. `retryAfterSeconds` is also sent as a header. */
 export function serviceUnavailableError(message: string, retryAfterSeconds = 1, cause?: unknown): StatusError {
   return new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds }, cause });
 }
@@ -238,7 +238,7 @@ export function timeoutError(message: string, retryAfterSeconds = 0, cause?: unk
   });
 }
 
-/** 504 for a version that is not there yet (specification 4.4). */
+/** 504 for a version that does not exist yet (specification 4.4). */
 export function tooLargeResourceVersionError(asked: bigint, current: bigint): StatusError {
   return new StatusError('Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     details: {
@@ -248,7 +248,7 @@ export function tooLargeResourceVersionError(asked: bigint, current: bigint): St
   });
 }
 
-/** 410: the version lies below the history. */
+/** 410: the version is older than the history. */
 export function expiredError(message: string, continueToken?: string): StatusError {
   return new StatusError('Expired', message, continueToken === undefined ? {} : { continueToken });
 }

@@ -1,32 +1,32 @@
 import type { UserInfo } from './request-context.js';
 
-/** Whom a bearer token stands for. `audiences`: those of the asked ones that the token is good for. */
+/** The user of a bearer token. `audiences` are the requested audiences that the token is valid for. */
 export type TokenReviewResult =
   | { readonly authenticated: true; readonly user: UserInfo; readonly audiences: readonly string[] }
   | { readonly authenticated: false; readonly error: string };
 
-/** Answers what a bearer token is worth, by all configured methods for tokens. */
+/** Checks bearer tokens with all configured token methods. */
 export interface TokenReviewer {
-  /** `audiences`: accepted ones; empty: those of this server. Never throws for bad tokens. */
+  /** `audiences` are the accepted ones; if empty, those of this server. Never throws for bad tokens. */
   review(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenReviewResult>;
 }
 
 /** Injection token of the {@link TokenReviewer}. */
 export const TOKEN_REVIEWER = Symbol('TokenReviewer');
 
-/** For processes that answer no requests: knows nobody. */
+/** For processes that take no requests: accepts no token. */
 export const closedTokens: TokenReviewer = Object.freeze({
   review: async () => ({ authenticated: false, error: 'not available' }) as const,
 });
 
-/** The object a service account token dies with. */
+/** The object that a service account token is bound to: the token dies with it. */
 export interface BoundObject {
   readonly kind: 'Pod' | 'Secret' | 'Node';
   readonly name: string;
   readonly uid: string;
 }
 
-/** What a token for a service account is to say. */
+/** The content of a requested service account token. */
 export interface ServiceAccountTokenRequest {
   readonly namespace: string;
   readonly name: string;
@@ -35,17 +35,17 @@ export interface ServiceAccountTokenRequest {
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
   readonly bound?: BoundObject | undefined;
-  /** Node of the bound pod, when it has one. */
+  /** The node of the bound pod, if it has one. */
   readonly node?: { readonly name: string; readonly uid: string } | undefined;
 }
 
 /** Signs tokens for service accounts. */
 export interface ServiceAccountTokenIssuer {
   readonly audiences: readonly string[];
-  /** Requests for a longer time get this one; undefined: no limit. */
+  /** Longer requested lifetimes are shortened to this; undefined: no limit. */
   readonly maxExpirationSeconds?: number | undefined;
   issue(request: ServiceAccountTokenRequest): Promise<{ readonly token: string; readonly expiresAt: Date }>;
 }
 
-/** Injection token of the {@link ServiceAccountTokenIssuer}; undefined where this process has no key to sign with. */
+/** Injection token of the {@link ServiceAccountTokenIssuer}; undefined if this process has no signing key. */
 export const TOKEN_ISSUER = Symbol('ServiceAccountTokenIssuer');

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Work in small steps: whoever runs it may stop after each of them to let others have their turn. */
+/** Work in small steps. Its runner may pause after each step to let other work have its turn. */
 export type Steps<T = void> = Generator<undefined, T, undefined>;
 
-/** The event loop is held for about so long before others get their turn, in milliseconds. */
+/** How long the event loop is blocked before other work gets its turn, in milliseconds (approximately). */
 const turnMs = 5;
-/** A step of a long loop is as many of its rounds. */
+/** The number of loop rounds in one step. */
 const roundsOfStep = 256;
 
-/** Does all steps now. */
+/** Runs all steps at once. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -16,7 +16,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does the steps in turns with everything else. */
+/** Runs the steps in turns with other work. */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   for (let began = performance.now(); ; ) {
     const { done, value } = steps.next();
@@ -27,7 +27,7 @@ export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** Calls `visit` for every value; many are many steps. */
+/** Calls `visit` for every value, in several steps if there are many. */
 export function* eachInSteps<T>(values: Iterable<T>, visit: (value: T) => void): Steps {
   let rounds = 0;
   for (const value of values) {
@@ -36,7 +36,7 @@ export function* eachInSteps<T>(values: Iterable<T>, visit: (value: T) => void):
   }
 }
 
-/** A set of the values; many are many steps. */
+/** A set of the values, built in several steps if there are many. */
 export function* setInSteps<T>(values: readonly T[]): Steps<Set<T>> {
   if (values.length <= roundsOfStep) return new Set(values);
   const set = new Set<T>();

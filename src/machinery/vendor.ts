@@ -1,6 +1,4 @@
-/**
- * Every spelling that depends on the vendor (`docs/specification.md`, Notation). No other file spells one.
- */
+/** All spellings that depend on the vendor (`docs/specification.md`, Notation). No other file contains one. */
 export interface VendorNames {
   /** Suffix of the group names that carry one, e.g. `networking.<suffix>`. */
   readonly suffix: string;
@@ -8,7 +6,7 @@ export interface VendorNames {
   readonly publicNamespace: string;
   readonly nodeLeaseNamespace: string;
   readonly protobufMediaType: string;
-  /** Every spelling of it that is understood: the one that messages name first, always with upstream's. */
+  /** All accepted spellings, starting with the one for messages; upstream's is always included. */
   readonly protobufMediaTypes: readonly string[];
   /** Prefix of built-in signer names, without the slash. */
   readonly signerPrefix: string;
@@ -19,23 +17,23 @@ export interface VendorNames {
   readonly serviceAccountMountPath: string;
   /** ConfigMap of every namespace with the authorities of the API's certificate. */
   readonly rootAuthorityMap: string;
-  /** Issuer of service account tokens, and so their audience, unless options name another one. */
+  /** Default issuer of service account tokens, which is also their audience. */
   readonly defaultTokenIssuer: string;
-  /** Claim of a service account token that says which account it is for and what it is bound to. */
+  /** Claim of a service account token that names its account and bound objects. */
   readonly tokenClaim: string;
   /** Issuer of the tokens kept in secrets; their claims start with `<tokenClaim>/serviceaccount/`. */
   readonly secretTokenIssuer: string;
-  /** Prefix of the extra fields of a user that tell about the credential, e.g. `<prefix>/pod-name`. */
+  /** Prefix of a user's extra fields that describe the credential, e.g. `<prefix>/pod-name`. */
   readonly credentialPrefix: string;
-  /** Secret types of the core group that have required keys: prefix of `dockercfg`, `basic-auth`, `tls`, ... */
+  /** Prefix of the core group's secret types with required keys: `dockercfg`, `basic-auth`, `tls`, ... */
   readonly secretTypePrefix: string;
   /** Prefix of well-known labels and annotations, e.g. `<prefix>/metadata.name`. */
   readonly labelPrefix: string;
-  /** Annotation in which the command-line client records what it applied last. */
+  /** Annotation in which the command-line client records the last applied configuration. */
   readonly lastAppliedAnnotation: string;
-  /** The finalizer every namespace starts with. */
+  /** The initial finalizer of every namespace. */
   readonly namespaceFinalizer: string;
-  /** The agent of a node in messages, in one word and in prose. */
+  /** The term for node agents in messages: as one word, and in prose. */
   readonly nodeAgent: { readonly word: string; readonly prose: string };
   /** Node agent's name in signer names: `<signerPrefix>/<nodeClientSigner>`. */
   readonly apiserverClientSigner: string;
@@ -52,11 +50,12 @@ export type Compatibility = '' | 'kubernetes';
 /** The name of the API's own Service inside a cluster, which is the same for every vendor. */
 const defaultTokenIssuer = 'https://kubernetes.default.svc';
 
-/** Clients ask for it whatever the server's vendor is. */
+/** Clients request this type whatever the server's vendor. */
 const upstreamProtobuf = 'application/vnd.kubernetes.protobuf';
 
 /**
- * The names for a `--vendor` suffix; `kubernetes` compatibility swaps in the upstream spellings, whatever the suffix.
+ * The names for a `--vendor` suffix. With `kubernetes` compatibility, they use the upstream spellings, whatever the
+ * suffix.
  */
 export function vendorNames(vendor: string, compatibility: Compatibility = ''): VendorNames {
   if (compatibility === 'kubernetes') {
@@ -89,7 +88,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       legacyUnknownSigner: 'kubernetes.io/legacy-unknown',
     });
   }
-  // kubectl itself writes these keys and types for the default suffix, so they keep the spelling it uses.
+  // kubectl itself writes these keys and types, so the default suffix keeps its spelling.
   const clientPrefix = vendor === 'k8s.io' ? 'kubernetes.io' : vendor;
   const protobufMediaType = `application/vnd.${vendor}.protobuf`;
   return Object.freeze({

@@ -5,8 +5,8 @@ import { formatElement } from './path-element.js';
 import type { KeyedView, LeafForm, StructView, TypeView } from './type-view.js';
 
 /**
- * What keeps an object from being applied, one text per fault beginning with its path: values of the wrong form, fields
- * that are not declared (unless allowed), list elements without keys or there twice. Null is always fine.
+ * The reasons why an object can't be applied, each starting with its path: values of the wrong form, undeclared fields
+ * (unless allowed), and list elements without keys or with duplicate ones. Null is always allowed.
  */
 export function formFaults(view: StructView, object: JsonObject, allowUndeclared: boolean): string[] {
   const faults: string[] = [];
@@ -15,7 +15,7 @@ export function formFaults(view: StructView, object: JsonObject, allowUndeclared
   return faults;
 }
 
-/** More of them help nobody. */
+/** More faults than this help nobody. */
 const maxFaults = 1000;
 
 interface CheckRun {
@@ -83,7 +83,7 @@ function keyFault(view: KeyedView, item: unknown): string | undefined {
   return undefined;
 }
 
-/** What was expected, where the value is something else. */
+/** The expected form, if the value has another. */
 function leafFault(expected: LeafForm, value: unknown): string | undefined {
   switch (expected) {
     case 'string':

@@ -4,36 +4,36 @@ import { Duplicates, elementOf, indexElements, sameElement } from './list-elemen
 import { fieldElement, type PathElement, self } from './path-element.js';
 import type { KeyedView, StructView, TypeView } from './type-view.js';
 
-/** What differs between two objects. */
+/** The differences between two objects. */
 export interface Comparison {
-  /** Paths that are new or have another value. New structs, maps and list elements are themselves members. */
+  /** Paths that are new or changed. New structs, maps and list elements are members themselves. */
   readonly changed: FieldSet;
-  /** Paths that are gone, with everything below them. */
+  /** Removed paths, including everything below them. */
   readonly removed: FieldSet;
 }
 
 type Children = Record<PathElement, FieldSet>;
 type ListView = KeyedView | { readonly kind: 'set' };
-/** The views that are compared member by member. */
+/** The views whose values are compared member by member. */
 type ObjectView = StructView | { readonly kind: 'map'; readonly value: TypeView } | { readonly kind: 'any' };
 
 const anyView: TypeView = { kind: 'any' };
 const noMembers: JsonObject = {};
 
-/** Compares two objects of the view's type. Equal parts cost a visit and no memory. */
+/** Compares two objects of the view's type. Equal parts cost a visit but no memory. */
 export function compareObjects(view: StructView, before: JsonObject, after: JsonObject): Comparison {
   const walk = new ComparisonWalk();
   walk.objects(view, before, after);
   return { changed: walk.changed ?? emptySet, removed: walk.removed ?? emptySet };
 }
 
-/** The view of a member of an object; undeclared fields are taken as they come. */
+/** The view of a member of an object; undeclared fields have the view `any`. */
 export function memberView(view: ObjectView, name: string): TypeView {
   if (view.kind === 'struct') return view.fields.get(name) ?? anyView;
   return view.kind === 'map' ? view.value : anyView;
 }
 
-/** Each method leaves its result in `changed` and `removed`: a node relative to the place compared, or undefined. */
+/** Each method leaves its result in `changed` and `removed`: a node relative to the compared place, or undefined. */
 class ComparisonWalk {
   changed: FieldSet | undefined = undefined;
   removed: FieldSet | undefined = undefined;
@@ -56,7 +56,7 @@ class ComparisonWalk {
     }
   }
 
-  /** Values of different forms: everything of the old one goes, everything of the new one comes. */
+  /** The values have different forms: removes everything of the old one and adds everything of the new one. */
   private replaced(view: TypeView, before: unknown, after: unknown): void {
     if (deepEqual(before, after)) return;
     const old = wholeSet(view, before);
@@ -107,7 +107,7 @@ class ComparisonWalk {
     if (!aligned || !this.alignedLists(view, before, after)) this.indexedLists(view, before, after);
   }
 
-  /** Lists with the same elements in the same places; false for one that has an element twice. */
+  /** Compares lists with the same elements in the same places; false for a list with duplicate elements. */
   private alignedLists(view: ListView, before: readonly unknown[], after: readonly unknown[]): boolean {
     if (view.kind === 'set') return true;
     let changed: Children | undefined;
@@ -156,7 +156,7 @@ class ComparisonWalk {
   }
 }
 
-/** Adds the members that are there no more. */
+/** Adds the members that no longer exist. */
 function addGone(
   view: ObjectView,
   before: JsonObject,
@@ -189,7 +189,7 @@ function itemSet(view: ListView, item: unknown): FieldSet {
   return view.kind === 'set' || item instanceof Duplicates ? leaf : wholeSet(view.element, item);
 }
 
-/** A value and everything below it, the structs, maps and elements included. A node, not a root. */
+/** A value with everything below it, including structs, maps and elements. A node, not a root. */
 function wholeSet(view: TypeView, value: unknown): FieldSet {
   if (view.kind === 'keyed' || view.kind === 'set') {
     if (!Array.isArray(value) || value.length === 0) return leaf;

@@ -1,10 +1,10 @@
 import { formatElement, normalizeElement, type PathElement, self, sortElements } from './path-element.js';
 
 /**
- * A set of field paths, in the very form FieldsV1 has in `metadata.managedFields`, so that stored sets are used without
- * parsing. A tree of path elements: a node without children is a member of the set, a node with children is one when it
- * has a child `.`. The root is never a member: `{}` is the empty set. Sets are never changed; operations share what stays
- * the same and return their first argument itself when nothing changes.
+ * A set of field paths, in exactly the form of FieldsV1 in `metadata.managedFields`, so stored sets need no parsing. It
+ * is a tree of path elements: a node without children is a member of the set, and a node with children is a member if
+ * it has a child `.`. The root is never a member: `{}` is the empty set. Sets are immutable; operations share unchanged
+ * parts and return their first argument when nothing changes.
  */
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
@@ -13,7 +13,7 @@ export interface FieldSet {
 type MutableSet = Record<PathElement, FieldSet>;
 
 export const emptySet: FieldSet = Object.freeze({});
-/** A node that is a member and has no children. */
+/** A member node without children. */
 export const leaf: FieldSet = emptySet;
 
 export function isEmptySet(set: FieldSet): boolean {
@@ -26,7 +26,7 @@ export function isMember(node: FieldSet): boolean {
   return self in node || isEmptySet(node);
 }
 
-/** The node as a member, with its children. */
+/** The same node as a member, with its children. */
 export function asMember(node: FieldSet | undefined): FieldSet {
   if (node === undefined) return leaf;
   return isMember(node) ? node : { [self]: leaf, ...node };
@@ -41,7 +41,7 @@ export function makeNode(children: Readonly<Record<PathElement, FieldSet>>): Fie
   return node;
 }
 
-/** All members of both. */
+/** The members of either set. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a)) return b;
   return isEmptySet(b) ? a : unionNodes(a, b);
@@ -49,7 +49,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
 
 function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
-  // A node without children is a member; it has to say so explicitly once it gets children.
+  // A node without children is a member; it must say so explicitly once it gets children.
   if (isEmptySet(b)) return asMember(a);
   if (isEmptySet(a)) return asMember(b);
   let result: MutableSet | undefined;
@@ -66,7 +66,7 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   return grown ? makeNode(result) : result;
 }
 
-/** What a member of the subtracted set takes away below itself: nothing, everything, or everything if it is a leaf. */
+/** What a subtracted member removes below itself: nothing, everything, or everything if it is a leaf. */
 type Reach = 'none' | 'all' | 'leaves';
 
 /** The members of `a` that are not members of `b`. */
@@ -93,7 +93,7 @@ function subtractNodes(a: FieldSet, b: FieldSet, reach: Reach): FieldSet | undef
   return isEmptySet(rest) ? undefined : withoutElement(rest, self);
 }
 
-/** Takes away what `b` has below this node; undefined when nothing is left. */
+/** Removes the members of `b` below this node; undefined when nothing is left. */
 function subtractChildren(a: FieldSet, b: FieldSet, reach: Reach): FieldSet | undefined {
   let result: MutableSet | undefined;
   for (const element in b) {
@@ -115,7 +115,7 @@ function withoutElement(node: FieldSet, element: PathElement): FieldSet | undefi
   return isEmptySet(result) ? undefined : result;
 }
 
-/** Undefined when nothing is left; a plain leaf when only the node itself is. */
+/** Undefined when nothing is left; a plain leaf when only the node itself is left. */
 function shrunk(node: FieldSet): FieldSet | undefined {
   let children = 0;
   for (const element in node) {
@@ -125,7 +125,7 @@ function shrunk(node: FieldSet): FieldSet | undefined {
   return children === 0 ? undefined : leaf;
 }
 
-/** The members of both. */
+/** The members of both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return intersectChildren(a, b) ?? emptySet;
 }
@@ -149,7 +149,7 @@ function intersectChildren(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return result;
 }
 
-/** The same paths; spellings are expected to be normalised, the order does not matter. */
+/** Whether both sets contain the same paths. Spellings must be normalised; the order does not matter. */
 export function equalSets(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   let count = 0;
@@ -162,7 +162,10 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return count === 0;
 }
 
-/** Every member as shown in messages (`.spec.ports[port=80].name`): at each level members first, then deeper ones. */
+/**
+ * Every member in the form of messages (`.spec.ports[port=80].name`): at each level the members first, then deeper
+ * ones.
+ */
 export function formatPaths(set: FieldSet): string[] {
   const paths: string[] = [];
   collectPaths(set, '', paths);
@@ -180,7 +183,10 @@ function collectPaths(node: FieldSet, prefix: string, into: string[]): void {
 /** Deeper sets than this are refused. */
 const maxDepth = 200;
 
-/** A set that a client wrote, in the one spelling and order that the operations expect; undefined when it is no set. */
+/**
+ * Parses a client's set into the canonical spelling and order that the operations expect; undefined when it is not a
+ * set.
+ */
 export function parseFieldSet(json: unknown): FieldSet | undefined {
   return parseNode(json, 0);
 }

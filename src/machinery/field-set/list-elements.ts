@@ -2,7 +2,7 @@ import { getOwn, isObject, type JsonObject } from '../patch/json-value.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 import type { KeyedView } from './type-view.js';
 
-/** The path element of a list element. Absent keys without a default are left out. */
+/** The path element of a list element. Missing keys without a default are left out. */
 export function elementOf(view: KeyedView | { readonly kind: 'set' }, item: unknown): PathElement {
   if (view.kind === 'set') return valueElement(item);
   const object: JsonObject = isObject(item) ? item : {};
@@ -24,7 +24,7 @@ export function sameElement(view: KeyedView | { readonly kind: 'set' }, a: unkno
   return true;
 }
 
-/** Elements of one list that share a path element, which no valid list has: they count as one value. */
+/** Elements of one list with the same path element, which a valid list does not have. They count as one value. */
 export class Duplicates {
   constructor(readonly items: unknown[]) {}
 }
@@ -40,7 +40,7 @@ export function indexElements(
     if (!index.has(element)) index.set(element, item);
     else {
       const before = index.get(element);
-      // Grown in place: a hostile list may have nothing else.
+      // Changed in place: a hostile list may consist of duplicates only.
       if (before instanceof Duplicates) before.items.push(item);
       else index.set(element, new Duplicates([before, item]));
     }

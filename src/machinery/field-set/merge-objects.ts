@@ -7,8 +7,8 @@ import type { StructView, TypeView } from './type-view.js';
 type ListView = Extract<TypeView, { kind: 'keyed' | 'set' }>;
 
 /**
- * Lays an applied object over the live one: values and atomic parts are the applied ones, structs, maps and keyed lists
- * merge. Neither argument is changed; parts of both are shared with the result.
+ * Merges an applied object into the live one: values and atomic parts come from the applied object; structs, maps and
+ * keyed lists merge. Changes neither argument; the result shares parts of both.
  */
 export function mergeObjects(view: StructView, live: JsonObject, applied: JsonObject): Record<string, unknown> {
   return mergeMembers(view, live, applied);
@@ -39,12 +39,12 @@ function mergeValues(view: TypeView, live: unknown, applied: unknown): unknown {
       return Array.isArray(applied) ? mergeLists(view, live, applied) : live;
     default:
       if (isObject(live) && isObject(applied)) return mergeMembers(view, live, applied);
-      // Null says nothing about members; of free-form values it is one like any other.
+      // Null says nothing about members, but in free-form values it is an ordinary value.
       return applied === null && view.kind !== 'any' && isObject(live) && Object.keys(live).length > 0 ? live : applied;
   }
 }
 
-/** Shared elements come in the applied order; those only the live list has keep their place between them. */
+/** Shared elements follow the applied order; elements that only the live list has keep their places between them. */
 function mergeLists(view: ListView, live: readonly unknown[], applied: readonly unknown[]): unknown[] {
   const liveItems = new Map<PathElement, unknown>();
   const liveElements = live.map((item) => elementOf(view, item));
@@ -58,7 +58,7 @@ function mergeLists(view: ListView, live: readonly unknown[], applied: readonly 
   const done = new Set<PathElement>();
   let next = 0;
   appliedElements.forEach((element, i) => {
-    // Live elements of no concern to the applier, up to the next one that is still to come.
+    // Live elements that the applier does not mention, up to the next one that it does.
     for (; next < live.length; next++) {
       const liveElement = liveElements[next] as PathElement;
       if (!shared.has(liveElement)) result.push(live[next]);
@@ -73,8 +73,8 @@ function mergeLists(view: ListView, live: readonly unknown[], applied: readonly 
 }
 
 /**
- * The applied object with the canonical spelling of its values (quantities, times), taken from its canonical form, but
- * with no field that it does not give itself.
+ * The applied object with canonical spellings of its values (quantities, times), taken from its canonical form. It gets
+ * no fields that it did not have.
  */
 export function withCanonicalValues(view: TypeView, given: unknown, canonical: unknown): unknown {
   if (given === null || given === undefined || canonical === null || canonical === undefined) return given;

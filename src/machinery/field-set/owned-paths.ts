@@ -8,14 +8,14 @@ import type { StructView, TypeView } from './type-view.js';
 type Children = Record<PathElement, FieldSet>;
 
 /**
- * The paths that applying an object claims: its values, the elements of its lists and maps, and what it gives as null or
- * empty where that differs from leaving it out; not the structs and lists around them.
+ * The paths that applying an object claims: its values, the elements of its lists and maps, and fields given as null or
+ * empty where that differs from omitting them. The surrounding structs and lists are not claimed.
  */
 export function claimedPaths(view: StructView, object: JsonObject): FieldSet {
   return claimed(view, object, false) ?? emptySet;
 }
 
-/** {@link claimedPaths} and everything else that the object mentions as null or empty. */
+/** {@link claimedPaths}, and everything else that the object mentions as null or empty. */
 export function mentionedPaths(view: StructView, object: JsonObject): FieldSet {
   return claimed(view, object, true) ?? emptySet;
 }
@@ -57,7 +57,7 @@ function isBlank(value: unknown): boolean {
   return value === null || (isObject(value) && Object.keys(value).length === 0);
 }
 
-/** The set with every declared field on the way to a member as a member too. */
+/** The set plus every declared field on the path to a member. */
 export function withFieldsOnTheWay(view: TypeView, set: FieldSet): FieldSet {
   const result: Children = {};
   for (const element in set) {
@@ -72,7 +72,7 @@ export function withFieldsOnTheWay(view: TypeView, set: FieldSet): FieldSet {
   return result;
 }
 
-/** Owners of parts of what the type now treats as one value become owners of the whole. */
+/** Turns the owners of parts into owners of the whole, where the type now treats it as one value. */
 export function fitToType(view: TypeView, set: FieldSet): FieldSet {
   const result: Children = {};
   for (const element in set) {
@@ -90,8 +90,8 @@ function elementView(view: TypeView, element: PathElement): TypeView {
 }
 
 /**
- * The object without what the set names; a member goes with everything below it, and a map or list that becomes empty
- * becomes null. The argument is not changed.
+ * The object without the members of the set. Each member is removed with everything below it; a map or list that
+ * becomes empty becomes null. Does not change the argument.
  */
 export function removePaths(view: TypeView, value: unknown, set: FieldSet): unknown {
   if (isEmptySet(set) || view.kind === 'leaf' || view.kind === 'untracked') return value;

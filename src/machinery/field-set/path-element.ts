@@ -21,7 +21,7 @@ export function keyElement(pairs: readonly (readonly [string, unknown])[]): Path
   return `k:{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 }
 
-/** The one spelling of an element that a client wrote, or undefined when it is none. */
+/** The canonical spelling of a client's element; undefined when it is not an element. */
 export function normalizeElement(text: string): PathElement | undefined {
   if (text === self || text.startsWith('f:')) return text;
   const rest = text.slice(2);
@@ -34,7 +34,7 @@ export function normalizeElement(text: string): PathElement | undefined {
   return pairs.length === 0 ? undefined : keyElement(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** How a path step is shown in messages: `.name`, `[name="a",port=80]`, `[="x"]`, `[3]`. */
+/** A path step in the form of messages: `.name`, `[name="a",port=80]`, `[="x"]`, `[3]`. */
 export function formatElement(element: PathElement): string {
   const rest = element.slice(2);
   switch (element[0]) {
@@ -51,7 +51,7 @@ export function formatElement(element: PathElement): string {
   }
 }
 
-/** Sorts in place in the order of FieldsV1: `.`, fields by name, keys and values by type and value, indexes. */
+/** Sorts in place in FieldsV1 order: `.`, fields by name, keys and values by type and value, indexes. */
 export function sortElements(elements: PathElement[]): PathElement[] {
   if (elements.length < 2) return elements;
   if (elements.every((element) => element.charCodeAt(0) === fieldCode || element === self)) return elements.sort();

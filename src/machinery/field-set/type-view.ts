@@ -20,14 +20,14 @@ export type TypeView =
   | KeyedView
   | { readonly kind: 'set' };
 
-/** What a leaf must look like in JSON. */
+/** The required JSON form of a leaf. */
 export type LeafForm = 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'map' | 'any';
 
 export interface StructView {
   readonly kind: 'struct';
   readonly type: StructType;
   readonly fields: ReadonlyMap<string, TypeView>;
-  /** Fields that are structs or maps of their own, for which empty and absent are the same. */
+  /** Fields that are structs or maps of their own, for which empty and absent are equal. */
   readonly blanks: ReadonlySet<string>;
 }
 
@@ -40,7 +40,7 @@ export interface KeyedView {
 
 export interface ListKey {
   readonly name: string;
-  /** Stands in for an absent key. */
+  /** Replaces an absent key. */
   readonly default: string | number | boolean | undefined;
 }
 
@@ -58,7 +58,7 @@ function leafView(expected: LeafForm): TypeView {
   return leafViews.get(expected) as TypeView;
 }
 
-/** Metadata that the server sets, of the object itself (templates inside are tracked as a whole). */
+/** Metadata that the server sets on the object itself (metadata in templates is tracked completely). */
 const serverFields: readonly string[] = [
   'name',
   'namespace',
@@ -75,7 +75,7 @@ const serverFields: readonly string[] = [
 const structViews = new WeakMap<StructType, StructView>();
 const rootViews = new WeakMap<StructType, StructView>();
 
-/** The view of a whole object of a kind: its type, identity and server-set metadata are untracked. Built once per type. */
+/** The view of a whole object of a kind: type, identity and server-set metadata are untracked. Built once per type. */
 export function rootView(type: StructType): StructView {
   let view = rootViews.get(type);
   if (view === undefined) {
@@ -100,7 +100,7 @@ function structView(type: StructType): StructView {
     const fields = new Map<string, TypeView>();
     const blanks = new Set<string>();
     view = { kind: 'struct', type, fields, blanks };
-    // Registered before its fields are looked at: a struct may contain itself.
+    // Registered before its fields are visited: a struct may contain itself.
     structViews.set(type, view);
     for (const [name, field] of jsonFields(type)) {
       const member = viewOf(field.type, field);
@@ -150,7 +150,7 @@ function scalarView(scalar: string): TypeView {
   }
 }
 
-/** Without a list type, a list that strategic merge patches merge by key counts as a keyed one. */
+/** Without a list type, a list that strategic merge patches merge by key counts as keyed. */
 function listView(declared: SchemaType, field: Field | undefined): TypeView {
   const merges = field?.patch?.strategy === 'merge';
   const listType = field?.listType ?? (merges ? (field.patch?.key === undefined ? 'set' : 'map') : 'atomic');
@@ -166,7 +166,7 @@ function listView(declared: SchemaType, field: Field | undefined): TypeView {
 
 const zeros = new WeakMap<StructType, JsonObject>();
 
-/** The canonical object of a kind with nothing set: what a new object is compared with. Built once per type. */
+/** The canonical empty object of a kind, with which new objects are compared. Built once per type. */
 export function zeroObject(type: StructType): JsonObject {
   let zero = zeros.get(type);
   if (zero === undefined) {

@@ -1,9 +1,9 @@
 import { checkNesting } from './nesting.js';
 
 /**
- * Numbers of JSON text that a JavaScript number can't carry as they are written. Whole numbers beyond 2^53 - 1 become
- * bigints; anything else whose spelling a number would lose (`1.0`, `1e3`, `-0`, more digits than a double has) becomes an
- * {@link ExactNumber}. JSON.stringify writes both as they were.
+ * Numbers in JSON text that a JavaScript number can't represent exactly as written. Whole numbers beyond 2^53 - 1
+ * become bigints. Any other number whose spelling would be lost (`1.0`, `1e3`, `-0`, more digits than a double has)
+ * becomes an {@link ExactNumber}. JSON.stringify writes both as they were.
  */
 
 /** JSON.rawJSON, which the compiler's library does not know yet. */
@@ -11,11 +11,11 @@ const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknow
 
 let exactNumbersWritten = 0;
 
-/** A number in the spelling of the text it came from. Compare with {@link sameNumberText}, not with `===`. */
+/** A number with its original spelling. Compare with {@link sameNumberText}, not with `===`. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 
-  /** What JSON.stringify asks for. */
+  /** Called by JSON.stringify. */
   toJSON(): unknown {
     exactNumbersWritten++;
     return rawJson(this.text);
@@ -31,7 +31,7 @@ export class ExactNumber {
   }
 }
 
-// Without this JSON.stringify refuses bigints. The API has numbers of 64 bits, and JSON does not limit them.
+// JSON.stringify refuses bigints without this. The API has 64-bit numbers, and JSON does not limit their size.
 Object.defineProperty(BigInt.prototype, 'toJSON', {
   value(this: bigint): unknown {
     exactNumbersWritten++;
@@ -41,7 +41,7 @@ Object.defineProperty(BigInt.prototype, 'toJSON', {
   configurable: true,
 });
 
-/** Whether two values are the same number in the same spelling; false for values that are no numbers. */
+/** Whether two values are the same number in the same spelling; false for values that are not numbers. */
 export function sameNumberText(a: unknown, b: unknown): boolean {
   return isNumeric(a) && isNumeric(b) && String(a) === String(b);
 }
@@ -50,25 +50,25 @@ function isNumeric(value: unknown): boolean {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber;
 }
 
-/** The nearest number of an {@link ExactNumber}; any other value as it is. */
+/** The nearest number of an {@link ExactNumber}; other values unchanged. */
 export function nearestNumber(value: unknown): unknown {
   return value instanceof ExactNumber ? value.valueOf() : value;
 }
 
 /**
- * Where text of a number with 16 digits or more, a fraction, an exponent, or a negative zero may begin. Also matches in
- * some strings, which costs time but changes nothing.
+ * Where a number with 16 or more digits, a fraction, an exponent or a negative zero may begin. Also matches inside some
+ * strings, which costs time but does no harm.
  */
 const exactNumberStart = /(?:"\s*:|[,[])\s*-?(?:\d{16}|\d+[.eE]|(?<=-)0)/;
 
-/** Whether JSON text may have numbers that {@link parseExactJson} keeps and JSON.parse does not. */
+/** Whether JSON text may contain numbers that {@link parseExactJson} preserves and JSON.parse does not. */
 export function mayHaveExactNumbers(text: string): boolean {
   return exactNumberStart.test(text);
 }
 
 /**
- * Parses JSON text of any origin and keeps its numbers; as fast as JSON.parse where none needs care. Throws its errors, and
- * a NestingError.
+ * Parses JSON text of any origin and preserves its numbers; as fast as JSON.parse if no number needs care. Throws the
+ * errors of JSON.parse, and a NestingError.
  */
 export function parseJson(text: string): unknown {
   checkNesting(text);
@@ -78,19 +78,22 @@ export function parseJson(text: string): unknown {
 
 type Reviver = (this: unknown, key: string, value: unknown, context: { readonly source: string }) => unknown;
 
-/** JSON.parse that keeps all numbers; several times slower. `plain` is what to answer for text nested too deep to revive. */
+/**
+ * JSON.parse that preserves all numbers; several times slower. Returns `plain` for text nested too deeply for the
+ * reviver.
+ */
 export function parseExactJson(text: string, plain?: unknown): unknown {
   try {
     return JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);
   } catch (error) {
-    // The reviver recurses, the parser does not: whoever decodes the value refuses such nesting anyway.
+    // The reviver recurses, while the parser does not. Decoding refuses such nesting anyway.
     if (error instanceof RangeError && plain !== undefined) return plain;
     throw error;
   }
 }
 
 const wholeNumber = /^-?\d+$/;
-/** Longer ones are data that no field takes, and slow to make into a bigint. */
+/** Longer numbers fit no field and are slow to convert to a bigint. */
 const maxBigintDigits = 64;
 
 const keepNumber: Reviver = (_key, value, context) => {
@@ -101,14 +104,14 @@ const keepNumber: Reviver = (_key, value, context) => {
   return !isBig && String(value) === source ? value : new ExactNumber(source);
 };
 
-/** JSON text of a value, and whether it has numbers that only {@link parseExactJson} keeps. */
+/** JSON text of a value, and whether it contains numbers that only {@link parseExactJson} preserves. */
 export function stringifyNoting(value: unknown): { readonly text: string; readonly hasExactNumbers: boolean } {
   const before = exactNumbersWritten;
   const text = JSON.stringify(value);
   return { text, hasExactNumbers: exactNumbersWritten !== before };
 }
 
-/** A deep copy of a JSON value; numbers keep their spelling, which structuredClone would lose. */
+/** A deep copy of a JSON value. Numbers keep their spelling, which structuredClone would lose. */
 export function cloneJson<T>(value: T): T {
   return clone(value) as T;
 }

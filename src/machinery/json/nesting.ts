@@ -1,7 +1,7 @@
-/** How deep an object may be nested; far below what exhausts the stack of recursive code. */
+/** The deepest nesting of an object, far below what exhausts the stack of recursive code. */
 export const maxDepth = 1000;
 
-/** JSON text is nested deeper than any object is. */
+/** JSON text is nested more deeply than any object may be. */
 export class NestingError extends SyntaxError {
   constructor() {
     super('exceeded max depth');
@@ -12,11 +12,11 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Throws a NestingError for JSON text that is nested deeper than {@link maxDepth}, before much time goes into parsing it.
- * Text that is no JSON may pass.
+ * Throws a NestingError for JSON text that is nested more deeply than {@link maxDepth}, before parsing takes much time.
+ * Invalid JSON may pass.
  */
 export function checkNesting(text: string): void {
-  // What is shorter can't be nested deeper and be whole.
+  // Complete text of this length can't be nested more deeply.
   if (text.length <= 2 * maxDepth) return;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
@@ -28,7 +28,7 @@ export function checkNesting(text: string): void {
   }
 }
 
-/** Index of the quote that ends the string which begins at `start`, or the end of the text. */
+/** Index of the quote that ends the string starting at `start`, or the end of the text. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0) {

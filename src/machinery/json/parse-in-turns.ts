@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { parseExactJson } from './exact-numbers.js';
 import { endOfString } from './nesting.js';
 
-/** Parts of the text that are read before others get their turn. */
+/** Tokens that are read before other work gets its turn. */
 const atOnce = 10_000;
 
 const openBrace = 0x7b;
@@ -11,15 +11,15 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const quote = 0x22;
 const comma = 0x2c;
-/** Between the parts: a colon, and white space. */
+/** Characters between tokens: a colon and white space. */
 const skipped: ReadonlySet<number> = new Set([0x3a, 0x20, 0x09, 0x0a, 0x0d]);
 const literal = /[^\s,\]}]*/y;
 
 /**
- * What JSON.parse makes of text that is JSON, several times slower, but in turns with everything else: for text that is
- * large and that nobody waits for. Of text that is no JSON, it may make anything, or throw a SyntaxError.
+ * Parses valid JSON like JSON.parse, several times slower, but in turns with other work: for large text that nobody
+ * waits for. For invalid JSON it may return anything or throw a SyntaxError.
  *
- * @param exact keeps the spelling of numbers, as parseExactJson does
+ * @param exact preserves the spelling of numbers, as parseExactJson does
  */
 export async function parseInTurns(text: string, exact = false): Promise<unknown> {
   const stack: (unknown[] | Record<string, unknown>)[] = [];

@@ -1,16 +1,16 @@
 import { endOfString } from './nesting.js';
 
-/** A member of the text's object that is no longer than this is taken whole. */
+/** A top-level member up to this length is taken whole. */
 const wholeMember = 64 * 1024;
-/** One below it that is no longer than this is taken. */
+/** A value one level below is taken up to this length. */
 const wholeValue = 16 * 1024;
-/** How many of those are looked at. */
+/** How many of those values are considered. */
 const mostValues = 1000;
 
 /**
- * What selectors look at in the text of a large object: its members, and of those that are long only the short ones of
- * their own; everything else is left out without being parsed. Paths in `always` are never left out. The text is JSON as
- * JSON.stringify writes it, of an object.
+ * The parts of a large object that selectors read: its members, and of long members only their short values. Everything
+ * else is skipped without parsing. Paths in `always` are never skipped. The text must be JSON of an object, as
+ * JSON.stringify writes it.
  */
 export function skimObject(text: string, always: readonly string[]): Record<string, unknown> {
   return skim(text, text.indexOf('{'), '', wholeMember, always);
@@ -55,7 +55,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Index behind the value that begins at `start`. */
+/** The index after the value that begins at `start`. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let i = start; i < text.length; i++) {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../patch/json-value.js';
 import { DecodeError, decode, exceedsDepth, type KindType, maxDepth } from '../schema/index.js';
 import { badRequestError } from '../status-error.js';
 
-/** Refuses (BadRequest) what can't be applied as an object of a kind in a version. */
+/** Throws a 400 for a config that can't be applied as an object of a kind in a version. */
 export function checkApplied(type: KindType, config: JsonObject, apiVersion: string, allowUndeclared: boolean): void {
   const { kind, metadata } = config;
   const version = config.apiVersion ?? '';
@@ -23,7 +23,7 @@ export function checkApplied(type: KindType, config: JsonObject, apiVersion: str
   if (faults.length > 0) throw unusable(faults);
 }
 
-/** A checked config with its values in canonical spelling. */
+/** A checked config, with its values in canonical spelling. */
 export function prepareApplied(type: KindType, config: JsonObject): JsonObject {
   try {
     return withCanonicalValues(rootView(type), config, decode(type, config).value) as JsonObject;

@@ -36,11 +36,12 @@ import {
 export interface ApplyOptions extends ManagedFieldsOptions {
   /** Takes fields from other owners instead of reporting conflicts. */
   readonly force: boolean;
-  /** Fields without a declaration are kept instead of refused: for custom resources that preserve unknown fields. */
+  /** Keeps undeclared fields instead of refusing them, for custom resources that preserve unknown fields. */
   readonly allowUndeclared?: boolean;
   /**
-   * The annotation in which a client-side applier recorded its last configuration. When the client that wrote it applies,
-   * fields that stand there with their live value pass over to it without conflict, and the annotation is kept current.
+   * The annotation in which a client-side applier recorded its last configuration. When the same client uses
+   * server-side apply, it takes over the recorded fields that still have their live value, without a conflict. The
+   * annotation is kept up to date.
    */
   readonly lastAppliedAnnotation?: string;
 }
@@ -49,16 +50,16 @@ export type ApplyResult =
   | { readonly kind: 'applied'; readonly object: ApiObject }
   | { readonly kind: 'conflicts'; readonly conflicts: readonly FieldConflict[] };
 
-/** Owner of everything an object had when it was applied for the first time. */
+/** Owner of all fields that an object had at its first apply. */
 const firstManager = 'before-first-apply';
 
 /**
- * Server-side apply: merges `config`, the applier's whole intent as parsed from the request, into the live object
- * (undefined: it is to be created). What the applier owned before and does not claim any more is removed, unless
- * somebody else owns it. The result is not canonical: decode and default it before storing. Its managedFields are set;
- * when nothing changed they are the live ones. Nothing given is changed; parts of it are shared with the result.
+ * Server-side apply: merges `config`, the applier's full intent as parsed from the request, into the live object
+ * (undefined: the object is to be created). Fields that the applier owned and no longer claims are removed, unless
+ * somebody else owns them. The result is not canonical: decode and default it before storing. Its managedFields are
+ * set; if nothing changed, they are the live ones. No argument is changed; the result shares parts of them.
  *
- * Throws a StatusError (BadRequest) for a config that is no object of `type`, with every fault named.
+ * Throws a StatusError (BadRequest) listing every fault, if the config is not an object of `type`.
  */
 export function applyPatch(
   type: KindType,
@@ -100,7 +101,7 @@ function applyChecked(
   const claims = recursiveDifference(claimedPaths(view, applied), options.resetFields ?? emptySet);
 
   const merged = mergeObjects(view, live ?? {}, applied);
-  // What is there but empty gives up what is below it, not itself.
+  // A field that is present but empty gives up the fields below it, but not itself.
   const mentioned = recursiveDifference(mentionedPaths(view, applied), options.resetFields ?? emptySet);
   const dropped = droppedPaths(view, previous?.fields ?? emptySet, [mentioned, ...others.map((owner) => owner.fields)]);
   const object = (removePaths(view, merged, dropped) ?? {}) as ApiObject;
@@ -121,7 +122,7 @@ function applyChecked(
   return { kind: 'applied', object: withManagedFields(object, after) };
 }
 
-/** The owners of the live object; all of an untracked one belongs to a manager of its own. */
+/** The owners of the live object. An untracked object belongs entirely to a manager of its own. */
 function startingOwners(type: KindType, live: ApiObject | undefined, options: ApplyOptions): readonly OwnerEntry[] {
   if (live === undefined) return [];
   const owners = ownersBefore(live.metadata.managedFields, undefined);
@@ -136,15 +137,15 @@ function withFitting(view: StructView, owner: OwnerEntry): OwnerEntry {
 }
 
 /**
- * What goes because the applier claims it no more and nobody else owns it or something in it. Sets of other versions are
- * taken by their names: at worst a field stays that nobody owns.
+ * The paths to remove: the applier no longer claims them, and nobody else owns them or anything in them. Sets of other
+ * versions are compared by name: at worst, a field without an owner stays.
  */
 function droppedPaths(view: StructView, before: FieldSet, owned: readonly FieldSet[]): FieldSet {
   if (isEmptySet(before)) return emptySet;
   let kept = emptySet;
   for (const fields of owned) kept = union(kept, fields);
   const gone = difference(withFieldsOnTheWay(view, before), withFieldsOnTheWay(view, kept));
-  // Metadata always stays, whatever was in it.
+  // Metadata always stays, whatever it contained.
   return difference(gone, { 'f:metadata': {} });
 }
 

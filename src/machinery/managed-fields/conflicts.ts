@@ -1,19 +1,19 @@
 import { StatusError } from '../status-error.js';
 
-/** A field that somebody else owns with another value. */
+/** A field that another owner has set to another value. */
 export interface FieldConflict {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
   readonly subresource: string;
-  /** As messages show it: `.spec.ports[port=80].name`. */
+  /** In the form of messages: `.spec.ports[port=80].name`. */
   readonly path: string;
 }
 
 /** An answer must stay readable. */
 const maxShown = 1000;
 
-/** The 409 that tells an applier whose fields it would take; of more than a thousand, how many more. */
+/** The 409 that lists the conflicting fields and their owners; beyond a thousand, only the number of the rest. */
 export function conflictsError(conflicts: readonly FieldConflict[]): StatusError {
   const count = `${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}`;
   const shown = conflicts.length > maxShown ? conflicts.slice(0, maxShown) : conflicts;

@@ -4,7 +4,7 @@ import { deepEqual } from '../patch/json-value.js';
 
 export type FieldOperation = 'Apply' | 'Update';
 
-/** An entry of managedFields that can be worked with. */
+/** A usable entry of managedFields. */
 export interface OwnerEntry {
   readonly manager: string;
   readonly operation: FieldOperation;
@@ -13,13 +13,13 @@ export interface OwnerEntry {
   readonly subresource: string;
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The entry this came from, as long as nothing differs: it is written back untouched. */
+  /** The original entry, while nothing differs: it is then written back unchanged. */
   readonly stored: ManagedFieldsEntry | undefined;
 }
 
 export type Entries = readonly ManagedFieldsEntry[] | undefined;
 
-/** `managedFields: [{}]`: the request to forget all owners. */
+/** Whether it is `managedFields: [{}]`, the request to forget all owners. */
 export function isReset(entries: Entries): boolean {
   return entries?.length === 1 && isEmptyEntry(entries[0] as ManagedFieldsEntry);
 }
@@ -29,8 +29,8 @@ function isEmptyEntry(entry: ManagedFieldsEntry): boolean {
 }
 
 /**
- * The owners a write starts from: what the client sent when it changed them in a way that makes sense, else those of the
- * live object. Clients that know nothing of managedFields, or send nonsense, lose nothing.
+ * The owners before a write: those that the client sent, if it changed them in a valid way, otherwise those of the live
+ * object. Clients that don't know managedFields or send invalid ones lose nothing.
  */
 export function ownersBefore(live: Entries, sent: Entries): OwnerEntry[] {
   if (isReset(sent)) return [];
@@ -41,7 +41,7 @@ export function ownersBefore(live: Entries, sent: Entries): OwnerEntry[] {
   return (live ?? []).map(trusted);
 }
 
-/** An entry of the store: its set was checked when it was written. */
+/** An entry from the store: its set was checked when it was written. */
 function trusted(entry: ManagedFieldsEntry): OwnerEntry {
   return {
     manager: entry.manager ?? '',
@@ -62,7 +62,7 @@ function parseSent(sent: readonly ManagedFieldsEntry[]): OwnerEntry[] | undefine
     if (fields === undefined || (operation !== 'Apply' && operation !== 'Update')) return undefined;
     if (!apiVersion || entry.fieldsType !== 'FieldsV1') return undefined;
     const owner = { ...trusted(entry), fields, stored: undefined };
-    // The last entry of an owner counts, with the fields of all.
+    // The last entry of an owner counts, with the fields of all its entries.
     const key = ownerKey(owner);
     const sets = owners.get(key)?.sets ?? [];
     sets.push(fields);
@@ -71,12 +71,12 @@ function parseSent(sent: readonly ManagedFieldsEntry[]): OwnerEntry[] | undefine
   return [...owners.values()].map(({ owner, sets }) => ({ ...owner, fields: unionOf(sets) }));
 }
 
-/** The same for two entries exactly when they are of one owner, see {@link sameOwner}. */
+/** Two entries have the same key exactly if they have the same owner, see {@link sameOwner}. */
 function ownerKey({ manager, operation, apiVersion, subresource }: Identity): string {
   return JSON.stringify([manager, operation, subresource, operation === 'Apply' ? '' : apiVersion]);
 }
 
-/** All members of all sets. Unites small ones first: one after the other would copy the growing result for each. */
+/** The union of all sets. Unites small sets first: adding one at a time would copy the growing result each time. */
 function unionOf(sets: readonly FieldSet[]): FieldSet {
   let level = sets;
   while (level.length > 1) {
@@ -89,22 +89,22 @@ function unionOf(sets: readonly FieldSet[]): FieldSet {
 
 export type Identity = Pick<OwnerEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
 
-/** Whether two entries are one owner: an applier is the same one whatever version it applies. */
+/** Whether two entries have the same owner. An applier is the same whatever version it applies. */
 export function sameOwner(a: Identity, b: Identity): boolean {
   if (a.manager !== b.manager || a.operation !== b.operation || a.subresource !== b.subresource) return false;
   return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
 }
 
-/** The owner with other fields; itself when they are the same ones. */
+/** The owner with other fields; the same object if they are unchanged. */
 export function withFields(owner: OwnerEntry, fields: FieldSet): OwnerEntry {
   return fields === owner.fields ? owner : { ...owner, fields, stored: undefined };
 }
 
-/** As many updaters as an object remembers one by one. */
+/** The number of updaters that an object remembers individually. */
 const maxUpdaters = 10;
 const ancientManager = 'ancient-changes';
 
-/** Entries as they are stored: without owners of nothing, at most ten updaters, in the order clients expect. */
+/** Entries in stored form: without owners of nothing, with at most ten updaters, in the order that clients expect. */
 export function encodeOwners(owners: readonly OwnerEntry[]): ManagedFieldsEntry[] {
   const owning = capUpdaters(owners.filter((owner) => !isEmptySet(owner.fields)));
   return owning.sort(compareOwners).map(encodeOwner);
@@ -138,7 +138,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Merges the oldest updaters of a version into one entry, until no more than ten are left or nothing can be merged. */
+/** Merges the oldest updaters of a version into one entry, until at most ten are left or nothing can be merged. */
 function capUpdaters(owners: OwnerEntry[]): OwnerEntry[] {
   const updaters = owners.filter((owner) => owner.operation === 'Update').sort(compareOwners);
   let excess = updaters.length - maxUpdaters;
@@ -151,7 +151,7 @@ function capUpdaters(owners: OwnerEntry[]): OwnerEntry[] {
     const bucket = buckets.get(apiVersion);
     gone.add(owner);
     if (bucket === undefined) {
-      // The first of its version: alone it stays as it is.
+      // The first of its version: on its own it stays unchanged.
       buckets.set(apiVersion, { owner, sets: [owner.fields] });
       continue;
     }

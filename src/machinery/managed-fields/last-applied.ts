@@ -15,10 +15,13 @@ import type { KindType } from '../schema/index.js';
 import { StatusError } from '../status-error.js';
 import { prepareApplied } from './applied-config.js';
 
-/** The manager whose server-side apply continues what it did on the client's side before. */
+/** The manager whose server-side apply continues its earlier client-side apply. */
 export const clientSideManager = 'kubectl';
 
-/** What the last client-side apply set and nobody changed since; nothing when its record is missing or unusable. */
+/**
+ * The fields that the last client-side apply set and nobody has changed since; none if its record is missing or
+ * unusable.
+ */
 export function allowedConflicts(type: KindType, live: ApiObject, annotation: string): FieldSet {
   const text = getOwn(live.metadata.annotations ?? {}, annotation);
   const config = typeof text === 'string' ? parseRecord(type, text) : undefined;
@@ -39,7 +42,7 @@ function parseRecord(type: KindType, text: string): JsonObject | undefined {
   }
 }
 
-/** Where the live object has the annotation, it records the new configuration, so that the client may go back. */
+/** If the live object has the annotation, records the new configuration in it, so that the client can switch back. */
 export function recordLastApplied(live: ApiObject, next: ApiObject, config: JsonObject, annotation: string): ApiObject {
   if (getOwn(live.metadata.annotations ?? {}, annotation) === undefined) return next;
   const annotations = { ...next.metadata.annotations, [annotation]: `${JSON.stringify(sorted(config))}\n` };

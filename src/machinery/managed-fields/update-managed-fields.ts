@@ -23,7 +23,7 @@ import {
   withFields,
 } from './entries.js';
 
-/** How an object looks in another served version of its resource. */
+/** Access to another served version of an object. */
 export interface VersionView {
   readonly type: KindType;
   /** Must not change its argument. */
@@ -31,35 +31,35 @@ export interface VersionView {
 }
 
 export interface ManagedFieldsOptions {
-  /** Who writes; empty becomes `unknown`. */
+  /** The writer's name; an empty name becomes `unknown`. */
   readonly manager: string;
-  /** The version both objects are in. */
+  /** The version of both objects. */
   readonly apiVersion: string;
-  /** RFC 3339, whole seconds. */
+  /** RFC 3339 with whole seconds. */
   readonly time: string;
-  /** Recorded in the entry, and keeps entries of different subresources apart. */
+  /** Recorded in the entry; separates the entries of different subresources. */
   readonly subresource?: string;
   /**
    * Fields that this write can't change, whatever the body says (`{"f:status":{}}` for a write to the main resource):
-   * nobody gains or loses them.
+   * their owners stay the same.
    */
   readonly resetFields?: FieldSet;
   /**
-   * The object in the version of another entry; undefined when that version is not served any more, which forgets the
-   * entry. Without this option every entry is taken to speak of the written version.
+   * Converts the object to the version of another entry. Undefined if that version is no longer served, and the entry
+   * is then dropped. Without this option, all entries are assumed to use the written version.
    */
   readonly versions?: (apiVersion: string) => VersionView | undefined;
 }
 
 /**
- * The managedFields of an object after a create or update: the writer owns what is new or has another value, others lose
- * that and what is gone, and owners of nothing vanish. Fields written with the value they had change no owner, and a
- * write that changes nothing keeps all entries and times. `live` is undefined for a create.
+ * The managedFields after a create or update. The writer owns new and changed fields, the other owners lose those and
+ * the removed ones, and owners without fields disappear. Writing an unchanged value changes no owner, and a write
+ * without changes keeps all entries and times. `live` is undefined for a create.
  *
- * An object whose live form has no managedFields stays untracked (undefined is returned) until it is applied or the
- * client sets them, so that the first applier still meets everything there was before as somebody else's.
+ * If the live object has no managedFields, it stays untracked (the result is undefined) until it is applied or the
+ * client sets them. The first applier then finds that all existing fields belong to somebody else.
  *
- * Both objects are canonical objects of `type` and are not changed; entries that stay the same are shared with them.
+ * Both objects are canonical objects of `type`; neither is changed. Unchanged entries are shared with them.
  */
 export function updateManagedFields(
   type: KindType,
@@ -74,7 +74,7 @@ export function updateManagedFields(
   return encodeOwners(ownersAfterUpdate(owners, live, next, comparison, options));
 }
 
-/** Compares without the fields the write can't change. */
+/** Compares without the fields that the write can't change. */
 export function compareTracked(
   type: KindType,
   live: ApiObject | undefined,
@@ -108,7 +108,7 @@ export function ownersAfterUpdate(
       writerSeen = true;
       const kept = withFields(owner, difference(owner.fields, comparison.removed));
       const fields = union(kept.fields, comparison.changed);
-      // Only what a writer sets counts as a change of its own, not what it removes.
+      // A change by the writer itself means a field that it sets, not one that it removes.
       const active = !isEmptySet(comparison.changed);
       after.push(active ? { ...kept, fields, time: options.time, stored: undefined } : kept);
       continue;
@@ -120,7 +120,7 @@ export function ownersAfterUpdate(
   return after;
 }
 
-/** What a write changed, as seen in each version that entries speak of; undefined for one that is not served. */
+/** The changes of a write in each version that entries use; undefined for a version that is not served. */
 export function comparisonsByVersion(
   live: ApiObject | undefined,
   next: ApiObject,
@@ -149,8 +149,8 @@ function compareConverted(
 }
 
 /**
- * What is left to an owner after a write by somebody else. A changed path without parts was written as a whole: whoever
- * owned parts of it (because the type was granular once) loses them.
+ * The fields that remain with an owner after somebody else's write. A changed path without parts was written as a
+ * whole: owners of its parts (from when the type was granular) lose them.
  */
 export function withoutDifferences(fields: FieldSet, { changed, removed }: Comparison): FieldSet {
   return leafDifference(leafDifference(fields, changed), removed);

@@ -1,6 +1,6 @@
 import { ExactNumber } from '../json/exact-numbers.js';
 
-/** Shows a JSON value as existing clients know values in patch errors: `map[image:i:2]`, `[a b]`, `<nil>`. */
+/** Formats a JSON value as existing clients know it from patch errors: `map[image:i:2]`, `[a b]`, `<nil>`. */
 export function goPrint(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goPrint).join(' ')}]`;

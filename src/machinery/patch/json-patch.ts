@@ -3,15 +3,15 @@ import { deepEqual, getOwn, isObject, type JsonObject, setOwn } from './json-val
 import { checkDepth, PatchError, unprocessablePatchMessage } from './patch-error.js';
 
 const maxOperations = 10_000;
-/** Bytes that `copy` operations may add in total: a few of them could double an object without end. */
+/** The most bytes that `copy` operations may add in total: a few of them could double an object again and again. */
 const maxCopiedBytes = 3 * 1024 * 1024;
 const maxShown = 200;
 
 /**
- * Applies an RFC 6902 patch and returns the new document; neither argument is changed, unchanged parts are shared with
- * them. One deviation: `test` for `null` holds for an absent member too, as clients of this API expect.
- * Throws a {@link PatchError}: `Invalid` when an operation fails (all are undone), `BadRequest` for entries that are no
- * operations, `RequestEntityTooLarge` above 10,000 operations or 3 MiB of copied data.
+ * Applies an RFC 6902 patch and returns the new document; changes neither argument and shares unchanged parts with
+ * them. One deviation: `test` for `null` also succeeds for an absent member, as clients of this API expect. Throws a
+ * {@link PatchError}: `Invalid` when an operation fails (none takes effect then), `BadRequest` for invalid operations,
+ * `RequestEntityTooLarge` above 10,000 operations or 3 MiB of copied data.
  */
 export function applyJsonPatch(document: unknown, patch: readonly unknown[]): unknown {
   if (patch.length > maxOperations) {
@@ -29,7 +29,7 @@ export function applyJsonPatch(document: unknown, patch: readonly unknown[]): un
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** One application: containers are copied before their first change, `owned` knows which are copies already. */
+/** One application. Containers are copied before their first change; `owned` records which are copies already. */
 class JsonPatchRun {
   document: unknown;
   private readonly owned = new Set<object>();
@@ -70,7 +70,7 @@ class JsonPatchRun {
     if (path.length > from.length && from.every((part, i) => part === path[i])) {
       throw fail(`cannot move ${show(from)} into itself`);
     }
-    // The root stays where it is; anything else is taken away first.
+    // The root stays in place; any other value is removed first.
     if (from.length > 0) this.add(path, this.remove(from));
   }
 
@@ -133,7 +133,7 @@ class JsonPatchRun {
     }
   }
 
-  /** Undefined when the last part names nothing; fails when a part before it does not. */
+  /** Undefined when only the last part does not exist; fails when an earlier one does not. */
   private get(path: readonly string[]): unknown {
     let value: unknown = this.document;
     for (let i = 0; i < path.length; i++) {
@@ -145,7 +145,7 @@ class JsonPatchRun {
     return value;
   }
 
-  /** The container of a path's last part, with every container on the way copied. */
+  /** The container of a path's last part, after copying every container on the way. */
   private ownedParent(path: readonly string[]): Container {
     let container = this.own(this.document, path, 0);
     this.document = container;
@@ -173,7 +173,7 @@ class JsonPatchRun {
     return copy;
   }
 
-  /** A value that stands in two places must be copied again before it changes in one. */
+  /** A value in two places must be copied again before it changes in one of them. */
   private disown(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     this.owned.delete(value);
@@ -181,7 +181,7 @@ class JsonPatchRun {
   }
 }
 
-/** The same value with numbers that only differ in spelling made equal: `test` compares what they are. */
+/** The value with equal numbers spelled equally: `test` compares values, not spellings. */
 function withoutSpelling(value: unknown): unknown {
   if (value instanceof ExactNumber) return value.valueOf();
   if (Array.isArray(value)) return value.map(withoutSpelling);
@@ -200,18 +200,18 @@ function givenValue(operation: JsonObject): unknown {
 function parsePointer(pointer: unknown, member: string): string[] {
   if (typeof pointer !== 'string') throw fail(`the operation has no ${member}`);
   if (pointer === '') return [];
-  if (!pointer.startsWith('/')) throw fail(`${show(pointer)} is no JSON pointer`);
+  if (!pointer.startsWith('/')) throw fail(`${show(pointer)} is not a JSON pointer`);
   const parts = pointer.slice(1).split('/');
   return pointer.includes('~') ? parts.map((p) => p.replaceAll('~1', '/').replaceAll('~0', '~')) : parts;
 }
 
 function arrayIndex(part: string, end: number, path: readonly string[]): number {
   const index = /^(0|[1-9]\d{0,9})$/.test(part) ? Number(part) : -1;
-  if (index < 0 || index >= end) throw fail(`${show(path)}: ${show(part)} is no index of the list`);
+  if (index < 0 || index >= end) throw fail(`${show(path)}: ${show(part)} is not an index of the list`);
   return index;
 }
 
-/** A part of the patch as a message shows it, cut where it gets too long to read. */
+/** A part of the patch for a message, cut where it gets too long. */
 function show(value: unknown): string {
   const text = JSON.stringify(Array.isArray(value) ? `/${value.join('/')}` : (value ?? null));
   return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;

@@ -1,18 +1,18 @@
 import { ExactNumber, sameNumberText } from '../json/exact-numbers.js';
 
-/** A JSON object as a parser makes it. Read free keys with {@link getOwn}: `constructor` is a valid key of a map. */
+/** A parsed JSON object. Read arbitrary keys with {@link getOwn}: `constructor` is a valid key of a map. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** The value of an own key; never anything inherited. */
+/** The value of an own key; never an inherited one. */
 export function getOwn(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Sets an own key, also when it is `__proto__`, which an assignment would take for the prototype. */
+/** Sets an own key, even `__proto__`, which an assignment would treat as the prototype. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,16 +1,16 @@
 import { isObject } from './json-value.js';
 
-/** What tells elements of a list apart: the value of the merge key, or the element itself in a list of scalars. */
+/** Identifies an element of a list: by the value of the merge key, or by the element itself in a list of scalars. */
 export type ElementKey = (element: unknown) => unknown;
 
-/** The key of objects with a merge key. */
+/** The identity of objects with a merge key. */
 export function keyOf(mergeKey: string | undefined): ElementKey {
   return mergeKey === undefined
     ? (element) => element
     : (element) => (isObject(element) ? element[mergeKey] : undefined);
 }
 
-/** Positions by key; of equal keys the first counts. */
+/** Positions by key; for equal keys, the first one. */
 export function positions(list: readonly unknown[], key: ElementKey): Map<unknown, number> {
   const found = new Map<unknown, number>();
   list.forEach((element, i) => {
@@ -21,9 +21,9 @@ export function positions(list: readonly unknown[], key: ElementKey): Map<unknow
 }
 
 /**
- * Orders a merged list. Elements that `order` names come in its order, the others in the order of the live list; between
- * the two, an element that only the live list has comes first where the live list had it before the named one, and
- * after it otherwise. So elements that are new to the live list come as early as possible.
+ * Orders a merged list. Elements in `order` follow it, the others follow the live list. Between them, an element that
+ * only the live list has comes before a listed element if it did so in the live list, otherwise after it. So elements
+ * new to the live list come as early as possible.
  */
 export function orderMerged(
   merged: readonly unknown[],

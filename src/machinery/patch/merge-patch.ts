@@ -2,8 +2,8 @@ import { getOwn, isObject, type JsonObject, setOwn } from './json-value.js';
 import { checkDepth } from './patch-error.js';
 
 /**
- * Applies an RFC 7386 patch: null removes a member, objects merge, anything else replaces. Neither argument is changed;
- * unchanged parts are shared with them. Throws a PatchError for a patch nested too deeply.
+ * Applies an RFC 7386 patch: null removes a member, objects merge, other values replace. Changes neither argument;
+ * unchanged parts are shared with them. Throws a PatchError for a patch that is nested too deeply.
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   checkDepth(patch);

@@ -3,10 +3,10 @@ import { StatusError } from '../status-error.js';
 
 export type PatchErrorReason = 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge';
 
-/** What clients are told when a well-formed JSON patch does not fit the object, before the reason. */
+/** The start of the message for a well-formed JSON patch that does not fit the object; the reason follows. */
 export const unprocessablePatchMessage = 'the server rejected our request due to an error in our request';
 
-/** A patch that can't be applied; the object is not changed. Answered as it is, like any status error. */
+/** A patch that can't be applied; the object is unchanged. It is answered like any status error. */
 export class PatchError extends StatusError {
   override readonly reason: PatchErrorReason;
 
@@ -19,7 +19,7 @@ export class PatchError extends StatusError {
   }
 }
 
-/** Refuses a patch that is nested deeper than any object may be, so that no patch can exhaust the stack. */
+/** Refuses a patch that is nested more deeply than any object may be, so no patch can exhaust the stack. */
 export function checkDepth(patch: unknown): void {
   if (exceedsDepth(patch, maxDepth)) {
     throw new PatchError('BadRequest', `the patch is nested deeper than ${maxDepth} levels`);

@@ -9,7 +9,7 @@ const retainKeysDirective = '$retainKeys';
 const setOrderPrefix = '$setElementOrder/';
 const deleteFromPrefix = '$deleteFromPrimitiveList/';
 
-/** How the declaration says a member merges; all undefined where there is no declaration. */
+/** How a member merges according to its declaration; all undefined without a declaration. */
 interface Member {
   readonly type: ResolvedType | undefined;
   readonly strategy: 'merge' | 'replace' | undefined;
@@ -19,10 +19,10 @@ interface Member {
 const undeclared: Member = { type: undefined, strategy: undefined, mergeKey: undefined };
 
 /**
- * Applies a strategic merge patch: like a merge patch, but lists that the declaration marks merge by their merge key, and
- * directives (`$patch`, `$retainKeys`, `$setElementOrder/<list>`, `$deleteFromPrimitiveList/<list>`) do what a plain
- * patch can't say. `document` is an object of `type`; neither argument is changed, unchanged parts are shared with them.
- * Fields that are not declared merge like a merge patch, the decoder judges them. Throws a PatchError (`BadRequest`).
+ * Applies a strategic merge patch: like a merge patch, but lists marked in the declaration merge by their merge key.
+ * Directives (`$patch`, `$retainKeys`, `$setElementOrder/<list>`, `$deleteFromPrimitiveList/<list>`) express what a
+ * plain patch can't. `document` is an object of `type`. Neither argument is changed; unchanged parts are shared with
+ * them. Undeclared fields merge as in a merge patch and are left to the decoder. Throws a PatchError (`BadRequest`).
  */
 export function applyStrategicMergePatch(type: SchemaType, document: unknown, patch: JsonObject): unknown {
   checkDepth(patch);
@@ -68,7 +68,7 @@ function mergeMember(original: unknown, patch: unknown, member: Member): unknown
   return withoutDirectives(patch);
 }
 
-/** A list with an order directive: the items of the patch are merged first, then everything is put in order. */
+/** Merges a list with an order directive: first merges the items of the patch, then sorts all. */
 function mergeOrdered(
   result: Record<string, unknown>,
   patch: JsonObject,
@@ -95,7 +95,7 @@ function mergeOrdered(
   setOwn(result, name, orderMerged(merged as unknown[], order, live, key));
 }
 
-/** The items of a patch must stand in the order its directive asks for, and all be named there. */
+/** The items of a patch must follow the order of its directive and all be listed there. */
 function checkOrder(items: readonly unknown[], order: readonly unknown[], key: ElementKey): void {
   const wanted = positions(order, key);
   let last = -1;
@@ -152,7 +152,7 @@ function mergeList(original: readonly unknown[], patch: readonly unknown[], memb
   return orderMerged(merged, items, original, key);
 }
 
-/** What a patch sets where nothing was before: the same without directives and nulls. */
+/** The value that a patch sets if there was none before: without directives and nulls. */
 function withoutDirectives(patch: unknown): unknown {
   if (Array.isArray(patch)) {
     const marked = (item: unknown): boolean =>
@@ -167,7 +167,7 @@ function withoutDirectives(patch: unknown): unknown {
   return result;
 }
 
-/** `$retainKeys` lists what may stay; it must list everything that the patch itself sets. */
+/** `$retainKeys` lists the members to keep; it must include everything that the patch itself sets. */
 function retainKeys(result: Record<string, unknown>, patch: JsonObject): void {
   const directive = getOwn(patch, retainKeysDirective);
   if (directive === undefined) return;
@@ -180,7 +180,7 @@ function retainKeys(result: Record<string, unknown>, patch: JsonObject): void {
   for (const key of Object.keys(result)) if (!kept.has(key)) delete result[key];
 }
 
-/** For lists of scalars: nothing else is taken out of them. */
+/** Removes values from a list of scalars. */
 function withoutValues(list: readonly unknown[], values: readonly unknown[]): unknown[] {
   const gone = new Set(values);
   return list.filter((element) => !gone.has(element));

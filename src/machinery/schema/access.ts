@@ -11,8 +11,8 @@ export function resolveType(type: SchemaType): ResolvedType {
 const fieldMaps = new WeakMap<StructType, ReadonlyMap<string, Field>>();
 
 /**
- * The JSON view of a struct: name to field in declared order, inline structs expanded. Without `apiVersion` and `kind`.
- * Built once per struct.
+ * The JSON view of a struct: fields by name in declared order, with inline structs expanded, without `apiVersion` and
+ * `kind`. Built once per struct.
  */
 export function jsonFields(type: StructType): ReadonlyMap<string, Field> {
   let fields = fieldMaps.get(type);

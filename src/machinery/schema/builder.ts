@@ -21,7 +21,7 @@ import type {
   VariantType,
 } from './types.js';
 
-/** Static types exist only for the compiler: this is the one place that adds them. */
+/** Static types exist for the compiler only; they are added here and nowhere else. */
 function typed<S>(schema: object): S {
   return schema as S;
 }
@@ -48,14 +48,14 @@ export const microTime = scalar<string, null>('microTime');
 /** Duration text such as `1m30s`. */
 export const duration = scalar<string>('duration');
 export const intOrString = scalar<number | string>('intOrString');
-/** Any JSON object, kept as it is: a nested API object of any kind. */
+/** Any JSON object, kept unchanged: a nested API object of any kind. */
 export const rawExtension = scalar<Record<string, unknown>, null>('rawExtension');
-/** The field set of a managedFields entry, kept as it is. */
+/** The field set of a managedFields entry, kept unchanged. */
 export const fieldsV1 = scalar<Record<string, unknown>, null>('fieldsV1');
-/** Any JSON value, kept as it is. */
+/** Any JSON value, kept unchanged. */
 export const anyJson = scalar<unknown, null>('anyJson');
 
-/** A string with known values; others decode as well. */
+/** A string with known values; other values can be decoded, too. */
 export function enumOf<const T extends string>(...values: readonly T[]): EnumType<T> {
   return typed({ type: 'enum', values });
 }
@@ -64,7 +64,7 @@ export function list<S extends SchemaType>(element: S): ListType<Infer<S>> {
   return typed({ type: 'list', element, wrapper: undefined });
 }
 
-/** A list that protobuf wraps into a message `name` with the elements as field 1. */
+/** A list that protobuf wraps in a message `name`, with the elements as field 1. */
 export function wrappedList<S extends SchemaType>(name: string, element: S): ListType<Infer<S>> {
   return typed({ type: 'list', element, wrapper: name });
 }
@@ -73,7 +73,7 @@ export function map<S extends SchemaType>(value: S): MapType<Infer<S>> {
   return typed({ type: 'map', value });
 }
 
-/** Declares `T` by hand, since a type can't be inferred from itself. */
+/** Declares `T` by hand, since the type of a recursive declaration can't be inferred. */
 export function lazy<T>(resolve: () => StructType<T>): LazyType<T> {
   return typed({ type: 'lazy', resolve });
 }
@@ -110,7 +110,7 @@ type ZeroWith<S extends Typed<unknown, unknown>, O extends FieldOptions> = O ext
 
 const noOptions: FieldOptions = {};
 
-/** The schema requires it; always present in the canonical form, as the zero value when not given. */
+/** Required by the schema. Always present in the canonical form; the zero value if not given. */
 export function required<S extends SchemaType, O extends FieldOptions = FieldOptions>(
   number: number,
   type: S,
@@ -128,7 +128,7 @@ export function always<S extends SchemaType, O extends FieldOptions = FieldOptio
   return spec(number, type, 'always', options ?? noOptions);
 }
 
-/** Dropped when zero: absent and zero are the same. */
+/** Dropped when zero: absent and zero are equal. */
 export function optional<S extends SchemaType>(
   number: number,
   type: S,
@@ -137,7 +137,7 @@ export function optional<S extends SchemaType>(
   return spec(number, type, 'optional', options);
 }
 
-/** Dropped when absent only: a given zero is kept. */
+/** Dropped only when absent: an explicit zero is kept. */
 export function pointer<S extends SchemaType>(
   number: number,
   type: S,
@@ -146,7 +146,7 @@ export function pointer<S extends SchemaType>(
   return spec(number, type, 'pointer', options);
 }
 
-/** The struct's fields stand in the parent's JSON object. The name of this field is its protobuf name. */
+/** The fields of the struct appear in the parent's JSON object. The name of this field is its protobuf name. */
 export function inline<T>(number: number, type: StructType<T>): FieldSpec<T, T, 'inline'> {
   return spec(number, type, 'inline', noOptions);
 }
@@ -161,11 +161,11 @@ export function keyedBy(...keys: readonly [string, ...string[]]): FieldOptions {
   return { listType: 'map', listKeys: keys };
 }
 
-/** What the parts of a kind are, where its declaration says nothing else. */
+/** Descriptions of the usual parts of a kind, for declarations without their own. */
 const usualParts: Readonly<Record<string, string>> = {
-  metadata: 'Name, labels and what else every object has.',
+  metadata: 'Name, labels and other data that every object has.',
   spec: 'What is wanted.',
-  status: 'What was found last; written by controllers.',
+  status: 'Most recently observed state; written by controllers.',
 };
 
 function makeFields(fields: FieldMap, docs: Readonly<Record<string, string>> = {}): Field[] {
@@ -196,8 +196,8 @@ export interface StructOptions {
 }
 
 /**
- * Declares a struct; the order of fields is their order in the canonical form. The name is unique among all types:
- * package, version and short name (`core.v1.PodSpec`).
+ * Declares a struct. Its fields keep their order in the canonical form. The name is unique among all types: package,
+ * version and short name (`core.v1.PodSpec`).
  */
 export function struct<F extends FieldMap>(
   name: string,
@@ -215,7 +215,7 @@ export function struct<F extends FieldMap>(
 }
 
 export interface KindOptions extends StructOptions {
-  /** Full name where it does not follow from group, version and kind (kinds that every group version has). */
+  /** The full name, if it does not follow from group, version and kind (for kinds that every group version has). */
   readonly name?: string;
 }
 

@@ -5,11 +5,11 @@ import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders, scalarZeros } from './scalars.js';
 import type { Field, SchemaType, StructType, VariantType } from './types.js';
 
-/** What one decoding run notes on its way. */
+/** Notes of one decoding run. */
 export interface DecodeState {
-  /** Some struct had a field that its type does not know. */
+  /** Some struct had an unknown field. */
   hasUnknown: boolean;
-  /** Nesting of types that contain themselves. */
+  /** The nesting of types that contain themselves. */
   depth: number;
 }
 
@@ -22,7 +22,7 @@ const absent = Symbol('absent');
 
 const decoders = new WeakMap<object, Decoder>();
 
-/** The decoder of a type, compiled at first use. It takes any JSON value but null and undefined. */
+/** The decoder of a type, compiled on first use. It accepts any JSON value except null and undefined. */
 export function decoderOf(type: SchemaType): Decoder {
   let decoder = decoders.get(type);
   if (decoder === undefined) {
@@ -84,7 +84,7 @@ function compileMap(valueType: SchemaType): Decoder {
   };
 }
 
-/** Sets any key as data: a plain assignment to `__proto__` would change the object instead. */
+/** Sets any key as data: plain assignment to `__proto__` would change the prototype. */
 function setProperty(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -143,7 +143,7 @@ function compileStruct(type: StructType): Decoder {
   };
 }
 
-/** Copies kind and apiVersion, in this order, and answers how many of them were given. */
+/** Copies kind and apiVersion, in this order, and returns how many of them were given. */
 function decodeTypeMeta(source: JsonObject, output: JsonObject): number {
   let known = 0;
   for (const name of ['kind', 'apiVersion']) {
@@ -156,7 +156,7 @@ function decodeTypeMeta(source: JsonObject, output: JsonObject): number {
   return known;
 }
 
-/** Compiles the field's type when the first value arrives, so that starting up costs nothing. */
+/** Compiles the field's type when its first value arrives, so startup stays cheap. */
 function lateDecoder(type: SchemaType): Decoder {
   if (type.type === 'scalar' || type.type === 'enum') return decoderOf(type);
   let decoder: Decoder | undefined;
@@ -166,7 +166,7 @@ function lateDecoder(type: SchemaType): Decoder {
   };
 }
 
-/** Whether a decoded value is one that an `optional` field leaves out. */
+/** Whether an `optional` field drops this decoded value. */
 function isZero(value: unknown): boolean {
   if (typeof value !== 'object') return value === '' || value === 0 || value === false;
   if (value === null) return true;
@@ -176,8 +176,8 @@ function isZero(value: unknown): boolean {
 }
 
 /**
- * Of lists and maps that are always shown, empty and absent are the same too: protobuf can't tell them apart. The items
- * of a list of objects are what it is about, and stay.
+ * Whether an always-present list or map is shown as null when empty: protobuf can't distinguish empty from absent. The
+ * items of a list of objects are its content and stay.
  */
 function showsNullWhenEmpty({ name, type, presence }: Field): boolean {
   if (presence !== 'required' && presence !== 'always') return false;
@@ -189,7 +189,7 @@ function absentForm(field: Field): () => unknown {
   return field.nullable ? () => null : zeroMaker(field.type);
 }
 
-/** Makes the zero form of a type: fresh for structs, null for lists and maps. */
+/** Returns a function that makes the zero form of a type: a fresh object for structs, null for lists and maps. */
 export function zeroMaker(type: SchemaType): () => unknown {
   switch (type.type) {
     case 'scalar': {

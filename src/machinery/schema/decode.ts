@@ -4,7 +4,7 @@ import { inspect } from './inspect.js';
 import { Mismatch } from './scalars.js';
 import type { Infer, SchemaType } from './types.js';
 
-/** A value has the wrong type or form. The message begins with the path. */
+/** A value has the wrong type or form. The message starts with the path. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 
@@ -18,19 +18,19 @@ export class DecodeError extends Error {
 
 export interface Decoded<T> {
   readonly value: T;
-  /** Paths of fields that the type does not know, in the input's order, up to a hundred: `spec.containers[0].foo`. */
+  /** Paths of unknown fields, in input order, up to a hundred: `spec.containers[0].foo`. */
   readonly unknownFields: readonly string[];
 }
 
 const none: readonly string[] = [];
 
 /**
- * Turns a JSON value into a new canonical value of a type: fields in declared order (kind and apiVersion first, map
- * keys sorted), unknown fields dropped and reported, absent and null treated alike, zero values kept or dropped as
- * each field's {@link Presence} says, quantities, times, durations and base64 in canonical form. The input is not
- * changed; raw values (`rawExtension`, `fieldsV1`, `anyJson`) are shared with it, not copied.
+ * Converts a JSON value into a new canonical value of a type. Fields get the declared order (kind and apiVersion first,
+ * map keys sorted); unknown fields are dropped and reported. Absent and null are treated alike, and zero values are
+ * kept or dropped by each field's {@link Presence}. Quantities, times, durations and base64 get their canonical form.
+ * The input is not changed; raw values (`rawExtension`, `fieldsV1`, `anyJson`) are shared with it, not copied.
  *
- * @throws {DecodeError} for a value of the wrong type, out of range, or nested too deep.
+ * @throws {DecodeError} for a value that has the wrong type, is out of range or is nested too deeply.
  */
 export function decode<S extends SchemaType>(type: S, input: unknown): Decoded<Infer<S>> {
   const state: DecodeState = { hasUnknown: false, depth: 0 };
@@ -48,7 +48,7 @@ export function decode<S extends SchemaType>(type: S, input: unknown): Decoded<I
   };
 }
 
-/** The canonical form of a type when nothing is given: an empty object with its always-present fields. */
+/** The canonical form of an empty value of a type: an object with its always-present fields. */
 export function zeroValue<S extends SchemaType>(type: S): Infer<S> {
   return zeroMaker(type)() as Infer<S>;
 }

@@ -2,10 +2,10 @@ import { ExactNumber } from '../json/exact-numbers.js';
 
 export { maxDepth } from '../json/nesting.js';
 
-/** How often a type may contain itself: each level takes several stack frames. */
+/** How many levels deep a type may contain itself: each level takes several stack frames. */
 export const maxSelfNesting = 200;
 
-/** True when objects and lists are nested deeper than `limit`. Itself recurses no deeper than that. */
+/** Whether objects and lists are nested more deeply than `limit`. Recurses no deeper than that itself. */
 export function exceedsDepth(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
   if (limit === 0) return true;

@@ -1,13 +1,13 @@
 interface Level {
-  /** Keys met so far; undefined for a list. */
+  /** Keys found so far; undefined for a list. */
   readonly keys: Set<string> | undefined;
-  /** The key or index being read. */
+  /** The current key or index. */
   current: string | number;
 }
 
-/** More of them help nobody. */
+/** More duplicates than this help nobody. */
 const maxDuplicates = 100;
-/** Each path takes time to write, also one that is known already: with all of these the time stays small. */
+/** Each path takes time to write, even a known one; these limits keep the total small. */
 const maxTries = 1000;
 const maxLevels = 1000;
 
@@ -20,9 +20,9 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Paths of object keys that stand more than once in one object (`spec.containers[0].name`), each once, in the text's
- * order, up to a hundred, and not those nested a thousand levels deep. The text must have passed JSON.parse, which keeps
- * only the last of such keys and says nothing.
+ * Paths of duplicate object keys (`spec.containers[0].name`), each once, in text order, up to a hundred; keys nested a
+ * thousand levels deep are skipped. The text must have passed JSON.parse, which silently keeps only the last of such
+ * keys.
  */
 export function findDuplicateKeys(text: string): string[] {
   const found: Found = { paths: new Set(), tries: 0 };
@@ -69,7 +69,7 @@ export function findDuplicateKeys(text: string): string[] {
   return [...found.paths];
 }
 
-/** Index of the quote that ends the string which starts at `start`. */
+/** Index of the quote that ends the string starting at `start`. */
 function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

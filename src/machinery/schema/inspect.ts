@@ -5,18 +5,18 @@ import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders } from './scalars.js';
 import type { SchemaType, StructType, VariantType } from './types.js';
 
-/** The first value that does not fit, if any, and the unknown fields met before it, up to a hundred. */
+/** The first value that does not fit, if any, and the unknown fields before it, up to a hundred. */
 export interface Inspection {
   readonly fault: { readonly path: string; readonly detail: string } | undefined;
   readonly unknownFields: readonly string[];
 }
 
-/** More of them help nobody, and all of them may be more than an answer can hold. */
+/** More unknown fields than this help nobody, and all of them might not fit into an answer. */
 const maxUnknownFields = 100;
 
 interface Walk {
   readonly unknownFields: string[];
-  /** Nesting of types that contain themselves. */
+  /** The nesting of types that contain themselves. */
   depth: number;
 }
 
@@ -27,7 +27,7 @@ class Fault {
   ) {}
 }
 
-/** Walks a value beside its type to say where the faults are; slow, for values that have some. */
+/** Walks a value along its type to locate the faults. Slow; meant for values that have some. */
 export function inspect(type: SchemaType, input: unknown): Inspection {
   const unknownFields: string[] = [];
   try {

@@ -21,9 +21,9 @@ export interface OpenApiSchema {
 }
 
 /**
- * Descriptions for declarations that have none of their own, by type and field: `core.PodSpec` stands for this type in
- * every version, the empty field name for the type itself. The fields of `scalars` are values with a schema of their
- * own, by name. A text in a declaration comes first.
+ * Descriptions for declarations without their own, by type and field: `core.PodSpec` stands for this type in every
+ * version, the empty field name for the type itself. The fields of `scalars` are named values with their own schemas. A
+ * description in the declaration takes precedence.
  */
 export type FieldDescriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -32,12 +32,12 @@ export interface OpenApiOptions {
   readonly version: 2 | 3;
   /** Served name of a declared group: `networking` with the vendor suffix. */
   readonly groupName: (declaredGroup: string) => string;
-  /** Vendor domain, which the names of definitions begin with, reversed. */
+  /** The vendor's domain, with which the names of definitions begin, reversed. */
   readonly domain: string;
   readonly descriptions?: FieldDescriptions;
 }
 
-/** Packages whose types are not declared under `<domain>.api`. */
+/** Packages of types that are declared outside `<domain>.api`. */
 const packagePrefixes: Readonly<Record<string, string>> = {
   meta: 'apimachinery.pkg.apis',
   apiextensions: 'apiextensions-apiserver.pkg.apis',
@@ -55,8 +55,8 @@ const sharedScalars: Partial<Record<ScalarName, string>> = {
 };
 
 /**
- * Makes the schemas of an OpenAPI document from declarations. Every type asked for, and every one it refers to, lands
- * in `definitions` once, under a name that no other type has.
+ * Builds the schemas of an OpenAPI document from declarations. Every requested type, and every type that it refers to,
+ * is added to `definitions` once, under a unique name.
  */
 export class OpenApiBuilder {
   /** Schemas by definition name, in the order of their first use. */
@@ -75,12 +75,12 @@ export class OpenApiBuilder {
     return `${this.prefix}.${packagePrefixes[packageName] ?? 'api'}.${type.name}`;
   }
 
-  /** A reference to a struct's definition, which is made at first use. */
+  /** A reference to a struct's definition, which is created on first use. */
   reference(type: StructType): OpenApiSchema {
     const name = this.nameOf(type);
     if (this.definitions[name] === undefined) {
       const schema: OpenApiSchema = {};
-      // Known before its fields are visited: they may refer back to it.
+      // Registered before its fields are visited: they may refer back to it.
       this.definitions[name] = schema;
       Object.assign(schema, this.structSchema(type));
     }
@@ -102,24 +102,24 @@ export class OpenApiBuilder {
       case 'struct':
         return this.reference(resolved);
       case 'variant':
-        // Swagger 2.0 can't say "one of": any value.
+        // Swagger 2.0 can't express "one of", so allow any value.
         return {};
     }
   }
 
-  /** An element or map value that is not given is shown as its zero form. */
+  /** A missing element or map value is shown in its zero form. */
   private elementSchema(type: SchemaType): OpenApiSchema {
     const schema = this.schemaOf(type);
     return zeroIsNull(type) ? this.beside(schema, this.orNull()) : schema;
   }
 
-  /** Says that null is a value, in the words of the version. */
+  /** Allows null, in the syntax of the OpenAPI version. */
   private orNull(): OpenApiSchema {
     return this.options.version === 3 ? { nullable: true } : { 'x-nullable': true };
   }
 
   private beside(schema: OpenApiSchema, extras: OpenApiSchema): OpenApiSchema {
-    // Beside a `$ref` other members would be ignored by readers of version 3.
+    // Readers of version 3 would ignore members next to a `$ref`.
     if (schema.$ref !== undefined && this.options.version === 3) return { allOf: [schema], ...extras };
     return { ...schema, ...extras };
   }
@@ -159,7 +159,7 @@ export class OpenApiBuilder {
     return { group: this.options.groupName(group), kind, version };
   }
 
-  /** Inline structs are expanded; the descriptions of their fields are those of the struct that declares them. */
+  /** Adds a struct's fields. Inline structs are expanded; the struct that declares a field describes it. */
   private addFields(type: StructType, properties: Record<string, OpenApiSchema>, requiredNames: string[]): void {
     const descriptions = this.descriptionsOf(type);
     for (const field of type.fields) {
@@ -183,7 +183,7 @@ export class OpenApiBuilder {
   }
 }
 
-/** Whether an always shown field is null when it was not given. */
+/** Whether an always-present field is null when it was not given. */
 function showsNull({ name, type, presence, nullable }: Field): boolean {
   if (presence !== 'required' && presence !== 'always') return false;
   return nullable || (zeroIsNull(type) && name !== 'items');
@@ -226,7 +226,7 @@ function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
   }
 }
 
-/** The name that descriptions of a type are under: `core.PodSpec` for `core.v1.PodSpec`. */
+/** The name under which a type's descriptions are stored: `core.PodSpec` for `core.v1.PodSpec`. */
 export function versionlessName(name: string): string {
   return name.slice(0, name.indexOf('.')) + name.slice(name.lastIndexOf('.'));
 }
@@ -241,7 +241,7 @@ function fieldExtras(field: Field, description: string | undefined): OpenApiSche
   if (field.listKeys !== undefined) extras['x-kubernetes-list-map-keys'] = [...field.listKeys];
   if (field.patch !== undefined) {
     const { strategy, key, retainKeys } = field.patch;
-    // On a struct merging goes without saying.
+    // A struct is always merged, so this needs no mention.
     const strategies = retainKeys === true ? (isList ? [strategy, 'retainKeys'] : ['retainKeys']) : [strategy];
     extras['x-kubernetes-patch-strategy'] = strategies.join(',');
     if (key !== undefined) extras['x-kubernetes-patch-merge-key'] = key;

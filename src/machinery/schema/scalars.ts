@@ -7,7 +7,7 @@ import { ValueFormatError } from '../values/value-format-error.js';
 import { exceedsDepth, maxDepth } from './depth.js';
 import type { ScalarName } from './types.js';
 
-/** A value does not fit its declaration; where it stands is found out separately, since almost none fail. */
+/** A value does not fit its declaration. Its path is determined separately, since almost all values fit. */
 export class Mismatch extends Error {
   override readonly name = 'Mismatch';
 
@@ -19,7 +19,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** Turns a JSON value other than null into its canonical form. Throws Mismatch or ValueFormatError. */
+/** Converts a JSON value other than null into its canonical form. Throws Mismatch or ValueFormatError. */
 export type ScalarDecoder = (input: unknown) => unknown;
 
 const minInt32 = -(2 ** 31);
@@ -41,8 +41,8 @@ function decodeInt32(input: unknown): number {
 }
 
 /**
- * Beyond what a number holds exactly the value is a bigint, though the static type of these fields is a number: it
- * compares and is written like one, and almost no object has such a value. Arithmetic needs `Number(value)`.
+ * A value that a number can't represent exactly becomes a bigint, although the static type of these fields is number. A
+ * bigint compares and serializes like a number, and almost no object contains one. Arithmetic needs `Number(value)`.
  */
 function decodeInt64(input: unknown): number {
   const value = typeof input === 'object' ? nearestNumber(input) : input;
@@ -97,7 +97,7 @@ function decodeAny(input: unknown): unknown {
   return input;
 }
 
-/** Decoders of scalars. Raw values keep the identity of the input. */
+/** Decoders of scalars. Raw values are returned without copying. */
 export const scalarDecoders: Readonly<Record<ScalarName, ScalarDecoder>> = {
   string: decodeString,
   int32: decodeInt32,
@@ -115,7 +115,7 @@ export const scalarDecoders: Readonly<Record<ScalarName, ScalarDecoder>> = {
   anyJson: decodeAny,
 };
 
-/** What stands for a scalar that was not given, in Go's zero-value sense. */
+/** The value of a scalar that was not given, as Go's zero values. */
 export const scalarZeros: Readonly<Record<ScalarName, string | number | boolean | null>> = {
   string: '',
   int32: 0,

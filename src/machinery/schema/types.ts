@@ -1,12 +1,12 @@
 import type { GroupVersionKind } from '../group-version.js';
 
-/** Never present at run time: carries the static type of a value and of its zero form. */
+/** Never present at run time: these carry the static types of a value and of its zero form. */
 export declare const valueType: unique symbol;
 export declare const zeroType: unique symbol;
 
 /**
- * Carries the static types of a declaration. `T` is the canonical value; `Z` is what stands in the canonical form
- * when an always-present field was not given (`null` for lists, maps, times and raw values; a value otherwise).
+ * Carries the static types of a declaration. `T` is the canonical value; `Z` is the canonical form of an always-present
+ * field that was not given (`null` for lists, maps, times and raw values; a value otherwise).
  */
 export interface Typed<T, Z = T> {
   readonly [valueType]: T;
@@ -34,7 +34,9 @@ export interface ScalarType<T, Z = T> extends Typed<T, Z> {
   readonly scalar: ScalarName;
 }
 
-/** A string with known values. Open: decoding takes any string, whether a value is allowed is semantic validation. */
+/**
+ * A string with known values. It is open: decoding accepts any string, and validation decides which values are allowed.
+ */
 export interface EnumType<T extends string = string> extends Typed<T | (string & {})> {
   readonly type: 'enum';
   readonly values: readonly T[];
@@ -43,7 +45,7 @@ export interface EnumType<T extends string = string> extends Typed<T | (string &
 export interface ListType<T> extends Typed<T[], null> {
   readonly type: 'list';
   readonly element: SchemaType;
-  /** Set for lists that protobuf wraps into a message of their own, with the list as field 1. */
+  /** Set for lists that protobuf wraps in their own message, with the list as field 1. */
   readonly wrapper: string | undefined;
 }
 
@@ -57,23 +59,23 @@ export interface StructType<T = unknown> extends Typed<T> {
   readonly type: 'struct';
   /** Unique among all types: `core.v1.PodSpec`. */
   readonly name: string;
-  /** Declared fields in declared order, inline ones not expanded: the protobuf view. */
+  /** Fields in declared order, with inline structs not expanded: the protobuf view. */
   readonly fields: readonly Field[];
-  /** `atomic`: server-side apply owns the whole struct as one value. */
+  /** `atomic`: for server-side apply, one owner has the whole struct. */
   readonly mapType: 'atomic' | undefined;
   readonly doc: string | undefined;
-  /** Set when the struct is a kind. */
+  /** Set if the struct is a kind. */
   readonly kind: KindIdentity | undefined;
 }
 
-/** A type with apiVersion and kind, which stand before its fields in JSON and are no protobuf fields. */
+/** A type with apiVersion and kind. In JSON they precede its fields; in protobuf they are not fields. */
 export interface KindType<T = unknown> extends StructType<T> {
   readonly kind: KindIdentity;
 }
 
-/** Group, version and kind of a declaration; the group has no vendor suffix yet. */
+/** Group, version and kind of a declaration; the group does not have its vendor suffix yet. */
 export interface KindIdentity extends GroupVersionKind {
-  /** Absent for kinds that are no resource of their own (lists, options, reviews nested in others). */
+  /** Missing for kinds without their own resource (lists, options, nested reviews). */
   readonly scope?: Scope;
 }
 
@@ -81,7 +83,7 @@ export type Scope = 'Namespaced' | 'Cluster';
 
 /**
  * A JSON value that is either a struct or something simpler: `bool` (true, false or a struct), `list` (a struct or a
- * list of structs), `strings` (a struct or a list of strings). In protobuf a message with one field per alternative.
+ * list of structs), `strings` (a struct or a list of strings). In protobuf, a message with one field per alternative.
  */
 export interface VariantType<T> extends Typed<T> {
   readonly type: 'variant';
@@ -90,7 +92,7 @@ export interface VariantType<T> extends Typed<T> {
   readonly struct: SchemaType;
 }
 
-/** A reference resolved at first use, for types that contain themselves. */
+/** A reference that is resolved on first use, for types that contain themselves. */
 export interface LazyType<T> extends Typed<T> {
   readonly type: 'lazy';
   readonly resolve: () => StructType<T>;
@@ -113,40 +115,41 @@ export type SchemaType =
 export type Infer<S extends Typed<unknown, unknown>> = S[typeof valueType];
 
 /**
- * How a field stands in the canonical form:
- * - `required`: the schema requires it; always present, as its zero value when not given; empty lists and maps as null.
+ * The presence of a field in the canonical form:
+ * - `required`: the schema requires it; always present, with its zero value if not given; empty lists and maps are
+ *   null.
  * - `always`: not required, but always present (structs, times, quantities, fields without omitempty).
- * - `optional`: dropped when it has its zero value: absent and zero are the same.
- * - `pointer`: dropped only when absent: absent differs from zero.
- * - `inline`: a struct whose fields stand in the parent's JSON object; a nested message in protobuf.
+ * - `optional`: dropped when it has its zero value: absent and zero are equal.
+ * - `pointer`: dropped only when absent: absent and zero differ.
+ * - `inline`: a struct whose fields appear in the parent's JSON object; a nested message in protobuf.
  */
 export type Presence = 'required' | 'always' | 'optional' | 'pointer' | 'inline';
 
 export interface PatchOptions {
   readonly strategy: 'merge' | 'replace';
-  /** The field of an element that identifies it; absent for lists of scalars. */
+  /** The field that identifies an element; missing for lists of scalars. */
   readonly key?: string;
-  /** Keys that the patch does not name are cleared (`$retainKeys`). */
+  /** Clears the members that the patch does not name (`$retainKeys`). */
   readonly retainKeys?: true;
 }
 
 export interface FieldOptions {
-  /** Protobuf name where it is not the JSON name. */
+  /** The protobuf name, if it differs from the JSON name. */
   readonly protoName?: string;
   /** `required` and `always` only: the zero form is `null` (a Go pointer without omitempty). */
   readonly nullable?: true;
-  /** How server-side apply sees a list: default `atomic`. */
+  /** How server-side apply treats a list; `atomic` by default. */
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly listKeys?: readonly string[];
-  /** How server-side apply sees a map or a struct: default `granular`. */
+  /** How server-side apply treats a map or a struct; `granular` by default. */
   readonly mapType?: 'atomic' | 'granular';
   readonly patch?: PatchOptions;
-  /** Static default, part of the published schema (merge keys need it); applying it is the kind's defaulting. */
+  /** Static default in the published schema (merge keys need it); the kind's defaulting applies it. */
   readonly default?: string | number | boolean;
   readonly doc?: string;
 }
 
-/** What the builder functions make for one field; `T` and `Z` as in {@link Typed}. */
+/** A field, as the builder functions return it; `T` and `Z` as in {@link Typed}. */
 export interface FieldSpec<T, Z, P extends Presence> extends Typed<T, Z> {
   readonly number: number;
   readonly presence: P;
@@ -154,9 +157,9 @@ export interface FieldSpec<T, Z, P extends Presence> extends Typed<T, Z> {
   readonly options: FieldOptions;
 }
 
-/** One declared field of a struct. Every member is set, so that all have one shape. */
+/** One declared field of a struct. Every member is set, so all fields have the same shape. */
 export interface Field {
-  /** JSON name; for inline fields only a label. */
+  /** The JSON name; only a label for inline fields. */
   readonly name: string;
   readonly protoName: string;
   /** Protobuf field number. */
@@ -172,7 +175,7 @@ export interface Field {
   readonly doc: string | undefined;
 }
 
-/** Names to fields, as given to `struct` and `kind`. */
+/** Fields by name, as passed to `struct` and `kind`. */
 export type FieldMap = Readonly<Record<string, FieldSpec<Any, Any, Presence>>>;
 
 type InlineKeys<F extends FieldMap> = { [K in keyof F]: F[K]['presence'] extends 'inline' ? K : never }[keyof F];
@@ -183,7 +186,7 @@ type InlineFields<F extends FieldMap> = [InlineKeys<F>] extends [never]
   ? unknown
   : Intersected<F[InlineKeys<F>][typeof valueType]>;
 
-/** Static type of a struct with these fields: properties are mutable, so that defaulting can set them. */
+/** Static type of a struct with these fields. Properties are mutable, so defaulting can set them. */
 export type InferFields<F extends FieldMap> = {
   -readonly [K in keyof F as F[K]['presence'] extends 'required' | 'always' ? K : never]:
     | F[K][typeof valueType]
@@ -192,7 +195,7 @@ export type InferFields<F extends FieldMap> = {
   -readonly [K in keyof F as F[K]['presence'] extends 'optional' | 'pointer' ? K : never]?: F[K][typeof valueType];
 } & InlineFields<F>;
 
-/** What a kind has before its fields. A type, not an interface: only then do kinds count as `ApiObject`s. */
+/** The fields before those of a kind. A type, not an interface: only so do kinds count as `ApiObject`s. */
 export type TypeMeta = {
   kind?: string;
   apiVersion?: string;

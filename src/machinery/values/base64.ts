@@ -6,7 +6,7 @@ const lineBreaks = /[\r\n]/g;
 /**
  * Standard base64 with padding, without line breaks and with unused bits cleared.
  *
- * @throws {ValueFormatError} for other text.
+ * @throws {ValueFormatError} for invalid text.
  */
 export function canonicalBase64(text: string): string {
   const joined = text.includes('\n') || text.includes('\r') ? text.replace(lineBreaks, '') : text;

@@ -18,8 +18,8 @@ const largest = (1n << 63n) - 1n;
 const maxLength = 200;
 
 /**
- * Parses duration text such as `1h30m`, `1.5s` or `-2ms` to nanoseconds. Days (`7d`) are for people only: no field of an
- * object has them.
+ * Parses duration text such as `1h30m`, `1.5s` or `-2ms` into nanoseconds. Days (`7d`) are for people only: fields of
+ * objects don't accept them.
  *
  * @throws {ValueFormatError} for other text and for durations beyond 64 bits.
  */
@@ -65,7 +65,7 @@ function decimal(value: bigint, digits: number): string {
   return `${value / divisor}.${String(rest).padStart(digits, '0').replace(/0+$/, '')}`;
 }
 
-/** @throws {ValueFormatError} for text that is no duration. */
+/** @throws {ValueFormatError} for text that is not a duration. */
 export function canonicalDuration(text: string): string {
   return formatDuration(parseDuration(text));
 }

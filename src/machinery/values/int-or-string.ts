@@ -1,9 +1,9 @@
-/** A number or text; text is a name or a percentage, depending on the field. */
+/** A number or text. Depending on the field, the text is a name or a percentage. */
 export type IntOrString = number | string;
 
 const percentage = /^(\d+)%$/;
 
-/** The number in front of `%`, or undefined when the value is no percentage. */
+/** The number before `%`, or undefined when the value is not a percentage. */
 export function parsePercentage(value: IntOrString): number | undefined {
   if (typeof value === 'number') return undefined;
   const match = percentage.exec(value);

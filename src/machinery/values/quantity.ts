@@ -1,6 +1,6 @@
 import { ValueFormatError } from './value-format-error.js';
 
-/** How a quantity was written, which decides how it is shown: `1500M`, `1536Mi`, `1e3`. */
+/** The format in which a quantity was written, which is kept for display: `1500M`, `1536Mi`, `1e3`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
 /** An exact decimal: `unscaled` times ten to the power of `scale`. */
@@ -29,18 +29,18 @@ const formatMessage = "quantities must match the regular expression '^([+-]?[0-9
 const grammar = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
 const canonicalShort = /^[1-9]\d{0,2}(?:[numkMGTPE]|[KMGTP]i)?$/;
 
-/** The finest resolution kept; smaller parts are rounded away from zero. */
+/** The finest resolution; smaller parts are rounded away from zero. */
 const finestScale = -9;
 const largest = (1n << 63n) - 1n;
-/** Beyond any real use; keeps hostile input from making huge numbers. */
+/** Beyond any real use; prevents huge numbers from hostile input. */
 const maxDigits = 1000;
 const maxExponent = 999;
 
 /**
- * Parses quantity text (`100m`, `1.5Gi`, `1e3`). Parts finer than nano are rounded away from zero,
- * values with a binary suffix are capped at 2^63 - 1.
+ * Parses quantity text (`100m`, `1.5Gi`, `1e3`). Parts finer than nano are rounded away from zero. Values with a binary
+ * suffix are capped at 2^63 - 1.
  *
- * @throws {ValueFormatError} for text that is no quantity.
+ * @throws {ValueFormatError} for text that is not a quantity.
  */
 function parseQuantity(text: string): Quantity {
   const match = grammar.exec(text);
@@ -91,13 +91,13 @@ function parseSuffix(suffix: string): { format: QuantityFormat; exponent: number
   throw new ValueFormatError("unable to parse quantity's suffix");
 }
 
-/** Keeps the largest binary value within 64 bits; decimal ones have no bound. */
+/** Caps binary values at 64 bits; decimal values have no bound. */
 function binaryMagnitude(digits: bigint, fraction: string, exponent: number): Magnitude {
   const magnitude = roundUp(digits << BigInt(exponent), -fraction.length);
   return magnitude.unscaled > largest * 10n ** BigInt(-magnitude.scale) ? { unscaled: largest, scale: 0 } : magnitude;
 }
 
-/** Rounds away from zero to nano: asking for some always gives some. */
+/** Rounds away from zero to nano, so a nonzero request never becomes zero. */
 function roundUp(digits: bigint, scale: number): Magnitude {
   if (scale >= finestScale) return { unscaled: digits, scale };
   return { unscaled: divideUp(digits, 10n ** BigInt(finestScale - scale)), scale: finestScale };
@@ -111,7 +111,7 @@ function isFraction({ unscaled, scale }: Magnitude): boolean {
   return unscaled < 10n ** BigInt(-scale);
 }
 
-/** The canonical text: no fraction, the largest suffix that keeps it exact. */
+/** The canonical text: without a fraction, with the largest suffix that is exact. */
 export function formatQuantity(quantity: Quantity): string {
   if (quantity.unscaled === 0n) return '0';
   if (quantity.format === 'BinarySI') {
@@ -156,7 +156,7 @@ function formatDecimal({ unscaled, scale, format }: Quantity): string {
 /**
  * The canonical text of a quantity given as text or as a JSON number.
  *
- * @throws {ValueFormatError} for what is no quantity.
+ * @throws {ValueFormatError} for values that are not quantities.
  */
 export function canonicalQuantity(value: string | number): string {
   const text = typeof value === 'string' ? value.trim() : String(value);

@@ -3,13 +3,13 @@ import { ValueFormatError } from './value-format-error.js';
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 const canonicalShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** An instant: whole milliseconds since 1970 and the microseconds (0 to 999) beyond them. */
+/** An instant: whole milliseconds since 1970, plus microseconds (0 to 999). */
 interface Instant {
   readonly milliseconds: number;
   readonly microseconds: number;
 }
 
-/** Milliseconds of the instant that counts as no time at all: the first of January of the year 1. */
+/** The instant that means no time, in milliseconds: 1 January of the year 1. */
 const zeroMilliseconds = -62_135_596_800_000;
 
 function parseInstant(text: string): Instant {
@@ -30,7 +30,7 @@ function parseInstant(text: string): Instant {
   if (!isInRange || offsetHours > 24 || offsetMinutes > 59) throw invalid(text);
   const fraction = (match[7] ?? '').padEnd(6, '0');
   const date = new Date(0);
-  // Date.UTC reads years below 100 as 19xx.
+  // Date.UTC interprets years below 100 as 19xx.
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second, Number(fraction.slice(0, 3)));
   const offset = (offsetHours * 60 + offsetMinutes) * 60_000;
@@ -76,14 +76,14 @@ export function canonicalMicroTime(text: string): string | null {
   return formatMicroTime(checkYear(milliseconds, text), microseconds);
 }
 
-/** An offset can move a time out of the four-digit years. */
+/** An offset can move a time outside the four-digit years. */
 function checkYear(milliseconds: number, text: string): number {
   const year = new Date(milliseconds).getUTCFullYear();
   if (year < 0 || year > 9999) throw invalid(text);
   return milliseconds;
 }
 
-/** Whole seconds since 1970, downwards, and the nanoseconds beyond them: the protobuf form of a time. */
+/** The protobuf form of a time: whole seconds since 1970, rounded down, and the remaining nanoseconds. */
 export interface TimeParts {
   readonly seconds: number;
   readonly nanos: number;

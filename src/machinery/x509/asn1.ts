@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import type forge from 'node-forge';
 
-/** A node of an ASN.1 tree: `value` has the content bytes as a binary string, or the children. */
+/** A node of an ASN.1 tree. `value` holds the content bytes as a binary string, or the children. */
 export type Asn1 = forge.asn1.Asn1;
 
-/** Bytes that are not the structure they should be. */
+/** Bytes that do not have the expected structure. */
 export class Asn1Error extends Error {}
 
-/** The library's types do not know the options of its reader. */
+/** The library's types lack the options of its reader. */
 interface Asn1Library extends Omit<typeof forge.asn1, 'fromDer'> {
   fromDer(
     bytes: string,
@@ -18,7 +18,7 @@ interface Asn1Library extends Omit<typeof forge.asn1, 'fromDer'> {
 const require = createRequire(import.meta.url);
 let library: Asn1Library | undefined;
 
-/** Few processes ever see a request, so the library is loaded when the first one comes. */
+/** Few processes ever see a certificate request, so the library is loaded with the first one. */
 function asn1(): Asn1Library {
   library ??= require('node-forge/lib/asn1') as Asn1Library;
   return library;
@@ -26,10 +26,10 @@ function asn1(): Asn1Library {
 
 const sequenceByte = 0x30;
 const contextClass = 0x80;
-/** In place of a number that does not fit into the first byte. */
+/** Stands for a tag number that does not fit into the first byte. */
 const longTag = 31;
 
-/** Universal tags (X.690, 8.4) that certificates are made of. */
+/** The universal tags (X.690, 8.4) that certificates use. */
 export const tags = {
   boolean: 1,
   integer: 2,
@@ -51,11 +51,11 @@ export const tags = {
 } as const;
 
 /**
- * Reads a DER sequence that takes up all the bytes. The library forgives lengths and integers in a longer form than
- * needed, and lengths that are not given at all. Two readers may understand such bytes in two ways, so only those count
- * that writing the tree gives back, byte for byte.
+ * Reads a DER sequence that fills all the bytes. The library accepts lengths and integers in longer forms than
+ * necessary, and indefinite lengths. Two readers may interpret such bytes differently. So bytes are accepted only if
+ * writing the tree again yields exactly the same bytes.
  *
- * @throws Asn1Error for anything else.
+ * @throws Asn1Error for other bytes.
  */
 export function decodeDer(der: Buffer): Asn1 {
   if (der[0] !== sequenceByte) throw new Asn1Error('asn1: structure error: not a sequence');
@@ -74,7 +74,7 @@ function read(der: Buffer): Asn1 {
   }
 }
 
-/** What writing the tree again does not show: tags of more than one byte, and booleans. */
+/** Checks what rewriting the tree does not reveal: tags of more than one byte, and booleans. */
 function checkContents(node: Asn1): void {
   const { type } = node as { readonly type: number };
   if (type === longTag) throw new Asn1Error('asn1: structure error: a tag of more than one byte');
@@ -84,12 +84,12 @@ function checkContents(node: Asn1): void {
   }
 }
 
-/** The DER form of a tree. A tree that {@link decodeDer} has read gives the bytes it was read from. */
+/** The DER form of a tree. For a tree from {@link decodeDer}, these are the original bytes. */
 export function encodeDer(node: Asn1): Buffer {
   return Buffer.from(asn1().toDer(node).getBytes(), 'latin1');
 }
 
-/** Whether a node has a universal tag. The number alone does not tell: other classes count from 0 as well. */
+/** Whether a node has a universal tag. The number alone is ambiguous: other classes count from 0 as well. */
 export function isUniversal(node: Asn1 | undefined, tag: number): boolean {
   return (node?.tagClass as number | undefined) === 0 && (node?.type as number) === tag;
 }
@@ -107,13 +107,13 @@ export function childrenOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
   return node.value;
 }
 
-/** The members of a sequence. @throws Asn1Error for anything else, or fewer than `atLeast`. */
+/** The members of a sequence. @throws Asn1Error for other nodes, or for fewer members than `atLeast`. */
 export function sequenceOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
   if (!isUniversal(node, tags.sequence)) throw new Asn1Error('asn1: structure error: not a sequence');
   return childrenOf(node, atLeast);
 }
 
-/** The members of a set. @throws Asn1Error for anything else, or fewer than `atLeast`. */
+/** The members of a set. @throws Asn1Error for other nodes, or for fewer members than `atLeast`. */
 export function setOf(node: Asn1 | undefined, atLeast = 0): Asn1[] {
   if (!isUniversal(node, tags.set)) throw new Asn1Error('asn1: structure error: not a set');
   return childrenOf(node, atLeast);
@@ -124,18 +124,18 @@ export function bytesOf(node: Asn1 | undefined): Buffer {
   if (node === undefined || typeof node.value !== 'string') {
     throw new Asn1Error('asn1: structure error: a value is missing');
   }
-  // The library reads this one number of a tag, of whatever class, as units of 16 bits.
+  // The library reads this tag number, of any class, as 16-bit units.
   if ((node.type as number) === tags.bmpString) return Buffer.from(node.value, 'utf16le').swap16();
   return Buffer.from(node.value, 'latin1');
 }
 
-/** The content of a primitive node of a universal tag. @throws Asn1Error for any other. */
+/** The content of a primitive node with a universal tag. @throws Asn1Error for other nodes. */
 export function contentOf(node: Asn1 | undefined, tag: number): Buffer {
   if (!isUniversal(node, tag)) throw new Asn1Error('asn1: structure error: a value of another type');
   return bytesOf(node);
 }
 
-/** An object identifier in dotted form. @throws Asn1Error for one that is empty, cut off or written with padding. */
+/** An object identifier in dotted form. @throws Asn1Error when it is empty, truncated or padded. */
 export function oidOf(node: Asn1 | undefined): string {
   const bytes = contentOf(node, tags.oid);
   const isWhole = bytes.length > 0 && ((bytes.at(-1) as number) & 0x80) === 0;
@@ -148,7 +148,7 @@ export function oidOf(node: Asn1 | undefined): string {
   }
 }
 
-/** The content of a bit string of whole bytes. @throws Asn1Error for anything else. */
+/** The content of a bit string of whole bytes. @throws Asn1Error for other nodes. */
 export function wholeBytesOf(node: Asn1 | undefined): Buffer {
   const bytes = contentOf(node, tags.bitString);
   if (bytes[0] !== 0) throw new Asn1Error('asn1: structure error: a bit string that does not end with a byte');
@@ -164,7 +164,7 @@ export function sequence(...children: readonly Asn1[]): Asn1 {
   return create(0, tags.sequence, true, [...children]);
 }
 
-/** A set of one: several would have to be put in order. */
+/** A set with one member: several would have to be sorted. */
 export function set(member: Asn1): Asn1 {
   return create(0, tags.set, true, [member]);
 }
@@ -200,7 +200,7 @@ export function namedBits(positions: readonly number[]): Asn1 {
   return primitive(tags.bitString, bytes);
 }
 
-/** A time of a certificate: UTCTime up to 2049, GeneralizedTime after it (RFC 5280, 4.1.2.5); whole seconds. */
+/** A certificate's time in whole seconds: UTCTime up to 2049, GeneralizedTime later (RFC 5280, 4.1.2.5). */
 export function certificateTime(milliseconds: number): Asn1 {
   const digits = new Date(milliseconds).toISOString().replaceAll(/[-:T]|\.\d+Z$/g, '');
   const isShort = Number(digits.slice(0, 4)) < 2050;

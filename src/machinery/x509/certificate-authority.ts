@@ -30,7 +30,7 @@ import type { CertificateUsages } from './key-usages.js';
 import { encodePem } from './pem.js';
 import { readCertificate } from './read-certificate.js';
 
-/** What goes into a certificate. Times are milliseconds since 1970, cut to whole seconds. */
+/** The content of a certificate. Times are milliseconds since 1970, cut to whole seconds. */
 export interface CertificateContent {
   /** Name in DER. */
   readonly subject: Buffer;
@@ -40,11 +40,11 @@ export interface CertificateContent {
   readonly usages: CertificateUsages;
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Whether it may sign certificates itself. Default: no. */
+  /** Whether it may itself sign certificates. Default: no. */
   readonly isAuthority?: boolean;
 }
 
-/** A certificate and key that can't sign, or can't be read. */
+/** An unreadable certificate or key, or one that can't sign. */
 export class CertificateAuthorityError extends Error {}
 
 const oids = {
@@ -59,7 +59,7 @@ const oids = {
 /** Serial numbers are positive and of at most 20 bytes (RFC 5280, 4.1.2.2). */
 const serialBytes = 16;
 
-/** Who signs, as it stands in certificates. */
+/** The issuer, in the form that certificates contain. */
 interface Issuer {
   readonly name: Asn1;
   readonly keyIdentifier: Buffer;
@@ -67,13 +67,13 @@ interface Issuer {
 
 interface SignatureMethod {
   readonly algorithm: Asn1;
-  /** Undefined where the algorithm brings its own. */
+  /** Undefined if the algorithm includes its own hash. */
   readonly hash: string | undefined;
 }
 
 /** Signs certificates (RFC 5280, version 3) with an RSA, ECDSA or Ed25519 key. */
 export class CertificateAuthority {
-  /** When its own certificate ends: nothing that it signs should be valid longer. */
+  /** When the authority's certificate expires: nothing that it signs should be valid longer. */
   readonly notAfter: number;
   private readonly method: SignatureMethod;
 
@@ -87,7 +87,7 @@ export class CertificateAuthority {
     this.method = signatureMethod(key);
   }
 
-  /** For certificates that sign themselves: the authority has a name and a key, and no certificate yet. */
+  /** An authority for self-signed certificates: it has a name and a key, but no certificate yet. */
   static selfSigned(subject: Buffer, key: KeyObject, notAfter: number): CertificateAuthority {
     const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
     const issuer = { name: decodeDer(subject), keyIdentifier: keyIdentifierOf(decodeDer(publicKey)) };
@@ -95,9 +95,9 @@ export class CertificateAuthority {
   }
 
   /**
-   * An authority from PEM texts; the first certificate counts.
+   * Creates an authority from PEM texts; the first certificate counts.
    *
-   * @throws CertificateAuthorityError when they can't be read, do not belong together or are of no authority.
+   * @throws CertificateAuthorityError when they can't be read, do not match or do not belong to an authority.
    */
   static fromPem(
     certificatePem: string,
@@ -130,7 +130,7 @@ export class CertificateAuthority {
     }
   }
 
-  /** Signs a certificate and gives it as PEM text. */
+  /** Signs a certificate and returns it as PEM text. */
   issue(content: CertificateContent): string {
     const { algorithm, hash } = this.method;
     const tbs = sequence(
@@ -149,7 +149,7 @@ export class CertificateAuthority {
 
   private serial(): Buffer {
     const bytes = Buffer.from(this.randomSerial());
-    // Positive, and with no leading zero byte that DER would not have.
+    // Make the number positive, without a leading zero byte, which DER does not allow.
     bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
     return bytes;
   }
@@ -160,7 +160,7 @@ export class CertificateAuthority {
     if (usages.purposes.length > 0) {
       extensions.push(extension(oids.extendedKeyUsage, false, sequence(...usages.purposes.map(oid))));
     }
-    // cA is false by default and then left out (X.690, 11.5).
+    // cA is false by default and then omitted (X.690, 11.5).
     const constraints = isAuthority ? [primitive(tags.boolean, Buffer.of(0xff))] : [];
     extensions.push(extension(oids.basicConstraints, true, sequence(...constraints)));
     if (isAuthority) {
@@ -169,7 +169,7 @@ export class CertificateAuthority {
     }
     extensions.push(extension(oids.authorityKeyIdentifier, false, sequence(implicit(0, this.issuer.keyIdentifier))));
     const general = generalNames(names);
-    // Without a subject the names are all there is, and must be understood (RFC 5280, 4.2.1.6).
+    // Without a subject, only these names identify the holder, so the extension is critical (RFC 5280, 4.2.1.6).
     const isSubjectEmpty = childrenOf(decodeDer(subject)).length === 0;
     if (general.length > 0) extensions.push(extension(oids.subjectAltName, isSubjectEmpty, sequence(...general)));
     return extensions;
@@ -191,7 +191,7 @@ function generalNames({ dnsNames, emailAddresses, ipAddresses, uris }: Alternati
   ];
 }
 
-/** @param address IPv6 in hexadecimal groups only, with `::` or without. */
+/** @param address IPv6 with hexadecimal groups only, with or without `::`. */
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   const [front = [], back = []] = address.split('::').map((half) => (half === '' ? [] : half.split(':')));
@@ -211,7 +211,7 @@ function signatureMethod(key: KeyObject): SignatureMethod {
     case 'ed25519':
       return method('1.3.101.112');
     case 'ec':
-      // A hash of the strength of the curve.
+      // Use a hash that matches the strength of the curve.
       switch (key.asymmetricKeyDetails?.namedCurve) {
         case 'prime256v1':
           return method('1.2.840.10045.4.3.2', 'sha256');
@@ -227,7 +227,7 @@ function signatureMethod(key: KeyObject): SignatureMethod {
 function issuerOf(certificate: X509Certificate): Issuer {
   const { subject, publicKey, extensions } = readCertificate(certificate.raw);
   const identifier = extensions.get(oids.subjectKeyIdentifier);
-  // The value is an octet string inside the octet string: two bytes of tag and length before it.
+  // The value is an octet string inside the octet string, preceded by two bytes for tag and length.
   return { name: subject, keyIdentifier: identifier?.subarray(2) ?? keyIdentifierOf(publicKey) };
 }
 

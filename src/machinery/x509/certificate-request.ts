@@ -26,14 +26,14 @@ export interface AlternativeNames {
   readonly ipAddresses: readonly string[];
 }
 
-/** What a PKCS#10 certification request (RFC 2986) asks for. */
+/** The content of a PKCS#10 certification request (RFC 2986). */
 export interface CertificateRequest extends AlternativeNames {
   /** Empty when there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Names of forms other than the four that are told apart. */
+  /** The number of names in other forms than these four. */
   readonly otherNames: number;
-  /** The subject as it stands in the request, in DER. */
+  /** The subject as the request contains it, in DER. */
   readonly subject: Buffer;
   /** SubjectPublicKeyInfo in DER. */
   readonly publicKey: Buffer;
@@ -41,7 +41,7 @@ export interface CertificateRequest extends AlternativeNames {
   readonly keyType: string;
 }
 
-/** A request that can't be read or whose signature does not fit its key; the message is for the client. */
+/** A request that can't be read, or whose signature does not match its key. The message is for the client. */
 export class CertificateRequestError extends Error {}
 
 const pemLabel = 'CERTIFICATE REQUEST';
@@ -71,7 +71,7 @@ const signatureHashes: Readonly<Record<string, { readonly key: 'rsa' | 'ec'; rea
 };
 
 /**
- * Reads the first PEM block of a request and checks that whoever made it holds the private key.
+ * Reads the first PEM block of a request and verifies that its maker holds the private key.
  *
  * @throws CertificateRequestError
  */
@@ -153,7 +153,7 @@ function pssHash(parameters: Asn1 | undefined): { key: 'rsa'; hash: string } | u
 
 function readSubject(subject: Asn1): Pick<CertificateRequest, 'commonName' | 'organizations'> {
   const { commonNames, organizations } = readName(subject);
-  // Readers differ in which one counts.
+  // Readers differ in which one they use.
   if (commonNames.length > 1) throw new CertificateRequestError('x509: the subject has more than one common name');
   return { commonName: commonNames[0] ?? '', organizations };
 }
@@ -169,7 +169,7 @@ function readNames(attributes: Asn1): Names {
   return names;
 }
 
-/** The extensions that a request asks for, all in the one attribute that is for them. */
+/** The requested extensions, all from the single attribute for them. */
 function requestedExtensions(attributes: Asn1): ReadonlyMap<string, Buffer> {
   if (!isContext(attributes, 0)) throw new Asn1Error('asn1: structure error: no attributes');
   let requested: Asn1 | undefined;
@@ -185,7 +185,7 @@ function requestedExtensions(attributes: Asn1): ReadonlyMap<string, Buffer> {
   return requested === undefined ? new Map() : readExtensions(requested);
 }
 
-/** Context tags of the forms of a general name (RFC 5280, 4.2.1.6). */
+/** Adds a general name to the list for its form (context tags from RFC 5280, 4.2.1.6). */
 function addName(names: Writable<Names>, name: Asn1): void {
   if (isContext(name, 1)) names.emailAddresses.push(ia5TextOf(name));
   else if (isContext(name, 2)) names.dnsNames.push(ia5TextOf(name));

@@ -15,17 +15,17 @@ import { textOf } from './text.js';
 
 const oids = { commonName: '2.5.4.3', organization: '2.5.4.10' };
 
-/** What the subject of a certificate says about who somebody is, in the order of the name. */
+/** The identity in the subject of a certificate, in the order of the name. */
 export interface SubjectNames {
-  /** More than one names nobody for certain: it is for the reader to refuse. */
+  /** Several common names identify nobody with certainty; the reader must refuse them. */
   readonly commonNames: readonly string[];
   readonly organizations: readonly string[];
 }
 
 /**
- * Reads a name, with several attributes in one part or one in each.
+ * Reads a name, whether its attributes share one part or have one each.
  *
- * @throws Asn1Error when any attribute of it, of whatever type, is not a text that everybody reads alike.
+ * @throws Asn1Error when any attribute, of any type, is not text that all readers interpret alike.
  */
 export function readName(name: Asn1 | undefined): SubjectNames {
   const commonNames: string[] = [];

@@ -3,17 +3,17 @@ import { type Asn1, Asn1Error, contentOf, isUniversal, oidOf, sequenceOf, tags }
 /**
  * The values of a list of extensions (RFC 5280, 4.1.2.9) by object identifier.
  *
- * @throws Asn1Error when one of them is there twice: readers differ in which one counts.
+ * @throws Asn1Error when an extension is repeated: readers differ in which one they use.
  */
 export function readExtensions(list: Asn1 | undefined): ReadonlyMap<string, Buffer> {
   const values = new Map<string, Buffer>();
   for (const extension of sequenceOf(list)) {
     const [type, ...rest] = sequenceOf(extension, 2);
-    // Whether it is critical may stand between the two.
+    // The critical flag may come between the two.
     const [value, ...more] = isUniversal(rest[0], tags.boolean) ? rest.slice(1) : rest;
     const oid = oidOf(type);
     if (more.length > 0) throw new Asn1Error('asn1: structure error: an extension with more than one value');
-    if (values.has(oid)) throw new Asn1Error(`x509: the extension ${oid} is there more than once`);
+    if (values.has(oid)) throw new Asn1Error(`x509: the extension ${oid} is given more than once`);
     values.set(oid, contentOf(value, tags.octetString));
   }
   return values;

@@ -1,4 +1,4 @@
-/** Bit of the keyUsage extension (RFC 5280, 4.2.1.3) by the name of the API. */
+/** Bits of the keyUsage extension (RFC 5280, 4.2.1.3) by API name. */
 const keyUsageBits: Readonly<Record<string, number>> = {
   signing: 0,
   'digital signature': 0,
@@ -12,7 +12,7 @@ const keyUsageBits: Readonly<Record<string, number>> = {
   'decipher only': 8,
 };
 
-/** Object identifier of extendedKeyUsage (RFC 5280, 4.2.1.12) by the name of the API. */
+/** Object identifiers of extendedKeyUsage (RFC 5280, 4.2.1.12) by API name. */
 const extendedUsageOids: Readonly<Record<string, string>> = {
   any: '2.5.29.37.0',
   'server auth': '1.3.6.1.5.5.7.3.1',
@@ -29,13 +29,13 @@ const extendedUsageOids: Readonly<Record<string, string>> = {
   'netscape sgc': '2.16.840.1.113730.4.1',
 };
 
-/** Usages as they stand in a certificate, each once, in ascending order of bits and in the order given for purposes. */
+/** Usages as certificates contain them, each once: bits in ascending order, purposes in the given order. */
 export interface CertificateUsages {
   readonly bits: readonly number[];
   readonly purposes: readonly string[];
 }
 
-/** Translates usages of a request; names that nobody knows come back in `unknown`. */
+/** Translates the usages of a request; unknown names are returned in `unknown`. */
 export function certificateUsages(
   usages: readonly string[],
 ): CertificateUsages & { readonly unknown: readonly string[] } {

@@ -1,7 +1,7 @@
 /** One block of a PEM text (RFC 7468). */
 export interface PemBlock {
   readonly label: string;
-  /** Whether lines such as `Proc-Type: 4,ENCRYPTED` stand before the data. */
+  /** Whether lines such as `Proc-Type: 4,ENCRYPTED` precede the data. */
   readonly hasHeaders: boolean;
   readonly der: Buffer;
 }
@@ -11,7 +11,7 @@ const end = '-----END ';
 const dashes = '-----';
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The blocks of a PEM text in order. Text around blocks is skipped, and so are blocks that are not well formed. */
+/** The blocks of a PEM text, in order. Malformed blocks and text around blocks are skipped. */
 export function readPem(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   let label: string | undefined;
@@ -43,7 +43,7 @@ function makeBlock(label: string, hasHeaders: boolean, data: string): PemBlock |
   return { label, hasHeaders, der: Buffer.from(data, 'base64') };
 }
 
-/** One PEM block with lines of 64 characters and a line end behind it. */
+/** One PEM block with lines of 64 characters and a final line break. */
 export function encodePem(label: string, der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
   return [`${begin}${label}${dashes}`, ...lines, `${end}${label}${dashes}`, ''].join('\n');

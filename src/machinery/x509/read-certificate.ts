@@ -10,10 +10,10 @@ export interface CertificateParts {
   readonly extensions: ReadonlyMap<string, Buffer>;
 }
 
-/** Takes a certificate in DER apart. @throws Asn1Error when it is none, or one that can be read in more than one way. */
+/** Splits a certificate in DER. @throws Asn1Error when it is invalid or ambiguous. */
 export function readCertificate(der: Buffer): CertificateParts {
   const fields = sequenceOf(sequenceOf(decodeDer(der), 3)[0], 6);
-  // The version is only there when it is not the first one.
+  // The version is missing if it is the first one.
   const [, , , , subject, publicKey, ...optional] = isContext(fields[0], 0) ? fields.slice(1) : fields;
   if (subject === undefined || publicKey === undefined) throw new Asn1Error('asn1: structure error: parts are missing');
   const lists = optional.filter((field) => isContext(field, 3)).map((field) => childrenOf(field, 1));

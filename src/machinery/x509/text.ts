@@ -2,22 +2,22 @@ import { type Asn1, Asn1Error, bytesOf, isUniversal, tags } from './asn1.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Characters of the types that are a part of ASCII (X.680, 41). */
+/** The characters of the ASCII-based types (X.680, 41). */
 const asciiTypes: ReadonlyMap<number, RegExp> = new Map([
   [tags.numericString, /^[0-9 ]*$/],
-  // Two more than the standard has: authorities use them, and everybody reads them alike.
+  // Two more than in the standard: authorities use them, and all readers interpret them alike.
   [tags.printableString, /^[A-Za-z0-9 '()+,\-./:=?*&]*$/],
   [tags.ia5String, /^\p{ASCII}*$/u],
-  // What readers make of the other half differs: T.61, Latin-1 or UTF-8.
+  // Readers interpret the other half differently: as T.61, Latin-1 or UTF-8.
   [tags.teletexString, /^[ -~]*$/],
 ]);
 
 /**
- * The text of a name (RFC 5280, 4.1.2.4), whatever type its author chose. Everybody in this program reads names with it,
- * and it answers only when all who check certificates elsewhere read the same: no NUL, where some readers stop, no
- * surrogates, and no bytes that the type does not have. A VisibleString is none of the types: TLS libraries refuse it.
+ * The text of a name (RFC 5280, 4.1.2.4), of any string type. All parts of this program read names with it. It succeeds
+ * only if all verifiers elsewhere read the same text: no NUL, where some readers stop, no surrogates, and no bytes
+ * outside the type. A VisibleString is refused, as TLS libraries refuse it.
  *
- * @throws Asn1Error for anything else.
+ * @throws Asn1Error for other text.
  */
 export function textOf(node: Asn1 | undefined): string {
   const text = decode(node);
@@ -26,7 +26,7 @@ export function textOf(node: Asn1 | undefined): string {
   return text;
 }
 
-/** Text of an IA5String under a tag of its own, as in a subjectAltName. @throws Asn1Error when it is none. */
+/** Text of an IA5String under its own tag, as in a subjectAltName. @throws Asn1Error when it is invalid. */
 export function ia5TextOf(node: Asn1 | undefined): string {
   const text = ascii(bytesOf(node), tags.ia5String);
   if (text === undefined || text.includes('\u0000'))
@@ -56,7 +56,7 @@ function utf8Text(bytes: Buffer): string | undefined {
   }
 }
 
-/** Characters of a fixed size. Half of a pair is none, and neither is a pair: these types are older than pairs. */
+/** Characters of fixed size. Surrogates are refused, alone or in pairs: these types are older than surrogate pairs. */
 function units(bytes: Buffer, size: 2 | 4): string | undefined {
   if (bytes.length % size !== 0) return undefined;
   let text = '';

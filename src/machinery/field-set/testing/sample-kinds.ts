@@ -19,7 +19,7 @@ import {
   time,
 } from '../../schema/index.js';
 
-/** Kinds for tests, shaped like the API's own: every way a field can be owned occurs. */
+/** Kinds for tests, shaped like those of the API. They contain every form of field ownership. */
 
 const ownerReference = struct('sample.OwnerReference', { name: required(1, string), uid: required(2, string) });
 
@@ -85,7 +85,7 @@ const volume = struct('sample.Volume', {
 });
 
 const podSpec = struct('sample.PodSpec', {
-  // No list type of its own: merged by key because patches are.
+  // The list has no list type; it is merged by key because patches merge it so.
   volumes: optional(1, list(volume), { patch: { strategy: 'merge', key: 'name', retainKeys: true } }),
   containers: required(2, list(container), {
     listType: 'map',
@@ -126,7 +126,7 @@ export const sampleDeployment = kind(
   },
 );
 
-/** Like a custom resource: nothing is there unless it was given. */
+/** Like a custom resource: contains only fields that were given. */
 export const sampleResource = kind(
   { group: 'sample.example', version: 'v1', kind: 'SampleResource', scope: 'Namespaced' },
   {

@@ -12,23 +12,23 @@ import { WireType } from './wire-type.js';
 type Reader = protobuf.Reader;
 type JsonObject = Record<string, unknown>;
 
-/** Reads one value behind its tag to the JSON form that the JSON decoder takes. */
+/** Reads the value after a tag, in the JSON form that the JSON decoder accepts. */
 interface ValueReader {
   readonly wireType: WireType;
-  /** `previous` is what an earlier occurrence of the same field gave: messages merge. */
+  /** `previous` is the result of an earlier occurrence of the same field: messages merge. */
   readonly read: (reader: Reader, depth: number, previous: unknown) => unknown;
 }
 
-/** Reads one occurrence of a field into the object that holds it. */
+/** Reads one occurrence of a field into its containing object. */
 type FieldReader = (reader: Reader, wireType: number, target: JsonObject, depth: number) => void;
 
-/** Messages nest one level per struct: more levels than any declared type has, and what contains itself. */
+/** Each struct is one level of nesting; this allows more levels than any declared type has, and recursive types. */
 const maxMessageDepth = maxSelfNesting * 2;
 
 /**
- * Decodes a protobuf message (without envelope) to the canonical value of `type`. Unknown field numbers are skipped.
+ * Decodes a protobuf message (without envelope) into the canonical value of `type`. Unknown field numbers are skipped.
  *
- * @throws {DecodeError} for data that is no such message.
+ * @throws {DecodeError} for data that is not such a message.
  */
 export function decodeProtobuf<T>(type: StructType<T>, data: Uint8Array): T {
   let loose: unknown;
@@ -84,7 +84,7 @@ function messageFields(type: StructType): ReadonlyMap<number, FieldReader> {
   return fields;
 }
 
-/** Fields of an inline struct land in the object of its parent. */
+/** Reads the fields of an inline struct into the object of its parent. */
 function inlineReader(type: StructType): FieldReader {
   return (reader, wireType, target, depth) => {
     checkWireType(wireType, WireType.bytes);
@@ -136,7 +136,7 @@ function listReader(name: string, elementType: SchemaType): FieldReader {
 
 function mapReader(name: string, valueType: SchemaType): FieldReader {
   const value = valueReader(valueType);
-  // Absent bytes are empty, where absent in JSON would be null.
+  // Missing bytes are empty, whereas in JSON they would be null.
   const absent = valueType.type === 'scalar' && valueType.scalar === 'bytes' ? '' : null;
   const entryFields: ReadonlyMap<number, FieldReader> = new Map([
     [1, fieldReader('key', { type: 'scalar', scalar: 'string' } as SchemaType)],
@@ -155,7 +155,7 @@ function mapReader(name: string, valueType: SchemaType): FieldReader {
     const map = (target[name] ?? {}) as JsonObject;
     target[name] = map;
     const key = (entry.key ?? '') as string;
-    // Defined, not assigned: the key may be `__proto__`.
+    // Defined rather than assigned: the key may be `__proto__`.
     Object.defineProperty(map, key, {
       value: entry.value ?? absent,
       enumerable: true,
@@ -225,7 +225,7 @@ function variantReader(type: VariantType<unknown>): ValueReader {
   );
 }
 
-/** A 64-bit number: a bigint where a number can't hold it. */
+/** A 64-bit number; a bigint if a number can't represent it. */
 function readInt64(reader: Reader): number | bigint {
   const value = reader.int64() as number | { readonly low: number; readonly high: number };
   if (typeof value === 'number') return value;
@@ -254,7 +254,7 @@ const timeFields = new Map([
   [2, plainField('nanos', readVarint)],
 ]);
 
-/** An empty message is no time at all. */
+/** An empty message means no time. */
 function finishTime(read: JsonObject): string | null {
   if (read.seconds === undefined && read.nanos === undefined) return null;
   return formatTimeParts({ seconds: Number(read.seconds ?? 0), nanos: Number(read.nanos ?? 0) });

@@ -8,7 +8,7 @@ import { WireType } from './wire-type.js';
 type Writer = protobuf.Writer;
 type Write = (writer: Writer, value: unknown) => void;
 
-/** How one value is written behind its tag. */
+/** How a value is written after its tag. */
 interface ValueWriter {
   readonly wireType: WireType;
   readonly write: Write;
@@ -46,7 +46,7 @@ function structWriter(type: StructType): Write {
   return write;
 }
 
-/** Compiled at first use: types may contain themselves. */
+/** Compiled on first use: types may contain themselves. */
 function lateFieldWriter(field: Field): Write {
   let write: Write | undefined;
   return (writer, value) => {
@@ -110,7 +110,7 @@ function valueWriter(type: SchemaType): ValueWriter {
     case 'struct':
       return message(structWriter(resolved));
     case 'list':
-      // A list as a value of a map, or declared so, stands in a message of its own.
+      // A list that is a map value, or declared as wrapped, has its own message.
       return message(fieldWriter(1, { ...resolved, wrapper: undefined } as SchemaType));
     case 'variant':
       return message(variantWriter(resolved));

@@ -2,10 +2,10 @@ import protobuf from 'protobufjs/minimal.js';
 import { DecodeError } from '../decode.js';
 import { WireType } from './wire-type.js';
 
-/** Every protobuf body begins with these bytes. */
+/** The first bytes of every protobuf body. */
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** What stands around the protobuf message of an object. */
+/** The data around the protobuf message of an object. */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,7 +18,7 @@ export interface Envelope {
 
 const lengthDelimited = (number: number) => (number << 3) | WireType.bytes;
 
-/** The whole body for a message: magic bytes, kind and apiVersion, message. */
+/** The complete body for a message: magic bytes, kind and apiVersion, message. */
 export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array): Buffer {
   const writer = protobuf.Writer.create();
   writer.uint32(lengthDelimited(1)).fork();
@@ -28,7 +28,7 @@ export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array
   return Buffer.concat([magic, writer.finish()]);
 }
 
-/** What stands before a message of `rawLength` bytes; with the message behind it, it is a whole body. */
+/** The part before a message of `rawLength` bytes; followed by the message, it forms a complete body. */
 export function encodeEnvelopeHead(apiVersion: string, kind: string, rawLength: number): Buffer {
   const writer = protobuf.Writer.create();
   writer.uint32(lengthDelimited(1)).fork();
@@ -37,15 +37,15 @@ export function encodeEnvelopeHead(apiVersion: string, kind: string, rawLength: 
   return Buffer.concat([magic, writer.finish()]);
 }
 
-/** True when data begins with the bytes that every protobuf body begins with. */
+/** Whether data begins like a protobuf body. */
 export function isEnvelope(data: Uint8Array): boolean {
   return data.length >= magic.length && magic.equals(data.subarray(0, magic.length));
 }
 
 /**
- * Takes a body apart; kind and apiVersion are empty when not given. The message shares the memory of `data`.
+ * Splits a body; missing kind and apiVersion are empty. The message shares the memory of `data`.
  *
- * @throws {DecodeError} for a body that is no envelope.
+ * @throws {DecodeError} for a body that is not an envelope.
  */
 export function decodeEnvelope(data: Uint8Array): Envelope {
   if (!isEnvelope(data)) throw new DecodeError('', 'the body does not begin with the protobuf prefix');
@@ -82,8 +82,8 @@ function readTypeMeta(reader: protobuf.Reader, end: number, texts: { apiVersion:
 }
 
 /**
- * One event of a protobuf watch stream: a length of four bytes (most significant first), then the event with the
- * object's whole body (with envelope) inside.
+ * One event of a protobuf watch stream: its length in four bytes (most significant first), then the event, which
+ * contains the complete body of the object (with envelope).
  */
 export function encodeWatchFrame(type: string, objectBody: Uint8Array): Buffer {
   const writer = protobuf.Writer.create();

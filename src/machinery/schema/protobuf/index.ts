@@ -1,6 +1,6 @@
 /**
- * Protobuf bodies of declared types. Apart from the schema's own index, so that processes that never speak protobuf do
- * not load it.
+ * Protobuf bodies of declared types. Separate from the schema's index, so processes that never use protobuf do not load
+ * it.
  */
 export * from './decode-protobuf.js';
 export * from './encode-protobuf.js';
