@@ -78,6 +78,26 @@ describe('WriterHealth', () => {
     return { state, health: new WriterHealth(probe, () => state.now) };
   };
 
+  it('believes no batch under way after a failure, until one gets through', async () => {
+    const { state, health } = make();
+    state.way = new Error('locked');
+    await assert.rejects(health.check(), unavailable);
+    health.began();
+    await assert.rejects(health.check(), unavailable);
+    health.failed(new Error('locked'));
+    state.way = undefined;
+    health.began();
+    await assert.rejects(health.check(), unavailable);
+    health.passed();
+    health.began();
+    await health.check();
+    health.failed(new Error('locked'));
+    // A probe clears it too: a process that is not ready gets no writes.
+    await health.check();
+    health.began();
+    await health.check();
+  });
+
   it('probes only when no batch has succeeded lately', async () => {
     const { state, health } = make();
     await Promise.all([health.check(), health.check()]);

@@ -24,6 +24,8 @@ export class WriterHealth {
   private refusedAt = Number.NEGATIVE_INFINITY;
   private refusal: unknown;
   private sendingSince: number | undefined;
+  /** Why the last batch or probe failed, until one gets through: the next batch alone proves nothing. */
+  private doubt: unknown;
   private probing: Promise<void> | undefined;
 
   /** `probe` tries the way of a write; `now` counts milliseconds. */
@@ -42,12 +44,14 @@ export class WriterHealth {
     this.sendingSince = undefined;
     this.provenAt = this.now();
     this.refusedAt = Number.NEGATIVE_INFINITY;
+    this.doubt = undefined;
   }
 
   /** The batch failed for a reason outside its content. */
   failed(error: unknown): void {
     this.sendingSince = undefined;
     this.provenAt = Number.NEGATIVE_INFINITY;
+    this.doubt = error;
     if (!DISK_ERRORS.includes(sqlState(error) ?? '')) return;
     this.refusedAt = this.now();
     this.refusal = error;
@@ -58,7 +62,10 @@ export class WriterHealth {
     const now = this.now();
     if (now - this.refusedAt < REFUSED_MS) throw unavailable(this.refusal, 'the database refused a write');
     if (this.sendingSince !== undefined) {
-      if (now - this.sendingSince < STUCK_MS) return;
+      if (now - this.sendingSince < STUCK_MS) {
+        if (this.doubt === undefined) return;
+        throw unavailable(this.doubt, 'no write has got through');
+      }
       throw new StorageError('Unavailable', `a write has been under way for ${Math.round(now - this.sendingSince)} ms`);
     }
     if (now - this.provenAt < PROVEN_MS) return;
@@ -72,7 +79,9 @@ export class WriterHealth {
     try {
       await this.probe();
       this.provenAt = this.now();
+      this.doubt = undefined;
     } catch (error) {
+      this.doubt = error;
       throw unavailable(error, 'no write gets through');
     }
   }
