@@ -7,9 +7,11 @@ import { quietly } from './application-context.js';
 import { checkProxyAuthorities } from './authentication/request-header/build-request-header.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
 import type { ServerOptions } from './config/server-options.js';
+import { startingHealthChecks } from './endpoints/health/server-health.js';
 import { maxBodyBytes } from './endpoints/limits.js';
 import { listenerOptions } from './endpoints/listener.js';
 import { ServingState } from './endpoints/serving-state.js';
+import { StartingListener } from './endpoints/starting-listener.js';
 import { StatusFilter } from './endpoints/status.filter.js';
 import type { Logger } from './observability/logger.js';
 import { NestLog } from './observability/nest-log.js';
@@ -24,14 +26,20 @@ export interface RunningServer extends Pick<INestApplicationContext, 'get'> {
   stop(): Promise<void>;
 }
 
+/** What the process gives to its server. */
+export interface ServerParts extends Omit<AppParts, 'tls'> {
+  /** Answers health checks on the port from the beginning. Only for a process that has the port to itself until it serves. */
+  readonly answersWhileStarting: boolean;
+}
+
 /**
  * Starts serving the API. Nest starts the modules in the order of their imports: storage first, then the resources,
  * then the caches that the first request needs, and the listener last. A stop goes the other way round. Waits for a
- * database that is not ready yet, until `signal` is aborted.
+ * database that is not ready yet, until `signal` is aborted; the port answers health checks meanwhile.
  *
  * @throws the error that keeps any part from starting; nothing stays open then.
  */
-export async function startServer(options: ServerOptions, parts: Omit<AppParts, 'tls'>): Promise<RunningServer> {
+export async function startServer(options: ServerOptions, parts: ServerParts): Promise<RunningServer> {
   const { logger } = parts;
   const { bindAddress, securePort } = options.secureServing;
   const tls = readTlsFiles(options, logger);
@@ -48,8 +56,16 @@ export async function startServer(options: ServerOptions, parts: Omit<AppParts, 
     ) as ConstructorParameters<typeof FastifyAdapter>[0],
   );
   const module = AppModule.of(options, { ...parts, tls });
-  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { ...quietly, bodyParser: false });
+  const starting = parts.answersWhileStarting ? await listenWhileStarting(options, tls) : undefined;
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    ...quietly,
+    bodyParser: false,
+  }).catch(async (error: unknown) => {
+    await starting?.close();
+    throw error;
+  });
   try {
+    await app.init().finally(() => starting?.close());
     await app.listen(securePort, bindAddress);
   } catch (error) {
     await app.close();
@@ -74,6 +90,14 @@ export async function startServer(options: ServerOptions, parts: Omit<AppParts, 
       return stopping;
     },
   };
+}
+
+function listenWhileStarting({ secureServing, api }: ServerOptions, tls: TlsFiles): Promise<StartingListener> {
+  const { bindAddress, securePort } = secureServing;
+  const checks = startingHealthChecks(new ServingState(), api.livezGracePeriodMs);
+  // Nobody is authenticated yet, so no certificates are asked for.
+  const own = { ...tls.listenerOptions(), requestCert: false };
+  return StartingListener.open({ address: bindAddress, port: securePort, tls: own, checks });
 }
 
 function readTlsFiles({ secureServing, authentication }: ServerOptions, logger: Logger): TlsFiles {

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { endWithUs, removeWithUs } from '../../test/support/child-guard.js';
+import { freePort } from '../../test/support/ports.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 
 const mainFile = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -36,7 +37,7 @@ describe('a wrong database URL', () => {
   async function run(command: string, url: string, enough?: RegExp): Promise<{ lines: string[]; code: number | null }> {
     const child = spawn(process.execPath, [mainFile, command, `--database-url=${url}`], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, PLINTH_CERT_DIR: certs },
+      env: { ...process.env, PLINTH_CERT_DIR: certs, PLINTH_SECURE_PORT: String(await freePort()) },
     });
     endWithUs(child);
     let text = '';

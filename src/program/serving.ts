@@ -26,7 +26,7 @@ export interface Serving extends Running {
 export async function startServing(options: ServerOptions, parts: ServingParts = {}): Promise<Serving> {
   const count = workerCount(options.secureServing.workers);
   if (count > 1) return startWorkers(options, count, parts);
-  return serveAlone(options, { ...parts, syncsViews: true });
+  return serveAlone(options, { ...parts, isFirst: true });
 }
 
 /** 0 is one per core. */
@@ -65,8 +65,11 @@ export interface ServingParts {
 
 /** Options of a process that serves by itself. */
 export interface ServeAloneParts extends ServingParts {
-  /** Updates the SQL views to the served resources. */
-  readonly syncsViews: boolean;
+  /**
+   * Whether nothing serves on the port yet: such a process answers health checks while it starts, brings the SQL views in
+   * line with what is served, and warns about the configuration.
+   */
+  readonly isFirst: boolean;
   readonly worker?: MetricsWorker | undefined;
 }
 
@@ -76,13 +79,13 @@ export interface ServeAloneParts extends ServingParts {
  */
 export async function serveAlone(
   options: ServerOptions,
-  { syncsViews, worker, controllers, signal }: ServeAloneParts,
+  { isFirst, worker, controllers, signal }: ServeAloneParts,
 ): Promise<RunningServer> {
   const { startServer } = await import('../server.js');
   const { logLevel, logFormat } = options.logging;
   const logger = new Logger(logLevel, logFormat, undefined, worker === undefined ? {} : { worker: worker.index });
-  const server = await startServer(options, { logger, worker, controllers, signal });
-  if (!syncsViews) return server;
+  const server = await startServer(options, { logger, worker, controllers, signal, answersWhileStarting: isFirst });
+  if (!isFirst) return server;
   if (server.get<ServiceAccountTokenIssuer | undefined>(TOKEN_ISSUER) === undefined) {
     logger.warn('service accounts get no tokens: neither pods nor kubectl create token', {
       missing: '--service-account-signing-key-file',

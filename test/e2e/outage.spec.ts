@@ -109,3 +109,39 @@ describe('a database that goes away', () => {
     }
   });
 });
+
+describe('a server that starts while the database is away', () => {
+  for (const workers of [1, 2]) {
+    it(`tells probes that it is not ready, and serves once the database is back (workers: ${workers})`, async () => {
+      const flags = [`--workers=${workers}`, '--livez-grace-period=10m'];
+      await cluster.postgres.shutDown('immediate');
+      const server = await cluster.addServer(undefined, flags, 500);
+      const anybody = cluster.clientFor(server);
+      const ready = await anybody.get('/readyz');
+      assert.match(ready.text, /^\[\+\]ping ok$/m);
+      assert.match(ready.text, /^\[-\]poststarthook\/start-serving failed: reason withheld$/m);
+      assert.match(ready.text, /^\[-\]storage failed: reason withheld$/m);
+      assert.equal((await anybody.get('/livez')).text, 'ok');
+      assert.equal((await anybody.get('/readyz/ping')).status, 200);
+      assert.equal((await anybody.get('/readyz/etcd')).status, 500);
+
+      const refused = await server.client.get(path);
+      assert.equal(refused.status, 503);
+      assert.equal(refused.headers['retry-after'], '1');
+      assert.equal(refused.body.kind, 'Status');
+      assert.equal(refused.body.reason, 'ServiceUnavailable');
+      const write = await server.client.post(path, { metadata: { name: `early-${workers}` } });
+      assert.equal(write.status, 503);
+
+      await cluster.postgres.startAgain();
+      const isReady = async () => (await server.client.get('/readyz').catch(() => undefined))?.status === 200;
+      await eventually(isReady, 'the server to be ready');
+      assert.equal((await server.client.get(`${path}/early-${workers}`)).status, 404);
+      for (const other of cluster.servers) {
+        await eventually(async () => (await other.client.get('/readyz')).status === 200, 'readiness after the outage');
+      }
+      cluster.servers.splice(cluster.servers.indexOf(server), 1);
+      await server.stop();
+    });
+  }
+});

@@ -12,6 +12,11 @@ export interface HealthCheck {
 
 export type HealthPath = 'healthz' | 'livez' | 'readyz';
 
+/** Whether this is the first part of the path of a health check. */
+export function isHealthPath(text: string): text is HealthPath {
+  return text === 'healthz' || text === 'livez' || text === 'readyz';
+}
+
 export interface HealthReport {
   readonly healthy: boolean;
   /** One line per check, and warnings about exclusions that match nothing. */
@@ -54,6 +59,11 @@ export async function runChecks(
   const healthy = outcomes.every(isPassed);
   lines.push(`${path} check ${healthy ? 'passed' : 'failed'}\n`);
   return { healthy, text: lines.join(''), outcomes };
+}
+
+/** What a probe gets to see: the single checks only when it asks for them, or when one failed. */
+export function shownReport({ healthy, text }: HealthReport, query: Pick<URLSearchParams, 'has'>): string {
+  return healthy && !query.has('verbose') ? 'ok' : text;
 }
 
 /** Whether this name refers to the check. */

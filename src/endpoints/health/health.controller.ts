@@ -5,7 +5,15 @@ import { Logger } from '../../observability/logger.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
-import { findCheck, type HealthCheck, type HealthPath, isPassed, runCheck, runChecks } from './health-checks.js';
+import {
+  findCheck,
+  type HealthCheck,
+  type HealthPath,
+  isPassed,
+  runCheck,
+  runChecks,
+  shownReport,
+} from './health-checks.js';
 import { HealthLog } from './health-log.js';
 
 export const HEALTH_CHECKS = Symbol('HealthChecks');
@@ -64,8 +72,7 @@ export class HealthController {
     const context = request.plinthContext as HttpRequestContext;
     const report = await runChecks(path, this.checks, context.query.getAll('exclude'));
     for (const outcome of report.outcomes) this.log.note(outcome);
-    const text = report.healthy && !context.query.has('verbose') ? 'ok' : report.text;
     reply.header('x-content-type-options', 'nosniff');
-    sendText({ context, reply }, report.healthy ? 200 : 500, plainText, text);
+    sendText({ context, reply }, report.healthy ? 200 : 500, plainText, shownReport(report, context.query));
   }
 }

@@ -15,11 +15,21 @@ const doneBeforeServing: readonly string[] = [
   'poststarthook/start-kube-apiserver-admission-initializer',
 ];
 
+/** The checks of a process that starts: those of a serving one, with storage that is not open yet. */
+export function startingHealthChecks(state: ServingState, graceMs: number): HealthCheck[] {
+  const storage = { ping: () => Promise.reject(new Error('storage is not open yet')) };
+  return serverHealthChecks(storage, state, graceMs);
+}
+
 /**
  * The checks of a serving process. Liveness ignores the database: restarting this process does not repair a database,
  * it only drops watches that would have survived the outage.
  */
-export function serverHealthChecks(storage: Storage, state: ServingState, graceMs: number): HealthCheck[] {
+export function serverHealthChecks(
+  storage: Pick<Storage, 'ping'>,
+  state: ServingState,
+  graceMs: number,
+): HealthCheck[] {
   return [
     { name: 'ping', paths: everywhere, check: () => undefined },
     { name: 'log', paths: everywhere, check: () => undefined },
@@ -30,15 +40,8 @@ export function serverHealthChecks(storage: Storage, state: ServingState, graceM
       alonePaths: ['livez'],
       check: () => storage.ping(),
     },
-    {
-      name: 'poststarthook/start-serving',
-      paths: everywhere,
-      aliases: doneBeforeServing,
-      check: () => {
-        if (state.isStarted || Date.now() - state.startedAt < graceMs) return;
-        throw new Error('the start has not finished');
-      },
-    },
+    startCheck(['healthz', 'readyz'], state, 0),
+    startCheck(['livez'], state, graceMs),
     {
       name: 'shutdown',
       paths: ['readyz'],
@@ -47,4 +50,17 @@ export function serverHealthChecks(storage: Storage, state: ServingState, graceM
       },
     },
   ];
+}
+
+/** Fails while the process starts, after a time that it is given. */
+function startCheck(paths: readonly HealthPath[], state: ServingState, graceMs: number): HealthCheck {
+  return {
+    name: 'poststarthook/start-serving',
+    paths,
+    aliases: doneBeforeServing,
+    check: () => {
+      if (state.isStarted || Date.now() - state.startedAt < graceMs) return;
+      throw new Error('the start has not finished');
+    },
+  };
 }

@@ -31,7 +31,7 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
   try {
     const { serveAlone } = await import('../serving.js');
     const server = await serveAlone(message.options, {
-      syncsViews: message.syncsViews,
+      isFirst: message.isFirst,
       worker: { index: message.index, gatherMetrics: () => link.gather() },
       signal: stopping.signal,
     });

@@ -7,8 +7,8 @@ export type ParentMessage =
       readonly type: 'start';
       readonly index: number;
       readonly options: ServerOptions;
-      /** Set for one worker only, which makes the SQL views. */
-      readonly syncsViews: boolean;
+      /** Nothing serves on the port yet: this worker does what is to be done once, such as the SQL views. */
+      readonly isFirst: boolean;
     }
   | { readonly type: 'stop' }
   | { readonly type: 'collect'; readonly id: number }

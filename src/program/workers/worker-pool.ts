@@ -105,7 +105,7 @@ export class WorkerPool implements Running {
   }
 
   private open(
-    syncsViews: boolean,
+    isFirst: boolean,
     first?: { readonly ready: (url: string) => void; readonly failed: (error: Error) => void },
   ): void {
     const slot: Slot = {
@@ -118,19 +118,19 @@ export class WorkerPool implements Running {
     };
     this.slots.push(slot);
     this.metrics.add(slot.index);
-    slot.done = this.keepRunning(slot, syncsViews, first);
+    slot.done = this.keepRunning(slot, isFirst, first);
   }
 
   /** Runs one worker after another in a slot until the pool stops. */
   private async keepRunning(
     slot: Slot,
-    syncsViews: boolean,
+    isFirst: boolean,
     first?: { readonly ready: (url: string) => void; readonly failed: (error: Error) => void },
   ): Promise<void> {
     let report = first;
     let isFirstRun = true;
     while (!this.stopping.signal.aborted) {
-      const ended = await this.runOnce(slot, syncsViews && isFirstRun, report?.ready);
+      const ended = await this.runOnce(slot, isFirst && isFirstRun, report?.ready);
       const { failure, reason } = ended;
       if (report !== undefined && !ended.hasServed) {
         this.slots.length = 0;
@@ -149,13 +149,13 @@ export class WorkerPool implements Running {
   }
 
   /** One worker from its start to its end. */
-  private runOnce(slot: Slot, syncsViews: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
+  private runOnce(slot: Slot, isFirst: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
     const worker = cluster.fork();
     rescueConnections(worker);
     slot.worker = worker;
     slot.startedAt = this.timers.elapsed();
     slot.isReady = false;
-    this.tell(slot, { type: 'start', index: slot.index, options: this.options, syncsViews });
+    this.tell(slot, { type: 'start', index: slot.index, options: this.options, isFirst });
     return new Promise((resolve) => {
       let hasServed = false;
       let failure: Error | undefined;

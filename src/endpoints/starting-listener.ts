@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { serviceUnavailableError } from '../machinery/status-error.js';
+import {
+  findCheck,
+  type HealthCheck,
+  isHealthPath,
+  isPassed,
+  runCheck,
+  runChecks,
+  shownReport,
+} from './health/health-checks.js';
+
+/** Nobody needs more of them to ask whether the server is ready. */
+const maxConnections = 500;
+/** Connections that do not finish their handshake, or send nothing, are closed after this time. */
+const patienceMs = 10_000;
+/** Answers that were begun get this long to reach their clients. */
+const lingerMs = 200;
+
+/** What the listener of a starting server depends on. */
+export interface StartingListenerOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly tls: SecureContextOptions;
+  readonly checks: readonly HealthCheck[];
+}
+
+/**
+ * Listens on the server's port while the server starts, which can take as long as its database is away. It answers
+ * health checks, so that probes and load balancers learn that the process lives and is not ready yet (specification 4.10);
+ * every other request gets a 503. It authenticates nobody and reads no body.
+ */
+export class StartingListener {
+  private readonly server: Http2SecureServer;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly checks: readonly HealthCheck[],
+    tls: SecureContextOptions,
+  ) {
+    this.server = createSecureServer(
+      { ...tls, allowHTTP1: true, handshakeTimeout: patienceMs, settings: { maxConcurrentStreams: 100 } },
+      (request, response) => {
+        // An answer that fails ends its own connection and nothing else.
+        this.answer(request, response).catch(() => request.socket.destroy());
+      },
+    );
+    this.server.maxConnections = maxConnections;
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.setTimeout(patienceMs, () => socket.destroy());
+      socket.on('error', () => undefined);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+    this.server.on('tlsClientError', () => undefined);
+    this.server.on('sessionError', () => undefined);
+  }
+
+  /** Resolves when it listens. @throws the reason why it cannot: the server could not either. */
+  static async open({ address, port, tls, checks }: StartingListenerOptions): Promise<StartingListener> {
+    const listener = new StartingListener(checks, tls);
+    listener.server.listen(port, address);
+    await once(listener.server, 'listening');
+    return listener;
+  }
+
+  /** Resolves when the port is free for the server itself. */
+  async close(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.sockets) socket.destroySoon();
+    const timer = setTimeout(() => {
+      for (const socket of this.sockets) socket.destroy();
+    }, lingerMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private async answer(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+    const [pathname = '', query = ''] = request.url.split('?', 2);
+    const searchParams = new URLSearchParams(query);
+    const [, path = '', ...rest] = pathname.split('/');
+    if (!isHealthPath(path)) return refuse(response);
+    if (rest.length === 0) {
+      const report = await runChecks(path, this.checks, searchParams.getAll('exclude'));
+      return send(response, report.healthy ? 200 : 500, 'text/plain; charset=utf-8', shownReport(report, searchParams));
+    }
+    const check = findCheck(this.checks, path, rest.join('/'));
+    if (check === undefined) return refuse(response);
+    const passed = isPassed(await runCheck(check));
+    const text = passed ? 'ok' : `internal server error: ${check.name} failed\n`;
+    send(response, passed ? 200 : 500, 'text/plain; charset=utf-8', text);
+  }
+}
+
+function refuse(response: Http2ServerResponse): void {
+  const error = serviceUnavailableError('the server is starting');
+  response.setHeader('retry-after', '1');
+  send(response, error.code, 'application/json', JSON.stringify(error.toStatus()));
+}
+
+function send(response: Http2ServerResponse, code: number, contentType: string, text: string): void {
+  response.writeHead(code, {
+    'cache-control': 'no-cache, private',
+    'content-type': contentType,
+    'x-content-type-options': 'nosniff',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
