@@ -53,6 +53,8 @@ describe('parseListOptions', () => {
     ['resourceVersionMatch=Exact', 400],
     ['resourceVersionMatch=Bogus&resourceVersion=1', 400],
     ['resourceVersionMatch=Exact&resourceVersion=0', 400],
+    ['sendInitialEvents=true', 400],
+    ['sendInitialEvents=false&resourceVersion=1&resourceVersionMatch=NotOlderThan', 400],
     [`resourceVersionMatch=Exact&resourceVersion=1&continue=${token}`, 400],
   ];
   for (const [query, code] of faults) {

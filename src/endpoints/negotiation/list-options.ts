@@ -30,6 +30,7 @@ export function parseListOptions(context: RequestContext, tokens: ContinueTokens
   const versionText = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
   if (match !== '') checkMatch(match, versionText, token);
+  if (query.has('sendInitialEvents')) throw badRequestError('sendInitialEvents is forbidden for list');
 
   if (token !== '') {
     if (versionText !== '' && versionText !== '0') {
