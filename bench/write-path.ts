@@ -42,6 +42,7 @@ const services = new EndpointServices(
     maxConnectionBytesPerSecond: 0,
     listPageSize: 500,
     deleteCollectionWorkers: 8,
+    garbageCollector: false,
     shutdown: new AbortController().signal,
   },
   metaKinds,

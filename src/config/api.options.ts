@@ -78,6 +78,15 @@ export class ApiOptions {
   readonly deleteCollectionWorkers: number = 8;
 
   @Flag({
+    name: 'enable-garbage-collector',
+    type: 'bool',
+    usage:
+      'A garbage collector, such as that of the upstream controller manager, runs beside the server. Deletes with the ' +
+      'policies Orphan and Foreground leave the object to it with a finalizer, which nobody else takes away.',
+  })
+  readonly garbageCollector: boolean = false;
+
+  @Flag({
     name: 'shutdown-delay-duration',
     type: 'duration',
     usage:

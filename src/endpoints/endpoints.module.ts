@@ -56,7 +56,12 @@ import { StatusFilter } from './status.filter.js';
         stores: ResourceStores,
         names: VendorNames,
         metrics: Metrics,
-        { minRequestTimeoutSeconds, maxConnectionBytesPerSecond, deleteCollectionWorkers }: ApiOptions,
+        {
+          minRequestTimeoutSeconds,
+          maxConnectionBytesPerSecond,
+          deleteCollectionWorkers,
+          garbageCollector,
+        }: ApiOptions,
         state: ServingState,
         authentication: Authentication,
       ) =>
@@ -70,6 +75,7 @@ import { StatusFilter } from './status.filter.js';
             maxConnectionBytesPerSecond,
             listPageSize,
             deleteCollectionWorkers,
+            garbageCollector,
             shutdown: state.ended,
             documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
           },

@@ -40,7 +40,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
   ],
   useFactory:
     (
-      { deleteCollectionWorkers }: ApiOptions,
+      { deleteCollectionWorkers, garbageCollector }: ApiOptions,
       cluster: ClusterOptions,
       admission: AdmissionOptions,
       logging: LoggingOptions,
@@ -62,6 +62,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
           maxBodyBytes,
           listPageSize,
           deleteCollectionWorkers,
+          garbageCollector,
           issuer: issuer && factsOf(issuer),
         },
         { storage, authorizer, rules, tokens, issuer, namespaces },

@@ -25,6 +25,8 @@ export interface EndpointOptions {
   readonly listPageSize: number;
   /** The most concurrent deletes for one DELETE of a collection. */
   readonly deleteCollectionWorkers: number;
+  /** A garbage collector runs beside the server, so that deletes may leave dependents to it. */
+  readonly garbageCollector: boolean;
   /** Paths of non-resource documents that only some servers have. Default: none. */
   readonly documentPaths?: () => readonly string[];
   /** From 0 to below 1; spreads events that would otherwise hit all clients at once. Default: random. */

@@ -59,7 +59,7 @@ export class LaneAppModule {
 @Module({})
 class RemoteProcessModule {
   static of(settings: LaneSettings, storage: Storage, call: LaneCall): DynamicModule {
-    const { issuer, maxBodyBytes, listPageSize, deleteCollectionWorkers, continueKey } = settings;
+    const { issuer, maxBodyBytes, listPageSize, deleteCollectionWorkers, garbageCollector, continueKey } = settings;
     const providers: Provider[] = [
       { provide: STORAGE, useValue: storage },
       {
@@ -98,6 +98,7 @@ class RemoteProcessModule {
             maxBodyBytes,
             listPageSize,
             deleteCollectionWorkers,
+            garbageCollector,
             minRequestTimeoutSeconds: 0,
             maxConnectionBytesPerSecond: 0,
             shutdown: new AbortController().signal,

@@ -16,6 +16,7 @@ export interface LaneSettings {
   readonly maxBodyBytes: number;
   readonly listPageSize: number;
   readonly deleteCollectionWorkers: number;
+  readonly garbageCollector: boolean;
   /** The token issuer's settings; undefined when this process has none. */
   readonly issuer: { readonly audiences: readonly string[]; readonly maxExpirationSeconds?: number } | undefined;
 }

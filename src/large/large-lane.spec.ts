@@ -18,6 +18,7 @@ const settings: LaneSettings = {
   maxBodyBytes: 3 * 2 ** 20,
   listPageSize: 500,
   deleteCollectionWorkers: 8,
+  garbageCollector: false,
   issuer: undefined,
 };
 

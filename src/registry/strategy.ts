@@ -9,6 +9,8 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
   readonly orphanDependents?: boolean | undefined;
   readonly dryRun: boolean;
+  /** A garbage collector runs beside the server: what a finalizer leaves to it gets done. Default false. */
+  readonly garbageCollector?: boolean;
 }
 
 /**
@@ -96,6 +98,11 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
    * A change of this bumps `metadata.generation`. `spec` compares `object.spec`; undefined: the kind has no generation.
    */
   readonly generation?: 'spec' | ((object: T) => unknown);
+  /**
+   * What becomes of dependents, where a garbage collector runs: `orphaned` is what happens when a delete does not say,
+   * `none` means that the kind has none, whatever a delete says. Undefined: deleted unless the delete says otherwise.
+   */
+  readonly dependents?: 'orphaned' | 'none';
   /** A delete that removes the object answers the object instead of a Status. */
   readonly returnsDeletedObject?: boolean;
 }

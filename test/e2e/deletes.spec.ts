@@ -301,13 +301,76 @@ describe('DELETE of one object', () => {
       const answer = await client.delete(`${jobs}/job-${i}?${query}`);
       assert.equal(answer.status, 200, answer.text);
       assert.equal((await client.get(`${jobs}/job-${i}`)).status, 404, query);
-      assert.equal(answer.headers.warning !== undefined, query.endsWith('Foreground'), query);
+      assert.equal(answer.headers.warning !== undefined, query !== '', query);
     }
     const controllers = `${core}/replicationcontrollers`;
     const spec = { template: { ...template, spec: { ...template.spec, restartPolicy: 'Always' } } };
     await made(controllers, { metadata: { name: 'rc' }, spec });
     assert.equal((await client.delete(`${controllers}/rc`)).status, 200);
     assert.equal((await client.get(`${controllers}/rc`)).status, 404);
+  });
+});
+
+describe('DELETE beside a garbage collector', () => {
+  let collected: TestCluster;
+
+  before(async () => {
+    collected = await TestCluster.start({ servers: 1, flags: ['--enable-garbage-collector'] });
+  });
+
+  after(() => collected.stop());
+
+  it('marks the object, which goes when the collector has done its part', async () => {
+    const { client: api } = collected.first;
+    const containers = [{ name: 'c', image: 'i' }];
+    const jobs = '/apis/batch/v1/namespaces/default/jobs';
+    const template = { spec: { restartPolicy: 'Never', containers } };
+    const map = { path: `${core}/configmaps`, object: {} };
+    const job = { path: jobs, object: { spec: { template } } };
+    const event = { path: `${core}/events`, object: { involvedObject: { namespace: 'default' } } };
+    const cases = [
+      [map, 'propagationPolicy=Orphan', 'orphan'],
+      [map, 'propagationPolicy=Foreground', 'foregroundDeletion'],
+      [map, 'propagationPolicy=Background', undefined],
+      [map, '', undefined],
+      [job, '', 'orphan'],
+      [job, 'propagationPolicy=Background', undefined],
+      [event, 'propagationPolicy=Orphan', undefined],
+    ] as const;
+    for (const [i, [{ path, object }, query, finalizer]] of cases.entries()) {
+      const name = `collected-${i}`;
+      const created = await api.post(path, { metadata: { name }, ...object });
+      assert.equal(created.status, 201, created.text);
+      const answer = await api.delete(`${path}/${name}?${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.headers.warning, undefined, query);
+      const live = await api.get(`${path}/${name}`);
+      assert.equal(live.status, finalizer === undefined ? 404 : 200, `${path} ${query}`);
+      if (finalizer === undefined) continue;
+      assert.deepEqual(live.body.metadata.finalizers, [finalizer]);
+      assert.ok(live.body.metadata.deletionTimestamp);
+      const done = { metadata: { finalizers: null } };
+      await api.patch(`${path}/${name}`, 'merge', done);
+      assert.equal((await api.get(`${path}/${name}`)).status, 404, `${path} ${query}`);
+    }
+  });
+
+  it('does so for large objects and for whole collections', async () => {
+    const { client: api } = collected.first;
+    const path = `${core}/configmaps`;
+    const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, '']));
+    for (const name of ['large', 'small']) {
+      const created = await api.post(path, {
+        metadata: { name, labels: { all: 'of-them' } },
+        ...(name === 'large' ? { data } : {}),
+      });
+      assert.equal(created.status, 201, created.text.slice(0, 200));
+    }
+    const all = `${path}?labelSelector=all=of-them`;
+    assert.equal((await api.delete(`${all}&propagationPolicy=Orphan`)).status, 200);
+    const { items } = (await api.get(all)).body as unknown as { items: readonly { metadata: unknown }[] };
+    const finalizers = items.map(({ metadata }) => (metadata as { finalizers?: unknown }).finalizers);
+    assert.deepEqual(finalizers, [['orphan'], ['orphan']]);
   });
 });
 

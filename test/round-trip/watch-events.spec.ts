@@ -30,6 +30,7 @@ const services = new EndpointServices(
     shutdown: new AbortController().signal,
     listPageSize: 1,
     deleteCollectionWorkers: 1,
+    garbageCollector: false,
   },
   metaKinds,
 );

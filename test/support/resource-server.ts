@@ -27,6 +27,7 @@ export async function resourceServer(storage: Storage, plugin: AdmissionPlugin):
     shutdown: new AbortController().signal,
     listPageSize: 10,
     deleteCollectionWorkers: 8,
+    garbageCollector: false,
   };
   const services = new EndpointServices(stores, testNames, new Metrics(), options, metaKinds);
   services.continueTokens.useKey(Buffer.alloc(32));

@@ -28,7 +28,7 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
   const written = body.length > 0 ? checkTypes(fromBody(services, body, context.contentType)) : {};
   const asked = fromQuery(context.query);
   const saysPolicy = written.propagationPolicy !== undefined || written.orphanDependents !== undefined;
-  return checkedDeleteOptions(
+  const options = checkedDeleteOptions(
     {
       dryRun: [...(written.dryRun ?? []), ...(asked.dryRun ?? [])],
       // Both fields determine what happens to dependents.
@@ -39,6 +39,7 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
     },
     services.names,
   );
+  return { ...options, garbageCollector: services.options.garbageCollector };
 }
 
 function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {

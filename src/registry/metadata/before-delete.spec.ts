@@ -65,13 +65,49 @@ describe('decideDelete', () => {
     }
   });
 
-  it('warns when dependents should go first', () => {
+  it('leaves dependents to a garbage collector where one runs', () => {
+    const asked = (options: Partial<DeleteOptions>, of = definition(), finalizers?: string[]) => {
+      const { kind, finalizers: after } = decide(
+        finalizers === undefined ? {} : { finalizers },
+        withCollector(options),
+        of,
+      );
+      return `${kind} ${after?.join() ?? ''}`;
+    };
+    const withCollector = (options: Partial<DeleteOptions>) => ({ ...options, garbageCollector: true });
+    assert.equal(asked({ propagationPolicy: 'Orphan' }), 'mark orphan');
+    assert.equal(asked({ orphanDependents: true }), 'mark orphan');
+    assert.equal(asked({ propagationPolicy: 'Foreground' }), 'mark foregroundDeletion');
+    assert.equal(asked({ propagationPolicy: 'Background' }), 'remove ');
+    assert.equal(asked({ orphanDependents: false }), 'remove ');
+    assert.equal(asked({}), 'remove ');
+    assert.equal(asked({ propagationPolicy: 'Orphan' }, definition(), ['a/b', 'orphan']), 'mark a/b,orphan');
+    assert.equal(asked({ propagationPolicy: 'Orphan' }, definition(), ['foregroundDeletion']), 'mark orphan');
+    assert.equal(asked({}, definition(), ['foregroundDeletion']), 'mark foregroundDeletion');
+    const orphaned = definition({}, { strategyOptions: { dependents: 'orphaned' } });
+    assert.equal(asked({}, orphaned), 'mark orphan');
+    assert.equal(asked({}, orphaned, ['foregroundDeletion']), 'mark foregroundDeletion');
+    assert.equal(asked({ propagationPolicy: 'Background' }, orphaned), 'remove ');
+    assert.equal(decide({}, {}, orphaned).kind, 'remove', 'without a collector');
+    const childless = definition({}, { strategyOptions: { dependents: 'none' } });
+    assert.equal(asked({ propagationPolicy: 'Orphan' }, childless), 'remove ');
+    assert.equal(decide({}, withCollector({ propagationPolicy: 'Foreground' }), graceful(0)).kind, 'mark');
+  });
+
+  it('warns of policies that take a garbage collector where none runs', () => {
     const warningsOf = (options: Partial<DeleteOptions>) => {
       const warnings: string[] = [];
       decide({}, options, definition(), warnings);
       return warnings;
     };
-    assert.equal(warningsOf({ propagationPolicy: 'Foreground' }).length, 1);
+    for (const policy of [
+      { propagationPolicy: 'Foreground' },
+      { propagationPolicy: 'Orphan' },
+      { orphanDependents: true },
+    ]) {
+      assert.equal(warningsOf(policy as Partial<DeleteOptions>).length, 1);
+      assert.deepEqual(warningsOf({ ...(policy as Partial<DeleteOptions>), garbageCollector: true }), []);
+    }
     assert.deepEqual(warningsOf({ propagationPolicy: 'Background' }), []);
     assert.deepEqual(warningsOf({}), []);
   });

@@ -9,6 +9,9 @@ const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 const foregroundWarning =
   'propagationPolicy: dependents are not deleted by this server yet, so the object does not wait for their end';
+const orphanWarning =
+  'propagationPolicy: dependents keep their ownerReferences, and a garbage collector would delete them; ' +
+  'where one runs, the server needs --enable-garbage-collector';
 
 /**
  * What a delete request does to the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but
@@ -49,9 +52,9 @@ export function decideDelete(
   const object: ApiObject = { ...live, metadata: meta };
   const { strategy } = definition;
 
-  const finalizers = finalizersAfter(meta, options);
+  const finalizers = finalizersAfter(definition, meta, options);
   const finalizersChanged = !sameList(finalizers, meta.finalizers ?? []);
-  if (options.propagationPolicy === 'Foreground') addWarning(context, foregroundWarning);
+  if (options.garbageCollector !== true) warnOfPolicy(context, options);
   if (finalizers.length > 0) meta.finalizers = finalizers;
   else delete meta.finalizers;
 
@@ -102,16 +105,28 @@ function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | unde
   if (meta.generation !== undefined && meta.generation > 0) meta.generation++;
 }
 
+/** Tells who asked for something that takes a garbage collector that there is none. */
+function warnOfPolicy(context: RequestContext, { propagationPolicy, orphanDependents }: DeleteOptions): void {
+  if (propagationPolicy === 'Foreground') addWarning(context, foregroundWarning);
+  else if (propagationPolicy === 'Orphan' || orphanDependents === true) addWarning(context, orphanWarning);
+}
+
 /**
- * The finalizers after the request's propagation policy. There is no garbage collector yet: a finalizer for it would
- * hold the object for ever, so none is added. A finalizer that a client set stays until a delete names another policy.
+ * The finalizers after the request's propagation policy. Without a garbage collector, a finalizer for it would hold the
+ * object for ever, so none is added. A finalizer that a client set stays until a delete names another policy.
  */
-function finalizersAfter(meta: ObjectMeta, { propagationPolicy, orphanDependents }: DeleteOptions): string[] {
+function finalizersAfter({ strategyOptions }: StoredResource, meta: ObjectMeta, options: DeleteOptions): string[] {
   const current = meta.finalizers ?? [];
-  if (propagationPolicy === undefined && orphanDependents === undefined) return [...current];
-  const isOrphan = orphanDependents ?? propagationPolicy === 'Orphan';
-  const kept = isOrphan ? orphanFinalizer : propagationPolicy === 'Foreground' ? foregroundFinalizer : undefined;
-  return current.filter((f) => (f !== orphanFinalizer && f !== foregroundFinalizer) || f === kept);
+  const { propagationPolicy, orphanDependents, garbageCollector } = options;
+  const isOpen = propagationPolicy === undefined && orphanDependents === undefined;
+  const isMarked = current.includes(orphanFinalizer) || current.includes(foregroundFinalizer);
+  if (isOpen && (isMarked || strategyOptions?.dependents !== 'orphaned')) return [...current];
+  const isOrphan = isOpen || (orphanDependents ?? propagationPolicy === 'Orphan');
+  const wanted = isOrphan ? orphanFinalizer : propagationPolicy === 'Foreground' ? foregroundFinalizer : undefined;
+  const kept = current.filter((f) => (f !== orphanFinalizer && f !== foregroundFinalizer) || f === wanted);
+  const isAdded = garbageCollector === true && strategyOptions?.dependents !== 'none';
+  if (isAdded && wanted !== undefined && !kept.includes(wanted)) kept.push(wanted);
+  return kept;
 }
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {

@@ -20,6 +20,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: job }],
     strategy: jobStrategy({ names }),
+    strategyOptions: { dependents: 'orphaned' },
     selectableFieldNames: ['status.successful'],
     selectableFields: ({ status }) => ({ 'status.successful': String(status.succeeded ?? 0) }),
     columns: [

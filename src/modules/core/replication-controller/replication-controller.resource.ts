@@ -25,7 +25,7 @@ export function replicationControllerResource(names: VendorNames): ResourceDefin
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicationController }],
     strategy: replicationControllerStrategy({ names }),
-    strategyOptions: { generation: 'spec' },
+    strategyOptions: { generation: 'spec', dependents: 'orphaned' },
     selectableFieldNames: ['status.replicas'],
     selectableFields: ({ status }) => ({ 'status.replicas': String(status.replicas ?? 0) }),
     columns,

@@ -24,7 +24,7 @@ const shared = {
   kind: 'Event',
   namespaced: true,
   shortNames: ['ev'],
-  strategyOptions: { allowCreateOnUpdate: true },
+  strategyOptions: { allowCreateOnUpdate: true, dependents: 'none' },
 } as const;
 
 /** Events in the form of the core group, which is also the stored one. */
