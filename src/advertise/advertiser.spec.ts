@@ -21,7 +21,7 @@ import { leaseMs, leaseResource, type ServingAddress } from './serving-leases.js
 
 const sliceResource = 'endpointslices.discovery.k8s.io';
 
-describe('what the cluster is told about where the API is served', () => {
+describe('the published address of the API', () => {
   let server: TestPostgres;
   let storage: PostgresStorage;
   let context: SystemParts;
@@ -116,7 +116,7 @@ describe('what the cluster is told about where the API is served', () => {
     assert.equal((await storage.list({ resource: leaseResource })).items.length, 1);
   });
 
-  it('loses the address of a process that stops at once, the last one’s too', async () => {
+  it('loses the address of a stopping process at once, even of the last one', async () => {
     const first = processAt({ ip: '192.0.2.5', port: 6443 });
     const second = processAt({ ip: '192.0.2.7', port: 6443 });
     for (const process of [first, second]) {
@@ -160,7 +160,7 @@ describe('what the cluster is told about where the API is served', () => {
     assert.deepEqual(await slices(), ['kubernetes: IPv4 192.0.2.5 6443']);
   });
 
-  it('brings the service’s port in line when nobody serves on it any more', async () => {
+  it('corrects the service’s port when no process serves on it any longer', async () => {
     const before = processAt({ ip: '192.0.2.5', port: 6443 });
     await before.round();
     const after = processAt({ ip: '192.0.2.5', port: 7443 });
@@ -171,7 +171,7 @@ describe('what the cluster is told about where the API is served', () => {
     assert.deepEqual(await slices(), ['kubernetes: IPv4 192.0.2.5 7443']);
   });
 
-  it('comes back when somebody deletes or changes it, and is not written otherwise', async () => {
+  it('is restored when somebody deletes or changes it, and is not written otherwise', async () => {
     const process = processAt({ ip: '192.0.2.5', port: 6443 });
     await process.round();
     const versions = async () => [
@@ -228,13 +228,13 @@ describe('what the cluster is told about where the API is served', () => {
 });
 
 describe('the address of a process for others', () => {
-  it('is what it is told, or what it listens on', async () => {
+  it('is the configured address, or the one that it listens on', async () => {
     const bindAddress = '192.0.2.9';
     assert.equal(await advertisedAddress({ bindAddress }), bindAddress);
     assert.equal(await advertisedAddress({ bindAddress, advertiseAddress: '2001:DB8::0:1' }), '2001:db8::1');
   });
 
-  it('is never one that means another host to each reader', async () => {
+  it('is never one that means a different host to each reader', async () => {
     assert.equal(await advertisedAddress({ bindAddress: '192.0.2.9', advertiseAddress: '127.0.0.1' }), undefined);
     for (const bindAddress of ['127.0.0.1', '0.0.0.0', '::', '::1']) {
       const address = (await advertisedAddress({ bindAddress })) ?? '';

@@ -22,7 +22,7 @@ class ManualWait {
       this.begun?.();
     });
 
-  /** Ends the wait of now and resolves when the look after it is over, which is when the next wait begins. */
+  /** Ends the current wait, and resolves when the next wait begins, which is after the read. */
   async look(): Promise<void> {
     const next = new Promise<void>((resolve) => {
       this.begun = resolve;
@@ -49,7 +49,7 @@ describe('polled files', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Follows `a` and `b`, which hold the texts given; what happens is put into the list. */
+  /** Follows `a` and `b` with the given contents; events are added to the list. */
   function follow(a: string, b: string): { readonly seen: string[]; readonly poll: FilePoll } {
     write('a', a);
     write('b', b);
@@ -69,7 +69,7 @@ describe('polled files', () => {
     return { seen, poll };
   }
 
-  it('are told once for every new state, and not at the start', async () => {
+  it('are reported once for every new state, and not at the start', async () => {
     const { seen, poll } = follow('1', '2');
     await manual.look();
     assert.deepEqual(seen, []);
@@ -77,7 +77,7 @@ describe('polled files', () => {
     await manual.look();
     await manual.look();
     assert.deepEqual(seen, ['1|3']);
-    // The same bytes shared out in another way are another state.
+    // The same bytes distributed differently are another state.
     write('a', '13');
     write('b', '');
     await manual.look();
@@ -87,7 +87,7 @@ describe('polled files', () => {
     await poll.stopped();
   });
 
-  it('may be replaced by links that turn', async () => {
+  it('may be replaced by redirecting links', async () => {
     const { seen } = follow('1', '2');
     write('target', '9');
     symlinkSync(path('target'), path('link'));
@@ -97,7 +97,7 @@ describe('polled files', () => {
     assert.deepEqual(seen, ['9|2']);
   });
 
-  it('that can not be used are told once, and looked at again when they change', async () => {
+  it('are reported once when unusable, and read again when they change', async () => {
     const { seen } = follow('1', '2');
     write('a', 'bad');
     await manual.look();
@@ -110,7 +110,7 @@ describe('polled files', () => {
     assert.deepEqual(seen, ['fault: bad text', 'fault: bad text', 'good|2']);
   });
 
-  it('that can not be read are told once, until they are back', async () => {
+  it('are reported once when unreadable, until they can be read again', async () => {
     const { seen } = follow('1', '2');
     unlinkSync(path('b'));
     await manual.look();
@@ -121,7 +121,7 @@ describe('polled files', () => {
     assert.deepEqual(seen, ['fault: ENOENT: ', '1|3']);
   });
 
-  it('are left alone after the abort', async () => {
+  it('are not read after the abort', async () => {
     const { seen, poll } = follow('1', '2');
     stop.abort();
     await poll.stopped();
@@ -129,7 +129,7 @@ describe('polled files', () => {
     assert.equal(manual.asked.length, 1);
   });
 
-  it('make a value that is as good as the last state that could be used', async () => {
+  it('make a value from the last usable state', async () => {
     write('a', '1');
     const log: string[] = [];
     const told: number[] = [];

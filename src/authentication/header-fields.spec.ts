@@ -9,7 +9,7 @@ import {
   unescapeKey,
 } from './header-fields.js';
 
-/** As Node makes it from lines: one character per byte, equal names joined. */
+/** A head as Node makes it from lines: one character per byte, equal names joined. */
 function head(...lines: (readonly [string, string])[]): RequestHead {
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
@@ -38,11 +38,11 @@ describe('header fields', () => {
     assert.deepEqual(fieldValues(head(['x-a', 'jürgen ✓']), 'x-a'), ['jürgen ✓']);
     const broken: RequestHead = { headers: { 'x-a': 'j\u00fcrgen' }, rawHeaders: ['x-a', 'j\u00fcrgen'] };
     assert.throws(() => fieldValues(broken, 'x-a'), HeaderFieldError);
-    // Not looked at by anybody: no reason to refuse the request.
+    // Nobody reads this field, so there is no reason to refuse the request.
     assert.deepEqual(fieldValues({ ...broken, headers: { ...broken.headers, 'x-b': '' } }, 'x-b'), []);
   });
 
-  it('keep every letter that is none of the spaces and tabs around them', () => {
+  it('keep every character except surrounding spaces and tabs', () => {
     const names = ['\u3000a', 'a\u3000', '\u00a0a\u00a0', '\ufeffa', 'a\ufeff', '\u2028a', 'a\u0085', '\ufeff\u3000'];
     for (const name of names) {
       assert.deepEqual(fieldValues(head(['x-a', ` \t${name}\t `]), 'x-a'), [name], JSON.stringify(name));
@@ -51,7 +51,7 @@ describe('header fields', () => {
     assert.deepEqual(fieldValues(head(['x-a', ' \t']), 'x-a'), ['']);
   });
 
-  it('can be taken out', () => {
+  it('can be removed', () => {
     const sent = head(['Host', 'h'], ['X-A', '1'], ['Accept', 'a'], ['x-a', '2']);
     const { headers, rawHeaders } = sent;
     removeFields(sent, (name) => name === 'x-a');
@@ -61,7 +61,7 @@ describe('header fields', () => {
     assert.equal(rawHeaders.length, 4);
   });
 
-  it('have keys that may be escaped', () => {
+  it('may have escaped keys', () => {
     assert.equal(unescapeKey('acme.com%2Fproject'), 'acme.com/project');
     assert.equal(unescapeKey('a%zz'), 'a%zz');
     assert.equal(unescapeKey('a%ff'), 'a%ff');

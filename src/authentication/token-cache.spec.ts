@@ -36,7 +36,7 @@ function cacheOf(method: TokenAuthenticator, maxEntries = 100) {
 }
 
 describe('TokenCache', () => {
-  it('remembers who a token stands for until the time is over', async () => {
+  it('remembers the user of a token for the time to live', async () => {
     const method = new Method(() => identity());
     const { cache, clock } = cacheOf(method);
     const first = await cache.authenticateToken('t', ['api'], never);
@@ -83,7 +83,7 @@ describe('TokenCache', () => {
     assert.equal(cache.size, 1);
   });
 
-  it('forgets what rests on an object that changed', async () => {
+  it('forgets identities that depend on a changed object', async () => {
     const method = new Method((token) => identity({ dependsOn: [`pods/ns/${token}`] }));
     const { cache } = cacheOf(method);
     for (const token of ['a', 'b']) await cache.authenticateToken(token, [], never);
@@ -117,7 +117,7 @@ describe('TokenCache', () => {
     assert.equal(cache.size, 0);
   });
 
-  it('asks once for requests that come together, as long as one of them waits', async () => {
+  it('checks once for concurrent requests, as long as one of them waits', async () => {
     let finish: (result: TokenResult) => void = () => undefined;
     const method = new Method(() => new Promise((resolve) => (finish = resolve)));
     const { cache } = cacheOf(method);
@@ -133,7 +133,7 @@ describe('TokenCache', () => {
     assert.equal(method.calls, 1);
   });
 
-  it('abandons a question that nobody waits for', async () => {
+  it('abandons a check that nobody waits for', async () => {
     const method = new Method(() => new Promise(() => undefined));
     const { cache } = cacheOf(method);
     const gone = new AbortController();
@@ -158,7 +158,7 @@ describe('TokenUnion', () => {
       logger,
     );
 
-  it('takes the first success whatever others say', async () => {
+  it('accepts the first success, whatever the other methods say', async () => {
     const result = await union(
       () => rejectedToken('a'),
       () => {
@@ -170,7 +170,7 @@ describe('TokenUnion', () => {
     assert.equal(failures.length, 1);
   });
 
-  it('tells once that a method fails, and when it has found a user again', async () => {
+  it('logs once when a method fails, and when it has found a user again', async () => {
     failures.length = 0;
     let isBroken = true;
     const tried = union(() => {
@@ -185,7 +185,7 @@ describe('TokenUnion', () => {
     assert.deepEqual(recoveries, [{ failures: 3 }]);
   });
 
-  it('does not call a token bad that it could not check', async () => {
+  it('does not reject a token that it could not check', async () => {
     const broken = () => {
       throw new Error('broken');
     };
@@ -193,7 +193,7 @@ describe('TokenUnion', () => {
     await assert.rejects(asked, (error) => error instanceof StatusError && error.code === 503);
   });
 
-  it('tells what all of them had against a token, or that nobody knew it', async () => {
+  it('reports every objection to a token, or that no method knew it', async () => {
     const refused = await union(
       () => rejectedToken('a'),
       () => ({ kind: 'none' }),

@@ -14,7 +14,7 @@ const silent = { error: assert.fail as (text: string) => void, info: assert.fail
 const reviews = new TokenReviews(new TokenUnion([file, suspicious], silent), ['api', 'api2']);
 
 describe('TokenReviews', () => {
-  it('tells the user and for which of the asked audiences a token is good', async () => {
+  it('names the user, and the requested audiences that a token is valid for', async () => {
     const user = { name: 'alice', uid: 'alice-uid', groups: ['devs', 'system:authenticated'], extra: {} };
     const own = await reviews.review('secret', [], signal);
     assert.deepEqual(own, { authenticated: true, user, audiences: ['api', 'api2'] });

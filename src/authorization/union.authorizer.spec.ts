@@ -21,7 +21,7 @@ const attributes: AuthorizerAttributes = {
 
 type Answer = AuthorizationDecision['decision'] | 'fails';
 
-/** A module that answers one thing, at once or later, and counts how often it was asked. */
+/** A module with a fixed answer, immediate or delayed, that counts its calls. */
 class Fixed implements Authorizer {
   asked = 0;
 
@@ -74,7 +74,7 @@ describe('UnionAuthorizer', () => {
     }
   }
 
-  it('gives the reasons of all that abstain', async () => {
+  it('gives the reasons of all modules that abstain', async () => {
     const union = new UnionAuthorizer([new Fixed('noOpinion', false), new Fixed('noOpinion', true)]);
     const { reason } = await union.authorize(attributes);
     assert.equal(reason, 'noOpinion it is\nnoOpinion it is');
@@ -99,7 +99,7 @@ describe('PrivilegedGroupAuthorizer', () => {
 });
 
 describe('UnionRuleResolver', () => {
-  it('adds up rules and what went wrong', async () => {
+  it('combines the rules and the errors', async () => {
     const part = (name: string, incomplete: boolean) => ({
       rulesFor: () => ({
         resourceRules: [{ verbs: [name], apiGroups: [''], resources: ['pods'], resourceNames: [] }],

@@ -8,7 +8,7 @@ const groups = { admission: AdmissionOptions, authorization: AuthorizationOption
 const parse = (...argv: string[]) => parseOptions({ groups, argv, environment: {} });
 
 describe('admission options', () => {
-  it('add to the default plugins and take from them, in a fixed order', () => {
+  it('add to and remove from the default plugins, in a fixed order', () => {
     const selected = (...argv: string[]) => selectedAdmissionPlugins(parse(...argv).admission);
     const defaults = selected();
     assert.equal(defaults[0], 'NamespaceLifecycle');

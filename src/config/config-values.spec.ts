@@ -39,7 +39,7 @@ describe('address ranges', () => {
     assert.ok(six);
     assert.equal(addressAt(six, 1n), 'fd00:1::1');
   });
-  it('refuses what is no range', () => {
+  it('refuses text that is not a range', () => {
     for (const text of [
       '',
       '10.0.0.0',
@@ -53,7 +53,7 @@ describe('address ranges', () => {
       assert.equal(parseCidr(text), undefined, text);
     }
   });
-  it('gives an address one spelling', () => {
+  it('has one spelling for each address', () => {
     assert.equal(canonicalAddress('0:0:0:0:0:0:0:1'), '::1');
     assert.equal(canonicalAddress('FD00::0001'), 'fd00::1');
     assert.equal(canonicalAddress('::ffff:10.0.0.1'), canonicalAddress('::ffff:a00:1'));

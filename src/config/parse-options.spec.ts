@@ -137,7 +137,7 @@ describe('parseOptions', () => {
     ]);
   });
 
-  it('tells which flags were given', () => {
+  it('knows which flags were given', () => {
     const request = {
       groups: serverOptionGroups,
       argv: ['--vendor=a.b'],

@@ -26,7 +26,7 @@ const resources = [
   { group: 'x.io', version: 'v1alpha1', resource: 'things' },
 ];
 
-/** What is served of the resources above, by their plural names. */
+/** The served ones of the resources above, by plural name. */
 const cases: readonly (readonly [config: string, served: readonly string[]])[] = [
   ['', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies']],
   ['api/all', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies', 'things']],
@@ -66,7 +66,7 @@ describe('--runtime-config', () => {
     assert.deepEqual(parse([], { PLINTH_RUNTIME_CONFIG: 'api/all=true' }), ['api/all=true']);
   });
 
-  it('refuses keys and values without meaning, all of them at once', () => {
+  it('refuses meaningless keys and values, and reports all of them at once', () => {
     const text = 'v1=maybe,apps,api/gamma,/v1,apps/v1/a/b,Apps/v1,=true,v1x';
     assert.deepEqual(problemsOf(text), [
       `--runtime-config ${text}: v1 must be true or false; ` +
@@ -80,7 +80,7 @@ describe('--runtime-config', () => {
     assert.deepEqual(problemsOf('api/all=false,v1'), []);
   });
 
-  it('names every key that nothing has', () => {
+  it('names every key that matches nothing', () => {
     const runtimeConfig = RuntimeConfig.of(['apps/v2', 'v1', 'apps/v1/pods=false', 'api/all', 'y.io/v1']);
     assert.deepEqual(runtimeConfig.unknownKeys(resources), [
       '--runtime-config apps/v2: no such version or resource',
@@ -89,7 +89,7 @@ describe('--runtime-config', () => {
     ]);
   });
 
-  it('warns about the key that does nothing any more', () => {
+  it('warns about the key that no longer has an effect', () => {
     assert.deepEqual(RuntimeConfig.of(['api/all', 'v1=false']).warnings(), []);
     assert.match(RuntimeConfig.of(['api/legacy=false']).warnings()[0] ?? '', /api\/legacy is deprecated/);
   });

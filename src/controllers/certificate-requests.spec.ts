@@ -34,7 +34,7 @@ before(async () => {
 
 after(() => postgres.stop());
 
-/** A database with certificate signing requests, and time that stands still. */
+/** A database with certificate signing requests, and a stopped clock. */
 class Fixture {
   readonly timers = new ManualTimers(start);
   readonly log: string[] = [];
@@ -85,7 +85,7 @@ class Fixture {
     return stored && (JSON.parse(stored.json) as CertificateSigningRequest);
   }
 
-  /** Resolves with the next state of an object that `matches`; undefined stands for its end. */
+  /** Resolves with the next state of an object that `matches`; undefined means that it is deleted. */
   async until(
     name: string,
     matches: (request: CertificateSigningRequest | undefined) => boolean,
@@ -102,7 +102,7 @@ class Fixture {
   }
 }
 
-/** Runs a loop while `work` goes on. */
+/** Runs a loop during `work`. */
 async function running(loop: { run(signal: AbortSignal): Promise<void> }, work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const ended = loop.run(stop.signal);
@@ -140,7 +140,7 @@ describe('the signing of certificates', () => {
       }));
   }
 
-  it('goes on when the authority has expired, and says so', () =>
+  it('keeps running when the authority has expired, and logs it', () =>
     Fixture.run(async (fixture) => {
       const { certificate, privateKey } = await makeAuthority({ validTo: new Date(start - 1000) });
       const authority = CertificateAuthority.fromPem(certificate, privateKey);
@@ -165,7 +165,7 @@ describe('old certificate signing requests', () => {
       status: { conditions, certificate },
     }) as unknown as CertificateSigningRequest;
 
-  it('go some time after their last change', async () => {
+  it('are removed some time after their last change', async () => {
     const condition = (type: string, updated: number) => ({ type, status: 'True', lastUpdateTime: at(updated) });
     assert.equal(removalTime(request([])), start + 24 * hour);
     assert.equal(removalTime(request([condition('Waiting', start + hour)])), start + 25 * hour);

@@ -34,7 +34,7 @@ interface Candidate {
   readonly storage: PostgresStorage;
   readonly lock: LeaseLock;
   readonly timers: ManualTimers;
-  /** Lets time pass for this candidate and waits until it has nothing to do before its next attempt. */
+  /** Advances this candidate's time and waits until it is idle before its next attempt. */
   pass(milliseconds: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ interface Candidate {
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-/** Candidates on one database, each with a store and a clock of its own, and who leads. */
+/** Candidates on one database, each with its own store and clock, and the current leader. */
 async function setUp() {
   const databaseUrl = await postgres.createTestDatabase();
   const leading = new Set<string>();
@@ -121,21 +121,21 @@ describe('LeaseElector', () => {
     await end();
   });
 
-  it('lets another one take over when the lease was not renewed for its duration, not before', async () => {
+  it('lets another candidate take over when the lease was not renewed for its duration, not before', async () => {
     const { candidate, leading, leaseOf, end } = await setUp();
     const a = await candidate('a');
     const b = await candidate('b');
-    // The first one stands still: its time does not pass. It must be seen as the leader until its lease has run out.
+    // The first one is frozen: its time does not pass. It must count as the leader until its lease has expired.
     for (let passed = retryMs; passed < 15_000; passed += retryMs) {
       await b.pass(retryMs);
       assert.equal(b.elector.isLeading, false);
     }
-    // A process that stands still does no work either.
+    // A frozen process does no work either.
     leading.delete('a');
     await b.pass(retryMs);
     assert.deepEqual([...leading], ['b']);
     assert.equal((await leaseOf()).leaseTransitions, 1);
-    // It wakes up: the next thing it does is to find out that it does not lead any more.
+    // It wakes up and first finds out that it no longer leads.
     await a.pass(15_000);
     assert.equal(a.elector.isLeading, false);
     assert.equal((await leaseOf()).holderIdentity, 'b');
@@ -163,7 +163,7 @@ describe('LeaseElector', () => {
     await end();
   });
 
-  it('gives the lease back when it stops, after the work has ended', async () => {
+  it('releases the lease when it stops, after the work has ended', async () => {
     const { candidate, leading, leaseOf, end } = await setUp();
     let finishWork = () => {};
     const a = await candidate('a', {
@@ -198,7 +198,7 @@ describe('LeaseElector', () => {
     await end();
   });
 
-  it('makes the lease anew when somebody deleted it, and goes on leading', async () => {
+  it('creates the lease again when somebody deleted it, and keeps leading', async () => {
     const { candidate, leading, leaseOf, end } = await setUp();
     const a = await candidate('a');
     const key = { resource: 'leases.coordination.k8s.io', namespace, name };

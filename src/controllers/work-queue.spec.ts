@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { ManualTimers } from './testing/manual-timers.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
 
-/** Work that the test ends by hand, one key at a time. */
+/** Work that the test ends manually, one key at a time. */
 function setUp(workers = 2) {
   const timers = new ManualTimers();
   const faults: string[] = [];
@@ -35,7 +35,7 @@ function setUp(workers = 2) {
   return { queue, begun, faults, finish, pass, stop, ended };
 }
 
-/** Everything here runs on promises alone: after a turn of the event loop they have all been followed. */
+/** Everything here runs on promises alone, so all of them have settled after a turn of the event loop. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('WorkQueue', () => {
@@ -46,7 +46,7 @@ describe('WorkQueue', () => {
     assert.deepEqual(begun, ['a', 'b']);
     await finish('a', 'done');
     assert.deepEqual(begun, ['a', 'b', 'c']);
-    // Added while it was waiting: nothing to repeat.
+    // Added while it was waiting: it runs only once.
     await finish('b', 'done');
     await finish('c', 'done');
     assert.deepEqual(begun, ['a', 'b', 'c']);
@@ -54,7 +54,7 @@ describe('WorkQueue', () => {
     await ended;
   });
 
-  it('works again on a key that was added while it was worked on', async () => {
+  it('works again on a key that was added during its work', async () => {
     const { queue, begun, finish } = setUp();
     queue.add('a');
     await settle();
@@ -88,7 +88,7 @@ describe('WorkQueue', () => {
     assert.equal(begun.length, pauses.length + 3);
   });
 
-  it('forgets a postponement when the key is added before', async () => {
+  it('cancels a postponement when the key is added earlier', async () => {
     const { queue, begun, finish, pass } = setUp();
     queue.add('a');
     await settle();
@@ -100,7 +100,7 @@ describe('WorkQueue', () => {
     assert.equal(begun.length, 2);
   });
 
-  it('ends after the work under way, and begins nothing new', async () => {
+  it('ends after the current work, and starts nothing new', async () => {
     const { queue, begun, finish, pass, stop, ended } = setUp(1);
     queue.add('a');
     queue.add('b');

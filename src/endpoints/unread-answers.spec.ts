@@ -41,7 +41,7 @@ it('a connection is full while it leaves too much unread', () => {
   unread.add(first, 800);
   assert.equal(unread.isFull(second), false);
   unread.add(second, 800);
-  // Handed over once, whoever says so.
+  // It counts once, however often it is handed over.
   unread.add(second, 800);
   assert.equal(unread.isFull(first), true);
   assert.equal(unread.isFull(other), false);
@@ -52,7 +52,7 @@ it('a connection is full while it leaves too much unread', () => {
   unread.stop();
 });
 
-it('the connection that leaves most unread loses its answers when there is too much in all', () => {
+it('the connection with the most unread bytes loses its answers when the total is too large', () => {
   const unread = new UnreadAnswers({ patienceMs: 60_000, connectionBytes: 1000, totalBytes: 1000 });
   const [reader, attacker] = [{}, {}];
   const honest = response(reader);
@@ -66,7 +66,7 @@ it('the connection that leaves most unread loses its answers when there is too m
   }
   assert.deepEqual(cuts, [0, 1, 2, 3]);
   for (const one of flood) unread.remove(one);
-  // What was cut counts no longer.
+  // Cut answers no longer count.
   unread.add(response(attacker), 700);
   unread.remove(honest);
   assert.deepEqual(cuts, [0, 1, 2, 3]);

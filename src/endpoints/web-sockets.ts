@@ -72,7 +72,7 @@ export function acceptWebSockets(
     route(request, response);
   };
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Nobody else hears what is thrown here, and it would end the process.
+    // No other handler catches an error here, and it would end the process.
     try {
       begin(request, socket, head);
     } catch (error) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { FairQueue } from './fair-queue.js';
 
-it('lets owners take turns, and none take all places', () => {
+it('lets owners take turns, and none fill the queue', () => {
   const queue = new FairQueue<string>({ running: 3, runningOfOwner: 2, waiting: 5, waitingOfOwner: 3 });
   assert.deepEqual(
     ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((job) => queue.add(job[0] as string, job)),
@@ -13,7 +13,7 @@ it('lets owners take turns, and none take all places', () => {
   assert.equal(queue.next()?.job, 'a2');
   assert.equal(queue.next(), undefined);
   queue.done('b');
-  // Both places of the first owner are taken.
+  // Both places of the first owner are in use.
   assert.equal(queue.next()?.job, 'b2');
   assert.equal(queue.next(), undefined);
   queue.done('b');
@@ -26,7 +26,7 @@ it('lets owners take turns, and none take all places', () => {
   assert.equal(queue.isIdle, true);
 });
 
-it('forgets a job that is taken out while it waits', () => {
+it('forgets a waiting job that is removed', () => {
   const queue = new FairQueue<string>({ running: 1, runningOfOwner: 1, waiting: 2, waitingOfOwner: 2 });
   queue.add('a', 'a1');
   queue.add('a', 'a2');

@@ -24,7 +24,7 @@ const settings: LaneSettings = {
 
 const path = '/api/v1/namespaces/default/configmaps';
 
-/** Refused by the rules of the kind, so that no store is asked. */
+/** The rules of the kind refuse this object, so no store is asked. */
 function request(user: string, body = '{"metadata":{"name":"-"}}'): LaneRequest {
   return {
     method: 'POST',
@@ -72,7 +72,7 @@ it('answers as the process would, one user not keeping the places of others', ()
     }
   }));
 
-it('takes nothing of what a request says about itself for its user', () =>
+it('never takes the user of a request from its headers', () =>
   withLane({}, async (lane) => {
     const other = request('alice');
     const headers = { ...other.headers, 'x-plinth-lane': '1', authorization: 'Bearer x', 'impersonate-user': 'admin' };
@@ -80,7 +80,7 @@ it('takes nothing of what a request says about itself for its user', () =>
     assert.equal(status, 422);
   }));
 
-it('gives up a thread that takes too much memory, and starts another one', () =>
+it('ends a thread that takes too much memory, and starts another one', () =>
   withLane({ memoryMb: 12 }, async (lane) => {
     for (let i = 0; i < 2; i++) {
       await assert.rejects(lane.answer(request('alice'), never), isStatus(504));
@@ -109,7 +109,7 @@ it('ends its thread when idle', () =>
     assert.equal((await lane.answer(request('alice'), never)).status, 422);
   }));
 
-it('refuses what is under way when it stops, and what comes later', () =>
+it('refuses running and later requests when it stops', () =>
   withLane({}, async (lane) => {
     const under = [lane.answer(request('alice'), never), lane.answer(request('bob'), never)];
     const settled = Promise.allSettled(under);
@@ -118,7 +118,7 @@ it('refuses what is under way when it stops, and what comes later', () =>
     await assert.rejects(lane.answer(request('alice'), never), isStatus(503));
   }));
 
-it('decides nothing any more for a request whose client left meanwhile', async () => {
+it('makes no more decisions for a request whose client has left', async () => {
   const left = new AbortController();
   const asked = Promise.withResolvers<void>();
   let decided: unknown;

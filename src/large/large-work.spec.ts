@@ -21,19 +21,19 @@ it('counts values, not the characters of strings', () => {
   assert.equal(isLarge(text('x'.repeat(1_600_000))), true);
 });
 
-it('takes no part of a string for its end', () => {
+it('does not mistake a part of a string for its end', () => {
   const structure = '[1,2,3],'.repeat(10_000);
   assert.equal(isLarge(JSON.stringify([`\\"${structure}`, `\\\\"${structure}\\`, structure])), false);
   assert.equal(isLarge(`["\\\\",${structure}1]`), true);
   assert.equal(isLarge(`["\\\\\\"",${structure}1]`), true);
 });
 
-it('never counts small texts, and all characters of long ones that are costly', () => {
+it('never counts small text, and counts every character of costly long text', () => {
   assert.equal(isLarge('['.repeat(60_000), true), false);
   assert.equal(isLarge(text('x'.repeat(100_000)), true), true);
 });
 
-it('gives only requests up that can go elsewhere', () => {
+it('interrupts only requests that can move to another thread', () => {
   const body = Buffer.from(JSON.stringify(Array.from({ length: 20_000 }, (_, i) => i)));
   assert.throws(() => leaveLargeBody({ canLeave: true }, body), LargeWork);
   leaveLargeBody({ canLeave: false }, body);

@@ -80,7 +80,7 @@ describe('labelSelectorFromObject', () => {
     assert.equal(selector.matches({ app: 'y', tier: 'b' }), false);
   });
 
-  it('takes no operator that every object inherits', () => {
+  it('accepts no operator that every object inherits', () => {
     const matchExpressions = [{ key: 'a', operator: 'constructor', values: ['b'] }];
     assert.throws(() => labelSelectorFromObject({ matchExpressions }), SelectorError);
   });

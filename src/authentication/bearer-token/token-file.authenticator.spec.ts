@@ -29,7 +29,7 @@ describe('TokenFileAuthenticator', () => {
     assert.equal(carol.kind === 'user' && carol.user.uid, 'c');
   });
 
-  it('takes nothing from a name but spaces and tabs around it', () => {
+  it('removes only surrounding spaces and tabs from a name', () => {
     const text = 'a, \u00a0bob\u3000 ,\ufeffuid\t,"system:masters\u3000, ops"';
     const result = TokenFileAuthenticator.fromText(text, ['api']).authenticateToken('a', ['api']);
     assert.ok(result.kind === 'user');
@@ -37,7 +37,7 @@ describe('TokenFileAuthenticator', () => {
     assert.deepEqual([name, uid, groups], ['\u00a0bob\u3000', '\ufeffuid', ['system:masters\u3000', 'ops']]);
   });
 
-  it('refuses bytes that are no UTF-8, and skips a byte order mark', () => {
+  it('refuses invalid UTF-8, and skips a byte order mark', () => {
     const directory = mkdtempSync(join(tmpdir(), 'plinth-tokens-'));
     const path = join(directory, 'tokens.csv');
     try {

@@ -33,7 +33,7 @@ describe('BootstrapTokenAuthenticator', () => {
   };
   const ask = async (token: string, audiences = ['api']) => method().authenticateToken(token, audiences);
 
-  /** Writes the secret of a token that is good but for what is given. */
+  /** Writes the secret of a valid token, changed by the given values. */
   async function add(id: string, data: Readonly<Record<string, string>> = {}, metadata: object = {}): Promise<string> {
     const texts = { 'token-id': id, 'token-secret': secretPart, 'usage-bootstrap-authentication': 'true', ...data };
     const [namespace, name] = [names.systemNamespace, `bootstrap-token-${id}`];
@@ -56,7 +56,7 @@ describe('BootstrapTokenAuthenticator', () => {
     });
   });
 
-  it('says at once what can be no such token', () => {
+  it('recognises at once that a text is not such a token', () => {
     const odd = ['', 'aaaaaa', 'aaaaaa.', `aaaaaa.${secretPart}\n`, `aaaaaa.${secretPart} `, `AAAAAA.${secretPart}`];
     for (const text of odd) {
       assert.deepEqual(method().authenticateToken(text, ['api']), { kind: 'none' }, JSON.stringify(text));
@@ -73,7 +73,7 @@ describe('BootstrapTokenAuthenticator', () => {
     assert.equal((await ask(token)).kind, 'none');
   });
 
-  it('tells nobody but the log why a token is refused', async () => {
+  it('tells only the log why a token is refused', async () => {
     log.length = 0;
     const deleted = await add('cccccc', {}, { deletionTimestamp: '2030-01-01T00:00:00Z' });
     await add('dddddd');

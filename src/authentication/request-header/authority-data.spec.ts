@@ -28,14 +28,14 @@ describe('mergeAuthorities', () => {
     assert.deepEqual(mergeAuthorities(broken, users(['C']), now), users(['C']));
   });
 
-  it('accepts every name as soon as one process does', () => {
+  it('accepts every name if any process does', () => {
     assert.deepEqual(mergeAuthorities({}, names(['a']), now), names(['a']));
     assert.deepEqual(mergeAuthorities(names(['a']), names(['b']), now), names(['a', 'b']));
     assert.deepEqual(mergeAuthorities(names(['a']), names([]), now), names([]));
     assert.deepEqual(mergeAuthorities(names([]), names(['b']), now), names([]));
   });
 
-  it('leaves alone what it knows nothing about', () => {
+  it('keeps entries that it does not know', () => {
     const stored = { other: 'x', 'client-ca-file': 'kept as it is', ...users(['A']) };
     assert.deepEqual(mergeAuthorities(stored, names(['a']), now), { ...stored, ...names(['a']) });
   });

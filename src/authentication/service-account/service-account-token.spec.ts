@@ -155,7 +155,7 @@ describe('service account tokens', () => {
     }
   });
 
-  it('mounted into pods live a year, and late uses are noted', async () => {
+  it('live a year when mounted into pods, and late uses are recorded', async () => {
     await put('pods', 'ns', 'mounted', 'mounted-uid');
     const bound = { kind: 'Pod', name: 'mounted', uid: 'mounted-uid' } as const;
     const request = { ...account, expirationSeconds: 3607, bound, node: { name: 'n', uid: 'n-uid' } };
@@ -232,7 +232,7 @@ describe('service account tokens', () => {
     assert.equal(reasonOf(await ask()), 'service account UID (gone-2) does not match claim (gone-1)');
   });
 
-  it('kept in a secret die with it, unless looking is switched off', async () => {
+  it('die with the secret that they are kept in, unless look-ups are switched off', async () => {
     const claimed = { namespace: 'ns', secretName: 's', accountName: 'robot', accountUid: 'robot-uid' };
     const token = await signSecretToken(claimed, key, names);
     const ask = (lookup = true) => authenticator({ lookup }).authenticateToken(token, audiences);
@@ -252,7 +252,7 @@ describe('service account tokens', () => {
     assert.match(reasonOf(elsewhere), /is invalid for the target audiences \["vault"\]/);
   });
 
-  it('leave tokens of others alone', async () => {
+  it('do not touch tokens of other issuers', async () => {
     const foreign = await sign(claims({ iss: 'https://accounts.example.com' }));
     for (const token of [
       foreign,

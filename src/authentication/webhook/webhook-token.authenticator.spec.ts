@@ -10,7 +10,7 @@ const own = ['api'];
 
 type Review = { readonly spec: { readonly token: string; readonly audiences?: readonly string[] } };
 
-/** Tokens that start with `good` are those of a user of the same name; `fail` breaks the call. */
+/** Tokens that start with `good` belong to a user of the same name; `fail` breaks the call. */
 function fixture(maxCachedAnswers = 100, cacheTtlMs = 1000) {
   const clock = { time: 0, now: () => clock.time };
   const asked: string[] = [];
@@ -37,7 +37,7 @@ function fixture(maxCachedAnswers = 100, cacheTtlMs = 1000) {
 }
 
 describe('WebhookTokenAuthenticator', () => {
-  it('keeps good and bad answers for their time, and no longer', async () => {
+  it('caches good and bad answers for their time to live, and no longer', async () => {
     const { clock, asked, revoked, kindOf } = fixture();
     for (let i = 0; i < 3; i++) {
       assert.equal(await kindOf('good'), 'user');
@@ -53,7 +53,7 @@ describe('WebhookTokenAuthenticator', () => {
     assert.deepEqual(asked, ['good', 'bad', 'good', 'bad']);
   });
 
-  it('is not kept longer by the cache in front of it', async () => {
+  it('is not cached longer by the cache in front of it', async () => {
     const { method, clock, asked, revoked } = fixture();
     const front = new TokenCache(method, clock, { ttlMs: 10_000, maxEntries: 10 });
     clock.time = 500;
@@ -66,7 +66,7 @@ describe('WebhookTokenAuthenticator', () => {
     assert.equal(asked.length, 2);
   });
 
-  it('keeps no failure', async () => {
+  it('does not cache failures', async () => {
     const { asked, log, revoked, kindOf } = fixture();
     assert.equal(await kindOf('fail'), 'rejected');
     assert.equal(await kindOf('fail'), 'rejected');
@@ -85,7 +85,7 @@ describe('WebhookTokenAuthenticator', () => {
     assert.equal(asked.length, 2);
   });
 
-  it('stays small, and bad tokens push out no good ones', async () => {
+  it('stays small, and bad tokens never evict good ones', async () => {
     const { asked, kindOf } = fixture(3);
     await kindOf('good');
     for (let i = 0; i < 50; i++) await kindOf(`bad-${i}`);
@@ -97,7 +97,7 @@ describe('WebhookTokenAuthenticator', () => {
     assert.deepEqual(asked, ['bad-0']);
   });
 
-  it('keeps nothing without a time to live', async () => {
+  it('caches nothing without a time to live', async () => {
     const { asked, kindOf } = fixture(100, 0);
     await kindOf('good');
     await kindOf('good');

@@ -7,7 +7,7 @@ import { CertificatePool, signedChain } from './certificate-pool.js';
 const read = (...identities: readonly TestIdentity[]) => identities.map(({ cert }) => new X509Certificate(cert));
 
 let root: TestIdentity;
-/** Of the same name. */
+/** Another authority with the same name. */
 let twin: TestIdentity;
 let department: TestIdentity;
 let leaf: TestIdentity;
@@ -20,7 +20,7 @@ before(async () => {
 });
 
 describe('a chain of certificates', () => {
-  it('goes as far as signatures do', async () => {
+  it('ends where the signatures end', async () => {
     const whole = read(leaf, department, root);
     assert.equal(signedChain(whole), whole);
     assert.equal(signedChain(read(leaf, department, twin)).length, 2);
@@ -28,14 +28,14 @@ describe('a chain of certificates', () => {
     assert.deepEqual(signedChain([]), []);
   });
 
-  it('ends where one that may sign nothing did', async () => {
+  it('ends at a certificate that must not sign', async () => {
     const ordinary = await root.issueFor(department, { subject: [{ CN: ['department'] }] });
     assert.equal(signedChain(read(leaf, ordinary, root)).length, 1);
   });
 });
 
 describe('a pool of authorities', () => {
-  it('trusts what leads to one of them, with or without it', () => {
+  it('trusts chains that lead to one of them, whether they contain it or not', () => {
     const pool = new CertificatePool(root.cert);
     assert.ok(pool.trusts(read(leaf, department, root)));
     assert.ok(pool.trusts(read(leaf, department)));
@@ -44,7 +44,7 @@ describe('a pool of authorities', () => {
     assert.ok(new CertificatePool(department.cert).trusts(read(leaf)));
   });
 
-  it('tells authorities of one name apart', () => {
+  it('distinguishes authorities of the same name', () => {
     assert.ok(!new CertificatePool(twin.cert).trusts(read(leaf, department)));
     assert.ok(!new CertificatePool(twin.cert).trusts(read(leaf, department, root)));
     for (const pem of [root.cert + twin.cert, twin.cert + root.cert]) {
@@ -58,19 +58,19 @@ describe('a pool of authorities', () => {
     assert.ok(new CertificatePool(renewed.cert).trusts(read(leaf, department, root)));
   });
 
-  it('tells whether another one trusts an authority of it, by its key or by its signature', async () => {
+  it('knows whether another pool trusts one of its authorities, by key or by signature', async () => {
     const renewed = await root.issueFor(root, { subject: [{ CN: ['root'] }], authority: true });
     const pool = new CertificatePool(twin.cert + root.cert);
     assert.ok(pool.isVouchedForBy(new CertificatePool(renewed.cert)));
     assert.ok(new CertificatePool(renewed.cert).isVouchedForBy(pool));
     assert.ok(!new CertificatePool(root.cert).isVouchedForBy(new CertificatePool(twin.cert)));
-    // Whoever has a certificate of the department leads to the root as well; not the other way round.
+    // A certificate of the department also leads to the root, but not the other way round.
     const below = new CertificatePool(department.cert);
     assert.ok(below.isVouchedForBy(new CertificatePool(root.cert)));
     assert.ok(!new CertificatePool(root.cert).isVouchedForBy(below));
   });
 
-  it('forgets what it trusted when it is replaced, and stays as it is when it can not be', () => {
+  it('forgets earlier verdicts when it is replaced, and is unchanged when that fails', () => {
     const pool = new CertificatePool(root.cert);
     const chain = read(leaf, department);
     assert.ok(pool.trusts(chain));

@@ -53,7 +53,7 @@ describe('policies of a version', () => {
     }
   });
 
-  it('match by what is asked for', () => {
+  it('match by the requested resource or path', () => {
     const cases: readonly (readonly [object, string, boolean])[] = [
       [{ resource: 'pods', namespace: 'default' }, inDefault, true],
       [{ resource: 'pods', namespace: 'default' }, `${inDefault}/p/log`, true],
@@ -100,7 +100,7 @@ describe('policies of a version', () => {
   });
 });
 
-describe('rules for those who give rights away', () => {
+describe('rules for users who grant rights', () => {
   const rulesOf = (spec: object, namespace: string) =>
     new AbacAuthorizer(parsePolicies(line({ user: 'a', ...spec }), 'file', names).policies).rulesFor(
       user('a'),
@@ -108,7 +108,7 @@ describe('rules for those who give rights away', () => {
     ).resourceRules;
   const all = { resource: '*', apiGroup: '*' };
 
-  it('have no line without a namespace: it is about less than all of them', () => {
+  it('leave out lines without a namespace, which apply to fewer requests', () => {
     assert.deepEqual(rulesOf(all, ''), []);
     assert.deepEqual(rulesOf(all, 'default'), []);
     assert.deepEqual(rulesOf({ ...all, namespace: 'default' }, ''), []);
@@ -116,12 +116,12 @@ describe('rules for those who give rights away', () => {
     assert.equal(rulesOf({ ...all, namespace: '*' }, '').length, 1);
   });
 
-  it('have no resources that a line can not be about', () => {
+  it('leave out resources that a line can not apply to', () => {
     assert.deepEqual(rulesOf({ resource: 'pods/exec', namespace: '*' }, ''), []);
     assert.deepEqual(rulesOf({ resource: '*/scale', namespace: '*' }, 'default'), []);
   });
 
-  it('have no verbs that a line does not allow', () => {
+  it('leave out verbs that a line does not allow', () => {
     const rbac = { namespace: '*', apiGroup: 'rbac.authorization.k8s.io' };
     for (const resource of ['*', 'roles', 'clusterroles']) {
       assert.deepEqual(rulesOf({ ...rbac, resource }, '')[0]?.verbs, [
@@ -139,7 +139,7 @@ describe('rules for those who give rights away', () => {
     assert.deepEqual(rulesOf({ namespace: '*', resource: 'pods' }, '')[0]?.verbs, ['*']);
   });
 
-  it('are given away or borrowed by a line about everything only', () => {
+  it('let only a line about everything grant or borrow rights', () => {
     const allowed = (spec: object, verb: string, resource: string, apiGroup: string) => {
       const { policies } = parsePolicies(line({ user: 'a', ...spec }), 'file', names);
       const asked = { ...attributesOfRequest(user('a'), 'GET /api/v1/nodes/x'), verb, resource, apiGroup };
@@ -169,7 +169,7 @@ describe('rules for those who give rights away', () => {
 });
 
 describe('policies without a version', () => {
-  it('mean everything by what they leave out', () => {
+  it('match everything where a field is missing', () => {
     const pods = 'GET /api/v1/namespaces/default/pods';
     const cases: readonly (readonly [object, UserInfo, string, boolean])[] = [
       [{ user: 'a' }, user('a'), pods, true],
@@ -192,7 +192,7 @@ describe('policies without a version', () => {
 });
 
 describe('policy files', () => {
-  it('name the line that can not be used', () => {
+  it('name the unusable line', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['{', /^file, line 3: is not JSON/],
       ['[]', /^file, line 3: is not a JSON object$/],

@@ -12,7 +12,7 @@ import { referenceKey } from './pod-references.js';
 const names = vendorNames('k8s.io');
 const secret = (name: string) => referenceKey('secret', 'ns', name);
 
-describe('what keeps the graph', () => {
+describe('the informer of the graph', () => {
   let postgres: TestPostgres;
   let storage: TestStorage;
   let heads = 0;
@@ -65,7 +65,7 @@ describe('what keeps the graph', () => {
     await postgres?.stop();
   });
 
-  it('has everything at the start', () => {
+  it('has all objects at the start', () => {
     assert.equal(graph.refersTo('n1', secret('old')), true);
     assert.equal(informer.lostForMs, 0);
   });
@@ -89,7 +89,7 @@ describe('what keeps the graph', () => {
     assert.equal(graph.refersTo('n2', secret('new')), false);
   });
 
-  it('looks at the head of the log twice for however many ask at the same time', async () => {
+  it('reads the head of the log at most twice for any number of concurrent questions', async () => {
     heads = 0;
     const asked = Array.from({ length: 100 }, () => informer.catchUp());
     await Promise.all(asked);
@@ -99,7 +99,7 @@ describe('what keeps the graph', () => {
   });
 
   it('never shows less to a later question than to an earlier one', async () => {
-    // The second question comes while the first look at the head is under way, and after another write.
+    // The second question comes during the first read of the head, and after another write.
     const first = informer.catchUp();
     await putPod('later', 'n3');
     await informer.catchUp();
@@ -107,7 +107,7 @@ describe('what keeps the graph', () => {
     await first;
   });
 
-  it('goes on when the head can not be read', async () => {
+  it('continues when the head can not be read', async () => {
     canReadHead = false;
     await informer.catchUp();
     canReadHead = true;

@@ -64,7 +64,7 @@ describe('references of a pod', () => {
     assert.deepEqual(of('account'), ['robot']);
   });
 
-  it('are none for pods that wait, and for mirrors', () => {
+  it('do not exist for unscheduled pods and for mirror pods', () => {
     const spec = { imagePullSecrets: [{ name: 'pull' }] };
     assert.deepEqual(references({ ...spec, nodeName: '' }), { node: '', keys: [] });
     assert.deepEqual(references(spec, { [mirror]: '' }), { node: '', keys: [] });
@@ -92,8 +92,8 @@ describe('references of a volume', () => {
   });
 });
 
-describe('the graph of what nodes need', () => {
-  it('goes from pods to what they name, and over claims to secrets of volumes', () => {
+describe('the graph of the objects that nodes need', () => {
+  it('leads from pods to the objects that they name, and through claims to the secrets of volumes', () => {
     const graph = new NodeGraph();
     graph.setPod('ns/p', { node: 'n1', keys: [secret('s'), claim('c')] });
     graph.setVolume('pv', { claim: claim('c'), secrets: [secret('of-volume')] });
@@ -107,7 +107,7 @@ describe('the graph of what nodes need', () => {
     assert.equal(graph.usesVolume('n1', 'other'), false);
     assert.equal(graph.isAttachedTo('n1', 'va'), true);
     assert.equal(graph.isAttachedTo('n2', 'va'), false);
-    // A name that looks like another kind's is not that one.
+    // A name that looks like a key of another kind does not match it.
     assert.equal(graph.refersTo('n1', referenceKey('configmap', 'ns', 's')), false);
   });
 
@@ -144,7 +144,7 @@ describe('the graph of what nodes need', () => {
     assert.deepEqual(graph.sizes, { pods: 0, nodes: 0, targets: 0, volumes: 0 });
   });
 
-  it('keeps nothing that a fresh start does not have', () => {
+  it('keeps nothing that a fresh graph does not have', () => {
     const graph = new NodeGraph();
     graph.setPod('ns/gone', { node: 'n', keys: [secret('gone')] });
     graph.setVolume('gone', { claim: claim('gone'), secrets: [] });
@@ -158,7 +158,7 @@ describe('the graph of what nodes need', () => {
     assert.deepEqual(graph.sizes, { pods: 1, nodes: 1, targets: 1, volumes: 0 });
   });
 
-  it('tells of what comes, until nobody listens', () => {
+  it('reports new references until nobody listens', () => {
     const graph = new NodeGraph();
     let calls = 0;
     const stop = graph.onGrowth(() => calls++);

@@ -27,7 +27,7 @@ function setUp(state: { lostForMs?: number; catchUp?: () => Promise<void> } = {}
 const needed = { node: 'n', keys: [referenceKey('secret', 'ns', 's')] };
 
 describe('the node authorizer', () => {
-  it('reads on before it says no', async () => {
+  it('reads the log to its end before it denies', async () => {
     let reads = 0;
     const parts = setUp({
       catchUp: async () => {
@@ -40,13 +40,13 @@ describe('the node authorizer', () => {
     assert.equal(reads, 1);
     assert.equal(await parts.ask('GET /api/v1/namespaces/ns/secrets/other'), 'noOpinion');
     assert.equal(reads, 2);
-    // What can't be allowed by any pod costs nothing.
+    // Requests that no pod could allow cost nothing.
     assert.equal(await parts.ask('GET /api/v1/namespaces/ns/secrets'), 'noOpinion');
     assert.equal(await parts.ask('GET /api/v1/secrets'), 'noOpinion');
     assert.equal(reads, 2);
   });
 
-  it('goes on as soon as the pod is seen', async () => {
+  it('continues as soon as the pod is seen', async () => {
     const parts = setUp({ catchUp: () => new Promise<void>(() => undefined) });
     const asked = parts.ask(`GET ${path}`);
     parts.graph.setPod('ns/other', { node: 'n', keys: [] });
@@ -54,7 +54,7 @@ describe('the node authorizer', () => {
     assert.equal(await asked, 'allow');
   });
 
-  it('does not go by what may be out of date', async () => {
+  it('does not decide by an outdated graph', async () => {
     const parts = setUp({ lostForMs: 101 });
     parts.graph.setPod('ns/p', needed);
     await assert.rejects(
@@ -64,7 +64,7 @@ describe('the node authorizer', () => {
     assert.equal(await parts.ask('GET /api/v1/nodes'), 'allow');
   });
 
-  it('has rules of its own for what nodes own', async () => {
+  it('has its own rules for objects that nodes own', async () => {
     const { ask } = setUp();
     const csi = '/apis/storage.k8s.io/v1/csinodes';
     const leases = '/apis/coordination.k8s.io/v1/namespaces/control-node-lease/leases';
@@ -90,7 +90,7 @@ describe('the node authorizer', () => {
     for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
   });
 
-  it('has no opinion on anybody else', () => {
+  it('has no opinion on other users', () => {
     const { authorizer } = setUp();
     const pods = 'GET /api/v1/pods';
     for (const user of [

@@ -128,7 +128,7 @@ describe('RbacAuthorizer', () => {
     });
   }
 
-  it('keeps what a RoleBinding grants inside its namespace', () => {
+  it('limits the rights of a RoleBinding to its namespace', () => {
     const policy = new Policy()
       .role('ClusterRole r', [core('get list', 'pods nodes'), { verbs: ['get'], nonResourceURLs: ['*'] }])
       .role('Role l', [core('get', 'secrets')], 'n')
@@ -176,7 +176,7 @@ describe('RbacAuthorizer', () => {
     assert.equal(reason(user('devs', 'Alice'), node), '');
   });
 
-  it('tells about bound roles that are not there', () => {
+  it('reports bound roles that do not exist', () => {
     const policy = new Policy().bind('a', 'n', 'Role gone', 'User alice');
     const alice = user('alice');
     const single = 'RBAC: role.rbac.authorization.k8s.io "gone" not found';
@@ -230,7 +230,7 @@ describe('PolicyIndex', () => {
     assert.equal(policy.index.scope('n'), undefined);
   });
 
-  it('takes a large binding in steps, without taking anything from those who keep it', () => {
+  it('sets a large binding in steps, without interrupting the rights of remaining subjects', () => {
     const policy = new Policy().role('Role r', [core('get', 'pods')], 'n');
     const names = (from: number) => Array.from({ length: 5_000 }, (_, i) => `User u${from + i}`);
     policy.bind('b', 'n', 'Role r', ...names(0));
@@ -246,7 +246,7 @@ describe('PolicyIndex', () => {
     assert.equal(policy.index.scope('n'), undefined);
   });
 
-  it('takes a large role in steps, and decides by the old one until the last', () => {
+  it('sets a large role in steps, and decides by the old one until the last step', () => {
     const policy = new Policy().role('Role r', [core('get', 'pods')], 'n').bind('b', 'n', 'Role r', 'User alice');
     const wide = core('get', Array.from({ length: 5_000 }, (_, i) => `r${i}`).join(' '));
     const rules = [...Array.from({ length: 5_000 }, (_, i) => core('get', `s${i}`)), wide, core('get', 'secrets')];
@@ -269,7 +269,7 @@ describe('PolicyIndex', () => {
     assert.equal(policy.allows(user('alice'), 'GET /b'), false);
   });
 
-  it('lists no more rules of a user than can be handed around', () => {
+  it('limits how many rules of a user it lists', () => {
     const rules = Array.from({ length: 30_000 }, (_, i) => core('get', `r${i}`));
     const policy = new Policy().role('ClusterRole r', rules).bind('b', '', 'ClusterRole r', 'User alice');
     const { resourceRules, incomplete, evaluationError } = policy.authorizer.rulesFor(user('alice'), 'n');
@@ -278,7 +278,7 @@ describe('PolicyIndex', () => {
     assert.match(evaluationError, /too many rules/);
   });
 
-  it('forgets with a fresh list what is not in it, and nothing of other kinds', () => {
+  it('removes objects that a fresh list lacks, but none of other kinds', () => {
     const policy = new Policy()
       .role('ClusterRole c', [core('get', 'pods')])
       .bind('wide', '', 'ClusterRole c', 'User carol')
@@ -299,7 +299,7 @@ describe('PolicyIndex', () => {
 });
 
 describe('FreshPolicyAuthorizer', () => {
-  it('decides by what was known for 30 seconds, then refuses', () => {
+  it('decides by the last known policy for 30 seconds, then refuses', () => {
     const policy = new Policy().role('ClusterRole r', [core('*', '*')]).bind('b', '', 'ClusterRole r', 'User alice');
     const place = { lostForMs: 0 };
     const authorizer = new FreshPolicyAuthorizer(policy.authorizer, place);

@@ -7,7 +7,7 @@ import { WebhookAuthorizer, type WebhookAuthorizerSettings } from './webhook.aut
 
 const alice: UserInfo = { name: 'alice', uid: '', groups: ['devs'], extra: {} };
 
-/** A webhook that answers from a function, and the time that everything happens at. */
+/** A webhook whose answers come from a function, and a manual clock. */
 class Bench {
   readonly asked: Record<string, unknown>[] = [];
   readonly problems: string[] = [];
@@ -66,7 +66,7 @@ describe('the webhook authorizer', () => {
     });
   });
 
-  it('keeps answers for as long as their sort may be kept', async () => {
+  it('caches allowing and other answers for their own time to live', async () => {
     const bench = new Bench();
     assert.equal(await bench.ask(), 'allow');
     bench.now = 299;
@@ -85,14 +85,14 @@ describe('the webhook authorizer', () => {
     assert.equal(bench.asked.length, 3);
   });
 
-  it('keeps nothing with a time of zero', async () => {
+  it('caches nothing with a time to live of zero', async () => {
     const bench = new Bench({ authorizedTtlMs: 0, unauthorizedTtlMs: 0 });
     await bench.ask();
     await bench.ask();
     assert.equal(bench.asked.length, 2);
   });
 
-  it('never gives one the answer of another', async () => {
+  it('never gives one user the answer of another', async () => {
     const bench = new Bench();
     const users: UserInfo[] = [
       alice,
@@ -119,7 +119,7 @@ describe('the webhook authorizer', () => {
     assert.equal(bench.asked.length, users.length * requests.length);
   });
 
-  it('joins equal questions that are under way', async () => {
+  it('merges equal concurrent questions', async () => {
     const bench = new Bench();
     const open: ((answer: unknown) => void)[] = [];
     bench.answer = () => new Promise((resolve) => open.push(resolve));
@@ -132,7 +132,7 @@ describe('the webhook authorizer', () => {
     assert.equal(bench.asked.length, 2);
   });
 
-  it('asks again when those before got no answer', async () => {
+  it('asks again when earlier questions got no answer', async () => {
     const bench = new Bench();
     bench.answer = () => Promise.reject(new Error('away'));
     const results = await Promise.allSettled([bench.ask(), bench.ask()]);
@@ -145,7 +145,7 @@ describe('the webhook authorizer', () => {
     assert.equal(bench.asked.length, 2);
   });
 
-  it('forgets what was not used for longest, and never keeps questions that are too long', async () => {
+  it('evicts the least recently used answer, and never caches questions that are too long', async () => {
     const bench = new Bench({ maxCachedAnswers: 2 });
     for (const path of ['/a', '/b', '/a', '/c', '/a', '/b']) await bench.ask(`GET ${path}`);
     assert.deepEqual(
@@ -160,7 +160,7 @@ describe('the webhook authorizer', () => {
     assert.equal(bench.asked.length, 6);
   });
 
-  it('takes failures and strange answers for no answer, and keeps none of them', async () => {
+  it('treats failures and invalid answers as no answer, and caches none of them', async () => {
     const bench = new Bench();
     const strange = [
       undefined,
@@ -184,7 +184,7 @@ describe('the webhook authorizer', () => {
     assert.equal(await bench.ask(), 'allow');
   });
 
-  it('keeps its address from clients, and tells it in the log', async () => {
+  it('hides its address from clients, and logs it', async () => {
     const bench = new Bench();
     bench.answer = () => {
       throw new Error('https://secret.example:1 is down');
@@ -193,7 +193,7 @@ describe('the webhook authorizer', () => {
     assert.deepEqual(bench.problems, ['https://secret.example:1 is down']);
   });
 
-  it('takes a contradiction for a denial', async () => {
+  it('treats a contradiction as a denial', async () => {
     const bench = new Bench();
     bench.answer = status({ allowed: true, denied: true });
     assert.equal(await bench.ask(), 'deny');

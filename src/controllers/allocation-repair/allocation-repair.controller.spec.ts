@@ -32,7 +32,7 @@ function repairOf(process: ServiceProcess): AllocationRepairController {
 async function withProcess(use: (process: ServiceProcess, repair: AllocationRepairController) => Promise<void>) {
   const process = await ServiceProcess.start(await postgres.createTestDatabase());
   try {
-    // Where the services are, and where events about them go.
+    // The namespace of the services and of their events.
     const metadata = { name: 'n', uid: randomUUID() };
     const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata, status: { phase: 'Active' } };
     const key = { resource: 'namespaces', namespace: '', name: metadata.name };
@@ -43,7 +43,7 @@ async function withProcess(use: (process: ServiceProcess, repair: AllocationRepa
   }
 }
 
-/** Allocates what a service has that is not written: a create that is under way, or one that never ends. */
+/** Allocates the names of an unwritten service: a create in progress, or one that never ends. */
 async function allocateOnly(process: ServiceProcess, name: string, spec: object): Promise<void> {
   const metadata = { name, namespace: 'n', uid: randomUUID() };
   const object = decode(serviceType, { metadata, spec }).value as unknown as ApiObject;
@@ -69,7 +69,7 @@ const lost = {
 };
 
 describe('the repair of allocations', () => {
-  it('frees what three rounds in a row found without an owner', async () => {
+  it('frees allocations that three consecutive rounds found without an owner', async () => {
     await withProcess(async (process, repair) => {
       const kept = await process.create('kept', { type: 'NodePort' });
       await allocateOnly(process, 'lost', lost);
@@ -83,12 +83,12 @@ describe('the repair of allocations', () => {
     });
   });
 
-  it('leaves alone what somebody begins to rely on in the meantime', async () => {
+  it('keeps allocations that get a user in the meantime', async () => {
     await withProcess(async (process, repair) => {
       await allocateOnly(process, 'lost', lost);
       await repair.round(never);
       await repair.round(never);
-      // Another create under the same key counts on the allocation, and is under way.
+      // Another create in progress uses the allocation under the same key.
       await allocateOnly(process, 'lost', lost);
       await repair.round(never);
       assert.deepEqual(await process.allocated(addressResource), ['10.0.0.7']);
@@ -99,17 +99,17 @@ describe('the repair of allocations', () => {
     });
   });
 
-  it('frees what a service gave up or was deleted with', async () => {
+  it('frees the allocations of changed and deleted services', async () => {
     await withProcess(async (process, repair) => {
       await process.create('s', {});
-      // An allocation of another uid is what stays when a service was replaced while its outcome was unknown.
+      // An allocation with another uid is left behind when a service is replaced while its outcome is unknown.
       await allocateOnly(process, 's', { clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] });
       for (let i = 0; i < 3; i++) await repair.round(never);
       assert.equal((await process.allocated(addressResource)).length, 1);
     });
   });
 
-  it('allocates what a service has without an allocation, and says so', async () => {
+  it('allocates the unallocated names of a service, and reports it', async () => {
     await withProcess(async (process, repair) => {
       await process.create('s', lost);
       await dropAllocation(process, addressResource, '10.0.0.7');
@@ -165,7 +165,7 @@ describe('the repair of allocations', () => {
       const cutting = (async () => {
         while (!isDone) {
           const proxy = proxies[random.below(2)] as TcpProxy;
-          // Answers are held until something must have been sent, and lost then.
+          // Answers are held until something has certainly been sent, and are then lost.
           if (random.below(2) === 0) proxy.holdAnswers();
           await new Promise((resolve) => setTimeout(resolve, 5 + random.below(60)));
           proxy.cut(true);

@@ -31,7 +31,7 @@ after(() => postgres.stop());
 const rule = (name: string) => ({ verbs: ['get'], apiGroups: [''], resources: [name] });
 const collecting = (label: string) => ({ clusterRoleSelectors: [{ matchLabels: { [label]: 'true' } }] });
 
-/** A database with the one resource, written to as an administrator would. */
+/** A database with one resource, written to as by an administrator. */
 class Cluster {
   readonly registry = new ResourceRegistry();
   private readonly store: Store;
@@ -74,7 +74,7 @@ class Cluster {
     await this.store.delete(this.context, '', name, { dryRun: false }, async () => {});
   }
 
-  /** Resolves when the role has rules on these resources, in this order. */
+  /** Resolves when the role has rules for these resources, in this order. */
   async rulesWhen(name: string, expected: readonly string[]): Promise<ClusterRole> {
     const key = { resource, namespace: '', name };
     const subscription = await this.storage.watch(key, await this.storage.head());
@@ -95,7 +95,7 @@ class Cluster {
   }
 }
 
-/** Runs `loops` controllers against a fresh database while `use` runs. */
+/** Runs `loops` controllers on a fresh database during `use`. */
 async function withControllers(loops: number, use: (cluster: Cluster) => Promise<void>): Promise<void> {
   const storage = await createPostgresStorage({ databaseUrl: await postgres.createTestDatabase() });
   const cluster = new Cluster(storage);
@@ -128,14 +128,14 @@ describe('ClusterRoleAggregationController', () => {
       await cluster.rulesWhen('all', ['services', 'events']);
     }));
 
-  it('puts back what a client writes', () =>
+  it('replaces rules that a client writes', () =>
     withControllers(1, async (cluster) => {
       await cluster.create('a', ['part'], { rules: [rule('nodes')] });
       await cluster.create('all', [], { aggregationRule: collecting('part') });
       await cluster.rulesWhen('all', ['nodes']);
       await cluster.change('all', (role) => ({ ...role, rules: [rule('secrets')] }));
       await cluster.rulesWhen('all', ['nodes']);
-      // Without the rule the role belongs to its writers again.
+      // Without the aggregation rule, clients own the role's rules again.
       await cluster.change('all', ({ aggregationRule: _gone, ...role }) => ({ ...role, rules: [rule('secrets')] }));
       await cluster.create('c', ['part'], { rules: [rule('pods')] });
       await cluster.create('witness', [], { aggregationRule: collecting('part') });
@@ -153,13 +153,13 @@ describe('ClusterRoleAggregationController', () => {
       await cluster.rulesWhen('outer', []);
     }));
 
-  it('writes nothing that is right already, and agrees with a second one', () =>
+  it('writes no role that is correct already, and agrees with a second loop', () =>
     withControllers(2, async (cluster) => {
       await cluster.create('a', ['part'], { rules: [rule('nodes')] });
       await cluster.create('all', [], { aggregationRule: collecting('part') });
       const { resourceVersion: before } = await stored(cluster, 'all', ['nodes']);
       await cluster.change('a', (role) => ({ ...role, metadata: { ...role.metadata, annotations: { x: 'y' } } }));
-      // Both loops have seen that change once they have acted on a later one.
+      // Once both loops have acted on a later change, they have also seen that one.
       await cluster.create('witness', [], { aggregationRule: collecting('part') });
       await cluster.rulesWhen('witness', ['nodes']);
       const { resourceVersion: later } = await stored(cluster, 'all', ['nodes']);

@@ -34,7 +34,7 @@ describe('the time to live of events', () => {
     await client.end();
     await storage.stop();
   };
-  /** Makes everything written so far as old as that. */
+  /** Gives everything written so far this age. */
   const age = async (milliseconds: number): Promise<void> => {
     await client.query(
       `insert into plinth.version_times (at, version)
@@ -42,7 +42,7 @@ describe('the time to live of events', () => {
       [milliseconds],
     );
   };
-  /** Runs one round and ends. */
+  /** Runs one round and stops. */
   const round = async (options: { store?: Storage; mostPerRound?: number; scan?: number } = {}): Promise<void> => {
     const stop = new AbortController();
     const controller = new EventTtlController({
@@ -62,7 +62,7 @@ describe('the time to live of events', () => {
   const names = async (resource: string): Promise<string[]> =>
     (await storage.list({ resource })).items.map(({ key }) => key.name);
 
-  it('deletes what nobody wrote for that long, for all watches to see, and nothing else', async () => {
+  it('deletes only events that were not written for that long, visibly for watches', async () => {
     await open();
     for (const name of ['a', 'b', 'renewed']) await storage.create(event(name), `u-${name}`, `"${name}"`);
     await storage.create(event('c', 'other'), 'u-c', '"c"');
@@ -89,7 +89,7 @@ describe('the time to live of events', () => {
     await close();
   });
 
-  it('knows no age before the first note, and keeps everything', async () => {
+  it('knows no ages before the first recorded time, and keeps everything', async () => {
     await open();
     await storage.create(event('a'), 'u', '1');
     await round();
@@ -97,7 +97,7 @@ describe('the time to live of events', () => {
     await close();
   });
 
-  it('goes on page by page, and in the next round where the bound of one ended', async () => {
+  it('works page by page, and continues in the next round where the limit stopped it', async () => {
     await open();
     await Promise.all(Array.from({ length: 90 }, (_, i) => storage.create(event(`n${100 + i}`), `u${i}`, '1')));
     await age(ttlMs);
@@ -120,14 +120,14 @@ describe('the time to live of events', () => {
       waits = timers.nextWait();
       timers.advance(60_000);
     }
-    // Pages of 20; every second page ends a round, and the next one goes on behind it.
+    // Pages of 20: every second page ends a round, and the next round continues after it.
     assert.deepEqual(left.slice(0, 5), [70, 50, 50, 30, 10]);
     stop.abort();
     await running;
     await close();
   });
 
-  it('spares an event that is written between the look and the deletion', async () => {
+  it('spares an event that is written between the check and the deletion', async () => {
     await open();
     await storage.create(event('a'), 'u', '1');
     await age(ttlMs);
@@ -146,7 +146,7 @@ describe('the time to live of events', () => {
     await close();
   });
 
-  it('notes the time of versions itself when younger objects are asked for', async () => {
+  it('records the time of versions itself when younger objects are requested', async () => {
     await open();
     await storage.create(event('a'), 'u', '1');
     const deadline = performance.now() + 10_000;

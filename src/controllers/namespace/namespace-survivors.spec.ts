@@ -35,7 +35,7 @@ it('nothing survives its namespace, whatever the process that writes it believes
   const validate = async () => {};
   const resource = (plural: string) => registry.findStoredResource('', 'v1', plural) as StoredServedResource;
   const namespaces = new Store(resource('namespaces'), remover, systemClock);
-  // The late process never asks whether the namespace is there: it is as if its view of namespaces stood still.
+  // The late process never checks whether the namespace exists, as if its view of namespaces were frozen.
   const maps = new Store(resource('configmaps'), late, systemClock, undefined, { inLiveNamespaces: true });
   const controller = new NamespaceController({
     storage: remover,
@@ -65,7 +65,7 @@ it('nothing survives its namespace, whatever the process that writes it believes
             answers.set(error.reason, (answers.get(error.reason) ?? 0) + 1);
           }
         }
-        // Once more when the namespace is gone for certain.
+        // Once more after the namespace has certainly disappeared.
         const object = { metadata: { name: `last-${id}`, namespace }, data: {} } as unknown as ApiObject;
         await assert.rejects(maps.create(context, object, { dryRun: false, validate }), { reason: 'NotFound' });
       };

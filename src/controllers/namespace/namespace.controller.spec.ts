@@ -33,7 +33,7 @@ before(async () => {
 
 after(() => postgres.stop());
 
-/** Pods as far as deletion goes: one on a node has a grace period, and is gone when it is deleted with zero. */
+/** Pods, as far as deletion is concerned: a pod on a node has a grace period and disappears when deleted with zero. */
 const pods = defineResource({
   group: '',
   resource: 'pods',
@@ -86,7 +86,7 @@ function registryOf(): ResourceRegistry {
   return registry;
 }
 
-/** A database, the resources, and writes as a client would make them. */
+/** A database, the resources, and writes as from a client. */
 class Cluster {
   readonly registry = registryOf();
   private readonly context = workContext('test', 0, new AbortController().signal);
@@ -141,7 +141,7 @@ class Cluster {
     return items.map(({ key }) => `${key.namespace}/${key.name}`);
   }
 
-  /** Resolves with the namespace (undefined: gone) once it is as wanted. */
+  /** Resolves with the namespace (undefined: it no longer exists) once it is in the wanted state. */
   async namespaceWhen(
     name: string,
     wanted: (namespace: ApiObject | undefined) => boolean,
@@ -165,7 +165,7 @@ class Cluster {
     return this.namespaceWhen(name, (namespace) => namespace === undefined);
   }
 
-  /** Conditions by type, once one of them is as given. */
+  /** The conditions by type, once one of them has the given value. */
   async conditions(name: string, type: string, status: string): Promise<Record<string, Record<string, string>>> {
     const isThere = (namespace: ApiObject | undefined) => {
       assert.ok(namespace !== undefined, 'the namespace is gone');
@@ -180,7 +180,7 @@ function conditionsOf(namespace: ApiObject): Record<string, string>[] {
   return (namespace.status as { conditions?: Record<string, string>[] }).conditions ?? [];
 }
 
-/** Runs the controller against a fresh cluster while `use` runs. */
+/** Runs the controller on a fresh cluster during `use`. */
 async function withController(
   use: (cluster: Cluster, restart: () => Promise<void>) => Promise<void>,
   options: { timers?: Timers; settleMs?: number; prepare?: (cluster: Cluster) => Promise<void> } = {},
@@ -237,7 +237,7 @@ describe('NamespaceController', () => {
       assert.deepEqual(await cluster.names('namespaces'), ['/two']);
     }));
 
-  it('finishes what was begun before it started, and what was left by one that stopped', () =>
+  it('finishes work that began before it started, or that a stopped process left behind', () =>
     withController(
       async (cluster, restart) => {
         await cluster.gone('early');
@@ -312,7 +312,7 @@ describe('NamespaceController', () => {
       await cluster.gone('held');
     }));
 
-  it('waits for pods on nodes, and keeps the other content as long', () =>
+  it('waits for pods on nodes, and keeps the other content until then', () =>
     withController(async (cluster) => {
       await cluster.createNamespace('busy');
       await cluster.create('configmaps', 'busy', 'settings', {});
@@ -361,7 +361,7 @@ describe('NamespaceController', () => {
         await cluster.createNamespace('last');
         await cluster.delete('namespaces', '', 'last');
         await timers.waiting((milliseconds) => milliseconds === 2000);
-        // An API process that had not heard of the deletion yet.
+        // Stands for an API process that has not noticed the deletion yet.
         await cluster.create('configmaps', 'last', 'late', {});
         assert.deepEqual(await cluster.names('namespaces'), ['/last']);
         timers.advance(2000);
@@ -397,7 +397,7 @@ describe('NamespaceController', () => {
 });
 
 describe('NamespaceContent', () => {
-  it('deletes nothing when the namespace is not the one that was meant any more', async () => {
+  it('deletes nothing when the namespace was replaced by another one', async () => {
     const cluster = await Cluster.start();
     await cluster.create('configmaps', 'again', 'precious', {});
     const content = new NamespaceContent(cluster.registry, cluster.storage, systemClock, 'test');

@@ -36,7 +36,7 @@ before(async () => {
 
 after(() => postgres.stop());
 
-/** Authorities that a test exchanges. */
+/** Authorities that a test replaces. */
 class TestAuthority {
   pem = 'first';
   private readonly listeners = new Set<() => void>();
@@ -52,7 +52,7 @@ class TestAuthority {
   }
 }
 
-/** A database with what the loops look at, and the loops. */
+/** A database with the objects that the loops read, and the loops. */
 class Fixture {
   readonly authority = new TestAuthority();
   readonly signed: SecretTokenRequest[] = [];
@@ -133,7 +133,7 @@ class Fixture {
     return stored && JSON.parse(stored.json);
   }
 
-  /** Resolves as soon as the object `matches`, now or after a change of it; undefined stands for its end. */
+  /** Resolves as soon as the object `matches`, now or after a change; undefined means that it is deleted. */
   async until(
     resource: string,
     namespace: string,
@@ -181,8 +181,8 @@ class Fixture {
 const isFilled = (secret: Stored) => secret?.data?.token !== undefined;
 const isGone = (object: Stored) => object === undefined;
 
-describe('the loop of tokens in secrets', () => {
-  it('fills secrets that are there and that come, and only those of the type', () =>
+describe('the loop for tokens in secrets', () => {
+  it('fills existing and new secrets, and only those of the right type', () =>
     Fixture.run(async (fixture) => {
       const uid = await fixture.account('robot');
       await fixture.secret('early', 'robot');
@@ -208,7 +208,7 @@ describe('the loop of tokens in secrets', () => {
       assert.ok(!fixture.log.join().includes('token-1'));
     }));
 
-  it('deletes secrets of accounts that are gone or are not the one meant', () =>
+  it('deletes secrets of accounts that no longer exist or were replaced', () =>
     Fixture.run(async (fixture) => {
       await fixture.account('robot');
       await fixture.secret('of-nobody', 'nobody');
@@ -222,7 +222,7 @@ describe('the loop of tokens in secrets', () => {
       await fixture.until('secrets', 'a', 'good', isGone);
     }));
 
-  it('makes a new token when somebody takes the old one out', () =>
+  it('makes a new token when somebody removes the old one', () =>
     Fixture.run(async (fixture) => {
       await fixture.account('robot');
       await fixture.secret('kept', 'robot');
@@ -260,7 +260,7 @@ describe('the loop of tokens in secrets', () => {
       );
     }));
 
-  it('takes secrets that went out of the list of their account', () =>
+  it('removes deleted secrets from the list of their account', () =>
     Fixture.run(async (fixture) => {
       await fixture.account('robot', { secrets: [{ name: 'mine' }, { name: 'other' }] });
       await fixture.secret('mine', 'robot');
@@ -272,7 +272,7 @@ describe('the loop of tokens in secrets', () => {
     }));
 });
 
-describe('the loops of every namespace', () => {
+describe('the loops for every namespace', () => {
   const namespace = (fixture: Fixture, name: string) => fixture.create('namespaces', { metadata: { name } });
   const map = names.rootAuthorityMap;
 
@@ -292,14 +292,14 @@ describe('the loops of every namespace', () => {
       );
     }));
 
-  it('put nothing into a namespace that ends', () =>
+  it('put nothing into a terminating namespace', () =>
     Fixture.run(async (fixture) => {
       for (const name of ['a', 'b']) await namespace(fixture, name);
       fixture.start(new ServiceAccountController(fixture.options));
       await fixture.until('serviceaccounts', 'a', 'default', (object) => !isGone(object));
       await fixture.delete('namespaces', '', 'a');
       await fixture.delete('serviceaccounts', 'a', 'default');
-      // The loop works through changes in their order: when it has made up for this one, it has seen the other.
+      // The loop processes changes in order: once it has corrected this one, it has seen the other.
       await fixture.delete('serviceaccounts', 'b', 'default').catch((error: unknown) => {
         assert.ok(error instanceof StatusError && error.reason === 'NotFound');
       });
@@ -307,7 +307,7 @@ describe('the loops of every namespace', () => {
       assert.equal(await fixture.read('serviceaccounts', 'a', 'default'), undefined);
     }));
 
-  it('keep the map of authorities as it has to be', () =>
+  it('keep the map of authorities correct', () =>
     Fixture.run(async (fixture) => {
       await namespace(fixture, 'a');
       await fixture.create('configmaps', { metadata: { name: map, namespace: 'a' }, data: { 'ca.crt': 'forged' } });

@@ -4,7 +4,7 @@ import { forEachAtOnce } from './delete-collection.js';
 
 const items = Array.from({ length: 20 }, (_, i) => i);
 
-/** Work that ends one by one, when told to. */
+/** Work items that end one by one, when the test says so. */
 function heldWork() {
   const begun: number[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -15,7 +15,7 @@ function heldWork() {
   return { begun, ends, work };
 }
 
-/** Lets everything run that is able to. */
+/** Lets all pending work run. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('forEachAtOnce', () => {
@@ -34,7 +34,7 @@ describe('forEachAtOnce', () => {
     await forEachAtOnce([], 8, never, () => assert.fail('there is nothing to do'));
   });
 
-  it('begins nothing after a failure, and rejects when nothing is under way any more', async () => {
+  it('starts nothing after a failure, and rejects once all started items have ended', async () => {
     const { begun, ends, work } = heldWork();
     let outcome: Error | undefined;
     const all = forEachAtOnce(items, 3, never, work).catch((error: unknown) => {
@@ -52,7 +52,7 @@ describe('forEachAtOnce', () => {
     assert.deepEqual(begun, [0, 1, 2]);
   });
 
-  it('begins nothing after the end of the request', async () => {
+  it('starts nothing after the end of the request', async () => {
     const { begun, ends, work } = heldWork();
     const request = new AbortController();
     const all = forEachAtOnce(items, 2, request.signal, work);

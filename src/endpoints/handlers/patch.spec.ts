@@ -10,7 +10,7 @@ describe('the type of a patch', () => {
     assert.equal(patchTypeOf('application/strategic-merge-patch+json'), 'strategic');
   });
 
-  it('is 415 for anything else, names that every object inherits among them', () => {
+  it('is a 415 for any other media type, including names that every object inherits', () => {
     for (const type of [undefined, '', 'application/json', 'constructor', '__proto__', 'toString']) {
       assert.throws(
         () => patchTypeOf(type),

@@ -12,7 +12,7 @@ const failing: HealthCheck = {
 };
 
 describe('health checks', () => {
-  it('are those of the path, and one that fails is enough', async () => {
+  it('run by path, and one failure is enough to fail', async () => {
     const ready = await runChecks('readyz', [passing, failing], []);
     assert.equal(ready.healthy, false);
     assert.equal(ready.text, '[+]ping ok\n[-]storage failed: reason withheld\nreadyz check failed\n');
@@ -20,14 +20,14 @@ describe('health checks', () => {
     assert.deepEqual([live.healthy, live.text], [true, '[+]ping ok\nlivez check passed\n']);
   });
 
-  it('can be left out, and what is not there can not', async () => {
+  it('can be excluded, and unknown ones can not', async () => {
     const { healthy, text, outcomes } = await runChecks('readyz', [passing, failing], ['storage', 'nothing']);
     assert.equal(healthy, true);
     assert.match(text, /^\[\+\]ping ok\n\[\+\]storage excluded: ok\nwarn: .*"nothing"\n/);
     assert.deepEqual(outcomes, [{ name: 'ping' }]);
   });
 
-  it('answer to the names that other servers have for them', async () => {
+  it('answer to their names in other servers', async () => {
     const named: HealthCheck = { ...failing, aliases: ['etcd'], alonePaths: ['livez'] };
     assert.equal((await runChecks('readyz', [passing, named], ['etcd'])).healthy, true);
     const live = await runChecks('livez', [passing, named], ['etcd']);
@@ -37,14 +37,14 @@ describe('health checks', () => {
     assert.equal(findCheck([passing, named], 'readyz', 'nothing'), undefined);
   });
 
-  it('fail for whatever is thrown', async () => {
+  it('fail for any thrown value', async () => {
     const odd: HealthCheck = { ...failing, check: () => Promise.reject(undefined) };
     assert.ok((await runCheck(odd)).error instanceof Error);
   });
 });
 
 describe('the log of health checks', () => {
-  it('tells each change once, in one line', async () => {
+  it('reports each change once, in one line', async () => {
     const lines: string[] = [];
     const log = new HealthLog(new Logger('info', 'text', (line) => lines.push(line.slice(25))));
     const failed = await runCheck(failing);

@@ -37,7 +37,7 @@ describe('AcceptNegotiator', () => {
     });
   }
 
-  it('answers protobuf in the spelling that was asked for', () => {
+  it('answers protobuf in the requested spelling', () => {
     const example = new AcceptNegotiator(vendorNames('example.com'));
     for (const type of [protobuf, 'application/vnd.example.com.protobuf']) {
       assert.equal(example.negotiate(type, true).contentType, type);
@@ -45,7 +45,7 @@ describe('AcceptNegotiator', () => {
     assert.throws(() => example.negotiate('application/vnd.k8s.io.protobuf', true), { code: 406 });
   });
 
-  it('names the media types there are when only the form is missing', () => {
+  it('names the available media types when only the form is missing', () => {
     const message = `only the following media types are accepted: application/json, application/yaml, ${protobuf}`;
     const header = `${protobuf};as=Table;g=meta.k8s.io;v=v1`;
     assert.throws(() => negotiator.negotiate(header, true), { code: 406, message });

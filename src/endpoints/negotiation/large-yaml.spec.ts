@@ -26,7 +26,7 @@ describe('LargeYamlParser', () => {
       assert.deepEqual(answers, ['{"a":1.0}', '[123456789012345678901]', '{"a":"é\u2028"}', 'null']);
     }));
 
-  it('tells which keys stood twice', () =>
+  it('reports duplicate keys', () =>
     withParser({}, async (parser) => {
       const duplicates: string[] = [];
       const json = await parser.toJson('a: 1\nb:\n- c: 1\n  c: 2\na: 2\n', duplicates);
@@ -42,14 +42,14 @@ describe('LargeYamlParser', () => {
       assert.ok(performance.eventLoopUtilization(before).utilization < 0.5);
     }));
 
-  it('says what is wrong with a document, and goes on', () =>
+  it('reports the fault of a document, and continues', () =>
     withParser({}, async (parser) => {
       await assert.rejects(parser.toJson('a: b: c'), isSyntaxError(/^yaml: /));
       await assert.rejects(parser.toJson('a: .inf'), isSyntaxError(/not a number/));
       assert.equal(await parser.toJson('a: b'), '{"a":"b"}');
     }));
 
-  it('refuses a document that is too much work, not those behind it', () =>
+  it('refuses a document that is too much work, but not those after it', () =>
     withParser({}, async (parser) => {
       const tokens = parser.toJson(`[${'a,'.repeat(1_499_999)}a]`);
       const pairs = Array.from({ length: 10_000 }, (_, i) => `k${i}: &a${i} 1\nl${i}: *a${i}\n`).join('');
@@ -70,7 +70,7 @@ describe('LargeYamlParser', () => {
       assert.equal(value.text.length, 45_000 * 20);
     }));
 
-  it('refuses what aliases make too large', () =>
+  it('refuses a document that aliases make too large', () =>
     withParser({ maxJsonLength: 1000 }, async (parser) => {
       const text = `a: &a ${'x'.repeat(100)}\nb: [${Array(50).fill('*a').join()}]`;
       await assert.rejects(parser.toJson(text), isSyntaxError(/too large/));
@@ -94,7 +94,7 @@ describe('LargeYamlParser', () => {
       assert.equal(await parser.toJson('a: 2'), '{"a":2}');
     }));
 
-  it('refuses what is under way when it stops', async () => {
+  it('refuses running documents when it stops', async () => {
     const parser = new LargeYamlParser(options);
     const under = [parser.toJson(lines(500_000)), parser.toJson('a: b')];
     const settled = Promise.allSettled(under);
@@ -102,7 +102,7 @@ describe('LargeYamlParser', () => {
     for (const outcome of await settled) assert.equal(outcome.status, 'rejected');
   });
 
-  it('gives up a document that takes too long, and goes on', () =>
+  it('gives up a document that takes too long, and continues', () =>
     withParser({ maxCpuMs: 20 }, async (parser) => {
       await assert.rejects(parser.toJson('- '.repeat(1_000_000)), isSyntaxError(/too complex/));
       assert.equal(await parser.toJson('a: b'), '{"a":"b"}');

@@ -66,7 +66,7 @@ describe('decodeProtobufObject', () => {
 });
 
 describe('decodeProtobufOptions', () => {
-  it('takes the options of any group version', () => {
+  it('accepts the options of any group version', () => {
     const raw = encodeProtobuf(options, { policy: 'Orphan' });
     for (const apiVersion of ['v1', 'apps/v1', 'meta.k8s.io/v1']) {
       assert.deepEqual(decodeProtobufOptions(options, encodeEnvelope(apiVersion, 'Options', raw)), {

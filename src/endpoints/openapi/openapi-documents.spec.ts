@@ -160,7 +160,7 @@ describe('the Swagger 2.0 document', () => {
 });
 
 describe('OpenAPI 3.0 documents', () => {
-  it('are one for each group version, and small ones for discovery', async () => {
+  it('exist for each group version, with small ones for discovery', async () => {
     const { documents } = setUp();
     const index = await documents.index();
     assert.deepEqual([...index.keys()].sort(), ['api', 'apis', `apis/${group}`, `apis/${group}/v1`, 'version']);
@@ -174,7 +174,7 @@ describe('OpenAPI 3.0 documents', () => {
     assert.equal(documents.openApi3('apis/none/v1', 'json'), undefined);
   });
 
-  it('tell what creates and deletes may answer, and that failures are a Status', async () => {
+  it('describe the answers of creates and deletes, and failures as a Status', async () => {
     const { documents } = setUp();
     const { paths, components } = parse(await documents.openApi3(`apis/${group}/v1`, 'json'));
     const { paths: paths2 } = parse(await documents.swagger('json'));

@@ -24,9 +24,9 @@ it('a request whose body does not come loses its seat when another needs it, the
   assert.deepEqual(lost, ['first']);
   enter();
   assert.deepEqual(lost, ['first', 'second']);
-  // Nobody waits for a body any more.
+  // No request waits for its body any longer.
   assert.throws(enter, { code: 429 });
-  // Seats that were lost are not given back a second time.
+  // Lost seats are not released a second time.
   first.leave();
   second.leave();
   assert.throws(enter, { code: 429 });

@@ -90,7 +90,7 @@ export function registerRequestHooks(
         filter.report(error, request);
       }
     });
-    // A failed write to a client that left is no fault; without a listener, the error would end the process.
+    // A failed write to a client that left is not a fault; without a listener, the error would end the process.
     reply.raw.on('error', ignore);
     noticeEnd(context, reply.raw);
     if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
@@ -112,7 +112,7 @@ export function registerRequestHooks(
     );
   };
 
-  /** Marks the request as done once its answer is handed over: sending it to the client is no work of ours. */
+  /** Marks the request as done once its answer is handed over: delivering it to the client is not our work. */
   const noticeEnd = (context: HttpRequestContext, raw: FastifyReply['raw']) => {
     const end = raw.end as (...args: unknown[]) => typeof raw;
     raw.end = ((...args: unknown[]) => {

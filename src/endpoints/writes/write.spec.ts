@@ -17,9 +17,9 @@ interface Seen {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that admission was told since the test began. */
+/** All attributes that admission has received since the test began. */
 let seen: Seen[] = [];
-/** What the mutating phase does in a test. */
+/** The action of the mutating phase in a test. */
 let mutate: (attributes: AdmissionAttributes) => void | Promise<void> = () => undefined;
 
 const copy = (object: ApiObject | undefined) => object && (JSON.parse(JSON.stringify(object)) as ApiObject);
@@ -70,7 +70,7 @@ beforeEach(() => {
 
 type Method = 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET';
 
-/** Sends a request that has to succeed. */
+/** Sends a request that must succeed. */
 async function send(method: Method, url: string, body?: object, type = 'application/json'): Promise<ApiObject> {
   const headers = body === undefined ? {} : { 'content-type': type };
   const payload = body === undefined ? {} : { payload: JSON.stringify(body) };
@@ -93,7 +93,7 @@ async function createDeployment(name: string): Promise<void> {
   await send('POST', deployments, { metadata: { name }, spec: { selector: { matchLabels: labels }, template } });
 }
 
-describe('what admission is told about a write', () => {
+describe('the admission attributes of a write', () => {
   it('shows both objects in the requested version and in the stored one', async () => {
     const path = '/apis/autoscaling/v1/namespaces/n/horizontalpodautoscalers';
     const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' };
@@ -151,7 +151,7 @@ describe('what admission is told about a write', () => {
     );
   });
 
-  it('names the options by what the write turns out to be', async () => {
+  it('names the options by the operation that the write becomes', async () => {
     const path = '/api/v1/namespaces/n/configmaps';
     const metadata = { name: 'o' };
     const meta = { apiVersion: 'meta.k8s.io/v1' };
@@ -211,7 +211,7 @@ describe('what admission is told about a write', () => {
     );
   });
 
-  it('shows what is created below an object as new, in the version that was sent', async () => {
+  it('shows an object created below another as new, in the version that was sent', async () => {
     const pods = '/api/v1/namespaces/n/pods';
     await send('POST', pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
     seen = [];
@@ -242,11 +242,11 @@ describe('what admission is told about a write', () => {
   });
 });
 
-describe('what mutating admission leaves', () => {
+describe('the result of mutating admission', () => {
   const path = '/api/v1/namespaces/n/configmaps';
   const metadata = { name: 'm' };
 
-  /** Another object in the place of the one that was sent. */
+  /** Replaces the sent object by another one. */
   const replace = (text: string) => (attributes: AdmissionAttributes) => {
     attributes.object = { ...(attributes.object as ApiObject), data: { text } };
   };
@@ -307,7 +307,7 @@ describe('what mutating admission leaves', () => {
     });
   }
 
-  it('is brought into the parent by a subresource of another kind', async () => {
+  it('is merged into the parent by a subresource of another kind', async () => {
     await createDeployment('e');
     mutate = ({ object }) => {
       (object as ApiObject).spec = { replicas: 7 };

@@ -83,7 +83,7 @@ test('a new object owns what differs from an empty one', () => {
   assert.match(Object.keys(ports ?? {})[1] ?? '', /80/);
 });
 
-test('equal objects differ in nothing, whatever the order of keyed lists', () => {
+test('equal objects have no differences, whatever the order of keyed lists', () => {
   const reordered = structuredClone(deployment);
   reordered.spec.template.spec.containers[0]?.ports.reverse();
   for (const after of [deployment, reordered]) {

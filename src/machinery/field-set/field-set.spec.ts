@@ -23,7 +23,7 @@ test('union, intersection and difference of members', () => {
   assert.deepEqual(difference(b, a), set('{"f:data":{"f:c":{}},"f:y":{"f:z":{}}}'));
 });
 
-test('a node is a member without its children, and its children without it', () => {
+test('a node can be a member without its children, and they without it', () => {
   const whole = set('{"f:data":{}}');
   assert.deepEqual(difference(a, whole), set('{"f:data":{"f:a":{},"f:b":{}},"f:x":{}}'));
   assert.deepEqual(union(whole, b), set('{"f:data":{".":{},"f:b":{},"f:c":{}},"f:y":{"f:z":{}}}'));
@@ -40,7 +40,7 @@ test('differences that reach below members', () => {
   assert.deepEqual(leafDifference(a, set('{"f:data":{".":{},"f:b":{}}}')), set('{"f:data":{"f:a":{}},"f:x":{}}'));
 });
 
-test('results share what stays the same', () => {
+test('results share unchanged parts', () => {
   assert.equal(union(a, intersection(a, b)), a);
   assert.equal(difference(a, set('{"f:none":{"f:a":{}}}')), a);
   assert.equal(union(a, b)['f:x'], a['f:x']);
@@ -55,14 +55,14 @@ test('elements are sorted by kind, name and value', () => {
   assert.deepEqual(Object.keys(parseFieldSet({ 'f:l': node })?.['f:l'] ?? {}), sorted);
 });
 
-test('sets written by clients are brought into one spelling', () => {
+test('sets written by clients get the canonical spelling', () => {
   const written = set(
     '{"f:l":{"k:{\\"b\\": 1, \\"a\\": \\"x\\"}":{".":{}},"k:{\\"a\\":\\"x\\",\\"b\\":1}":{"f:v":{}}}}',
   );
   assert.deepEqual(written, { 'f:l': { 'k:{"a":"x","b":1}': { '.': {}, 'f:v': {} } } });
 });
 
-test('what is no set is refused', () => {
+test('values that are not sets are refused', () => {
   const deep = `${'{"f:a":'.repeat(10_000)}{}${'}'.repeat(10_000)}`;
   for (const text of [
     '{"data":{}}',

@@ -27,7 +27,7 @@ const sample = kind(
   },
 );
 
-/** Text of what the declaration makes of text. */
+/** Decodes text by the declaration and serializes the result. */
 function through(text: string): string {
   return JSON.stringify(decode(sample, parseJson(text)).value);
 }
@@ -36,7 +36,7 @@ const spellings = ['1.0', '1e3', '-0', '-0.0', '1E-7', '0.10', '1e999', '9007199
 const long = `0.${'1234567890'.repeat(5)}`;
 
 describe('parseJson', () => {
-  it('keeps every spelling of a number wherever it stands', () => {
+  it('keeps every spelling of a number in any position', () => {
     for (const number of [...spellings, long, '9'.repeat(200)]) {
       for (const text of [`{"a":${number}}`, `[${number}]`, `[1,${number}]`, `{"\\\\":${number},"b":"1.0"}`]) {
         assert.equal(JSON.stringify(parseJson(text)), text);
@@ -45,7 +45,7 @@ describe('parseJson', () => {
     }
   });
 
-  it('keeps numbers behind white space that stands before the colon', () => {
+  it('keeps numbers after white space before the colon', () => {
     assert.equal(JSON.stringify(parseJson('{"a" : 1.0 , "b"\n:\n1e3}')), '{"a":1.0,"b":1e3}');
   });
 
@@ -61,7 +61,7 @@ describe('parseJson', () => {
     assert.deepEqual(parseJson(JSON.stringify(plain)), plain);
   });
 
-  it('makes numbers only of what needs no care, and bigints of whole numbers', () => {
+  it('makes plain numbers only where that is exact, and bigints of whole numbers', () => {
     const value = parseJson('{"a":1.5,"b":9007199254740991,"c":9007199254740992,"d":1.50}') as Record<string, unknown>;
     assert.equal(value.a, 1.5);
     assert.equal(value.b, 9007199254740991);
@@ -70,7 +70,7 @@ describe('parseJson', () => {
     assert.equal(Number(value.d), 1.5);
   });
 
-  it('throws what JSON.parse throws, refuses deep nesting of any origin, and reads what is stored', () => {
+  it('throws the errors of JSON.parse, refuses deep nesting of any origin, and reads stored text', () => {
     assert.throws(() => parseJson('{"a":1.0'), SyntaxError);
     assert.throws(() => parseJson('{"a":01.0}'), SyntaxError);
     const deep = `${'['.repeat(100_000)}1.0${']'.repeat(100_000)}`;
@@ -78,7 +78,7 @@ describe('parseJson', () => {
     assert.ok(Array.isArray(parseExactJson(deep, [])));
   });
 
-  it('keeps keys that objects have anyway', () => {
+  it('keeps keys that objects inherit', () => {
     const text = '{"__proto__":{"a":1.0},"constructor":2.0}';
     assert.equal(JSON.stringify(parseJson(text)), text);
     assert.equal(JSON.stringify(cloneJson(parseJson(text))), text);
@@ -86,7 +86,7 @@ describe('parseJson', () => {
 });
 
 describe('stringifyNoting', () => {
-  it('tells whether a value has numbers that the plain parser would change', () => {
+  it('knows whether a value has numbers that the plain parser would change', () => {
     assert.deepEqual(stringifyNoting({ a: 1.5 }), { text: '{"a":1.5}', hasExactNumbers: false });
     assert.deepEqual(stringifyNoting({ a: 2n ** 60n }), { text: '{"a":1152921504606846976}', hasExactNumbers: true });
     assert.deepEqual(stringifyNoting(parseExactJson('{"a":1.0}')), { text: '{"a":1.0}', hasExactNumbers: true });
@@ -119,14 +119,14 @@ describe('values with exact numbers', () => {
     assert.equal(through('{"size":9007199254740993}'), '{"size":"9007199254740993"}');
   });
 
-  it('goes through protobuf unchanged', () => {
+  it('passes through protobuf unchanged', () => {
     const text =
       '{"big":9223372036854775807,"raw":{"a":1.0},"any":[1e3,9007199254740993],"bigs":[-9223372036854775808]}';
     const { value } = decode(sample, parseJson(text));
     assert.equal(JSON.stringify(decodeProtobuf(sample, encodeProtobuf(sample, value))), text);
   });
 
-  it('tells values apart by number and spelling', () => {
+  it('distinguishes values by number and spelling', () => {
     const equal = (a: string, b: string) => deepEqual(parseJson(`{"a":${a}}`), parseJson(`{"a":${b}}`));
     assert.equal(equal('1.0', '1.0'), true);
     assert.equal(equal('1.0', '1'), false);

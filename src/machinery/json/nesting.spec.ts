@@ -3,23 +3,23 @@ import { it } from 'node:test';
 import { parseJson } from './exact-numbers.js';
 import { checkNesting, maxDepth, NestingError } from './nesting.js';
 
-it('refuses text that is nested too deep, and no other', () => {
+it('refuses only text that is nested too deeply', () => {
   const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   checkNesting(lists(maxDepth));
   assert.throws(() => checkNesting(lists(maxDepth + 1)), NestingError);
   assert.throws(() => parseJson(`{"a":${lists(1_000_000)}}`), NestingError);
   assert.throws(() => checkNesting('{"a":'.repeat(1_000_000)), NestingError);
-  // One after the other is not one in the other.
+  // Consecutive brackets are not nested.
   checkNesting(`[${'{"a":[]},'.repeat(10_000)}1]`);
 });
 
-it('takes brackets inside of strings for text', () => {
+it('treats brackets inside strings as text', () => {
   const brackets = '[{'.repeat(5_000);
   for (const text of [`"${brackets}"`, `"\\"${brackets}"`, `"\\\\\\"${brackets}"`, `"\\\\","${brackets}"`]) {
     checkNesting(`[${text}]`);
     assert.ok(Array.isArray(parseJson(`[${text}]`)));
   }
   assert.throws(() => checkNesting(`["\\\\"${brackets}`), NestingError);
-  // No end: not JSON, which the parser says.
+  // The brackets never end, so this is not JSON; the parser reports that.
   checkNesting(`"${brackets}`);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { parseInTurns } from './parse-in-turns.js';
 
-it('makes of JSON what JSON.parse makes of it', async () => {
+it('parses JSON as JSON.parse does', async () => {
   const texts = [
     '{}',
     '[]',
@@ -25,7 +25,7 @@ it('keeps the spelling of numbers when asked to', async () => {
   assert.equal(JSON.stringify(await parseInTurns(text, true)), text);
 });
 
-it('lets others have their turn', async () => {
+it('lets other work have its turn', async () => {
   const text = JSON.stringify(Array.from({ length: 100_000 }, (_, i) => i));
   let turns = 0;
   let isDone = false;

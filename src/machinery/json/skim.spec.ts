@@ -4,7 +4,7 @@ import { skimObject } from './skim.js';
 
 const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, `value ${i}`]));
 
-it('finds what is short, and what must not be missed', () => {
+it('finds short values, and those that must not be missed', () => {
   const object = {
     kind: 'Pod',
     metadata: {
@@ -39,7 +39,7 @@ it('gives a small object whole, with spaces at its beginning', () => {
   assert.deepEqual(skimObject('{}', []), {});
 });
 
-it('does not take in more than so many values', () => {
+it('takes a limited number of values', () => {
   const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, '']));
   const skimmed = skimObject(JSON.stringify({ data, type: 't' }), []) as { data: object; type: string };
   assert.equal(Object.keys(skimmed.data).length, 1000);

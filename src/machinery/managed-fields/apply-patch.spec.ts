@@ -135,7 +135,7 @@ test('force takes fields from others', () => {
   });
 });
 
-test('what an applier drops goes, and so does an applier that owns nothing', () => {
+test('fields that an applier drops are removed, and so is an applier that owns nothing', () => {
   const subject = map();
   subject.apply('one', { data: { a: '1' } });
   subject.apply('two', { data: { b: '1', c: '1' }, immutable: true, metadata: { labels: { l: '1' } } });
@@ -230,7 +230,7 @@ test('keyed lists and sets merge by element', () => {
   assert.deepEqual(dropped.spec, { items: [{ name: 'b', v: 2 }], tags: ['x', 'y', 'w'] });
 });
 
-test('elements come in the applied order, those of others keep their place', () => {
+test('elements follow the applied order, those of others keep their places', () => {
   const subject = resource();
   subject.apply('one', { spec: { tags: ['a', 'b', 'c'] } });
   assert.deepEqual((subject.apply('two', { spec: { tags: ['n', 'c', 'a'] } }).spec as Json).tags, ['n', 'c', 'a', 'b']);
@@ -239,7 +239,7 @@ test('elements come in the applied order, those of others keep their place', () 
   assert.deepEqual((other.apply('two', { spec: { tags: ['c', 'd'] } }).spec as Json).tags, ['a', 'b', 'c', 'd']);
 });
 
-test('an element goes as a whole with its last owner, fields of a map with others in it stay', () => {
+test('an element is removed as a whole with its last owner, but a map with other members stays', () => {
   const subject = resource();
   subject.apply('one', { spec: { items: [{ name: 'a', v: 1 }], nested: { k: { a: '1' } }, deep: { a: '1' } } });
   subject.update('upd', {
@@ -292,7 +292,7 @@ test('values are compared in canonical spelling, keys with their defaults', () =
   });
 });
 
-test('owners of parts of what is atomic now own all of it', () => {
+test('owners of parts of a value that became atomic own all of it', () => {
   const subject = resource();
   subject.apply('one', { spec: { whole: { a: '1' } } });
   const [entry] = subject.live?.metadata.managedFields ?? [];
@@ -330,7 +330,7 @@ test('a current record of a client-side apply moves ownership without conflict',
   assert.match(broken.conflict('kubectl', { data: { a: '2' } }, options), /\.data\.a$/);
 });
 
-test('what is no object of the kind is refused, with all faults', () => {
+test('a config that is not an object of the kind is refused, with all faults', () => {
   const subject = resource();
   const prefix = 'failed to create typed patch object: ';
   assert.equal(subject.refused('one', { bogus: 1 }), `${prefix}.bogus: field not declared in schema`);
@@ -368,7 +368,7 @@ test('undeclared fields are kept where the resource preserves them', () => {
   }
 });
 
-test('a write that in the end changes nothing keeps its times', () => {
+test('a write without changes in the end keeps its times', () => {
   const subject = map();
   const live = subject.apply('one', { data: { a: '1' } });
   const entries = live.metadata.managedFields?.map((entry) => ({ ...entry, time: late })) ?? [];

@@ -18,7 +18,7 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-/** Decodes a body, tracks it and gives the object as it would be stored. */
+/** Decodes a body, tracks its fields and returns the object in stored form. */
 function write(
   live: ApiObject | undefined,
   body: Json,
@@ -57,7 +57,7 @@ test('the creator owns everything it set', () => {
   assert.deepEqual(owners(write(undefined, { metadata: { name: 'm' } }, 'one')), []);
 });
 
-test('a writer takes what it changes and adds, and nothing else', () => {
+test('a writer takes the fields that it changes and adds, and no others', () => {
   const created = write(undefined, data({ a: '1', b: '1' }), 'one');
   const changed = write(created, data({ a: '1', b: '2', c: '3' }), 'two', { time: late });
   assert.deepEqual(fieldsOf(changed, 'one'), { 'f:data': { '.': {}, 'f:a': {} } });
@@ -75,7 +75,7 @@ test('a write that changes nothing keeps entries and times', () => {
   assert.deepEqual(owners(write(created, data({ a: '1' }), 'two', { time: late })), owners(created));
 });
 
-test('removed fields disappear, and owners of nothing with them', () => {
+test('removed fields disappear, along with owners of nothing else', () => {
   const created = write(undefined, data({ a: '1' }), 'one');
   const added = write(created, data({ a: '1', b: '2' }), 'two');
   const removed = write(added, data({ a: '1' }), 'one', { time: late });
@@ -164,7 +164,7 @@ test('fields that a write cannot change keep their owners', () => {
   assert.deepEqual(fieldsOf(updated, 'two'), { 'f:spec': { 'f:tags': { 'v:"b"': {} } } });
 });
 
-test('whoever owned parts of what is atomic now loses them with the next change', () => {
+test('owners of parts of a value that became atomic lose them with the next change', () => {
   const created = write(
     undefined,
     { metadata: {}, spec: { selector: { matchLabels: { a: 'b' } }, template: {}, replicas: 1 } },

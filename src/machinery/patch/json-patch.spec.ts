@@ -18,7 +18,7 @@ function failure(patch: readonly unknown[], document: unknown = object): PatchEr
   assert.fail('the patch was applied');
 }
 
-test('operations apply in order and leave the document as it was', () => {
+test('operations apply in order and do not change the original document', () => {
   const result = applyJsonPatch(object, [
     { op: 'test', path: '/data/a', value: '1' },
     { op: 'replace', path: '/data/a', value: '11' },
@@ -101,7 +101,7 @@ test('the reason names the operation and where it failed', () => {
   assert.ok(long.message.length < 500);
 });
 
-test('entries that are no operations are bad requests', () => {
+test('entries that are not operations are bad requests', () => {
   assert.equal(failure([1]).reason, 'BadRequest');
   assert.equal(failure([null]).reason, 'BadRequest');
 });

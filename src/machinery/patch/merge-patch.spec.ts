@@ -40,7 +40,7 @@ test('__proto__ is only a key', () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-test('a patch nested too deep is refused', () => {
+test('a patch that is nested too deeply is refused', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`);
   assert.throws(() => applyMergePatch({}, deep), PatchError);
 });

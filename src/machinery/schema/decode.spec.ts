@@ -91,7 +91,7 @@ function assertRefused(input: unknown, path: string, detail: RegExp | string): v
   );
 }
 
-test('nothing given: always-present fields stand in their zero form', () => {
+test('nothing given: always-present fields have their zero form', () => {
   const zero = { created: null, parts: null, raw: null, selector: null };
   assert.deepEqual(canonical({}), zero);
   assert.deepEqual(canonical(null), zero);
@@ -189,7 +189,7 @@ test('a key named __proto__ is data in maps and unknown in structs', () => {
   assert.deepEqual(unknownFields, ['__proto__']);
 });
 
-test('wrong values are refused with path, what was expected and what was found', () => {
+test('wrong values are refused with their path, the expected form and the found value', () => {
   assertRefused([], '', 'expected an object, found a list');
   assertRefused('x', '', 'expected an object, found the string "x"');
   assertRefused({ parts: {} }, 'parts', 'expected a list, found an object');

@@ -14,7 +14,7 @@ test('stops at a hundred, so that the paths of a hostile text stay few', () => {
   assert.equal(findDuplicateKeys(flat).length, 100);
 });
 
-test('finds keys that stand twice in one object', () => {
+test('finds duplicate keys of an object', () => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['{}', []],
     ['{"a":1,"b":{"a":2},"c":[{"a":1},{"a":1}]}', []],

@@ -93,7 +93,7 @@ test('version 2 definitions', () => {
   });
 });
 
-test('a number or a text has no type in version 2, which has none for both', () => {
+test('a number or string has no type in version 2, which cannot express both', () => {
   const { builder } = build(2);
   assert.deepEqual(builder.definitions['dev.example.apimachinery.pkg.util.intstr.IntOrString'], {
     format: 'int-or-string',

@@ -38,7 +38,7 @@ describe('a certificate authority', () => {
     });
   }
 
-  it('puts in what was asked for, and nothing that makes an authority', async () => {
+  it('includes the requested content, and nothing that makes an authority', async () => {
     const { certificate, privateKey } = await makeAuthority();
     const authority = CertificateAuthority.fromPem(certificate, privateKey, () => Buffer.alloc(16, 0xff));
     const names = [
@@ -75,7 +75,7 @@ describe('a certificate authority', () => {
     assert.deepEqual(usages.unknown, ['dance']);
   });
 
-  it('signs the very subject that was read', async () => {
+  it('signs exactly the subject that was read', async () => {
     const { certificate, privateKey } = await makeAuthority();
     const authority = CertificateAuthority.fromPem(certificate, privateKey);
     for (const type of Object.keys(textTags) as TextType[]) {
@@ -91,7 +91,7 @@ describe('a certificate authority', () => {
     }
   });
 
-  it('is refused when its parts do not fit', async () => {
+  it('is refused when its parts do not match', async () => {
     const one = await makeAuthority();
     const other = await makeAuthority();
     const leaf = await makeCertificate();

@@ -78,7 +78,7 @@ describe('parseCertificateRequest', () => {
     });
   }
 
-  it('refuses what is no request', async () => {
+  it('refuses data that is not a request', async () => {
     const pem = await makeRequest();
     const wrongLabel = 'PEM block type must be CERTIFICATE REQUEST';
     assert.equal(problemOf(''), wrongLabel);
@@ -90,7 +90,7 @@ describe('parseCertificateRequest', () => {
     );
   });
 
-  it('refuses what others may read in another way', () => {
+  it('refuses requests that others may read differently', () => {
     const name = nameOfType('utf8', 'a');
     const dns = (text: string) => rawExtension(alternativeNames, tlv(0x30, tlv(0x82, Buffer.from(text, 'latin1'))));
     const cn: RawAttribute = ['CN', textNode('utf8', 'a')];
@@ -117,7 +117,7 @@ describe('parseCertificateRequest', () => {
     assert.equal(problemOf(rawRequest(name, extensionRequest(dns('a'))).pem), '');
   });
 
-  it('never fails in another way, whatever the bytes', async () => {
+  it('fails with its own error only, whatever the bytes', async () => {
     const pem = await makeRequest({ names: [{ type: 'dns', value: 'a.b' }] });
     const [block] = readPem(pem);
     const length = block?.der.length ?? 0;

@@ -84,7 +84,7 @@ describe('CertificateApproval', () => {
     assert.ok(authorizer.asked.every(({ user: who }) => who === user));
   });
 
-  it('takes either right', async () => {
+  it('accepts either right', async () => {
     for (const signer of ['example.com/a', 'example.com/*']) {
       assert.equal(await refusal(new CertificateApproval(new OneSigner('approve', signer), names), approval), '');
     }
@@ -118,7 +118,7 @@ describe('CertificateSigning', () => {
     assert.equal(await refusal(plugin, change('example.com/mine', { certificate: 'eA==' })), '');
   });
 
-  it('lets everything else of the status be written', async () => {
+  it('allows writes of all other status fields', async () => {
     const status = { certificate: 'eA==', conditions: [{ type: 'Approved' }] };
     assert.equal(await refusal(plugin, change('example.com/a', status, structuredClone(status))), '');
     assert.equal(await refusal(plugin, change('example.com/a', { conditions: [] }, {})), '');
@@ -141,7 +141,7 @@ describe('CertificateSubjectRestriction', () => {
     assert.equal(await create('example.com/a', 'CN=a, O=system:masters'), '');
   });
 
-  it('refuses them however the group is spelled', async () => {
+  it('refuses them in every encoding of the group name', async () => {
     const signer = names.apiserverClientSigner;
     for (const type of ['utf8', 'printable', 'teletex', 'ia5', 'bmp', 'universal'] as const) {
       const { pem } = rawRequest(nameOfType(type, 'a', 'devs', 'system:masters'));
@@ -158,7 +158,7 @@ describe('CertificateSubjectRestriction', () => {
     assert.equal(await refusal(plugin, { operation: 'CREATE', object }), '', 'these bytes spell seven other letters');
   });
 
-  it('refuses what it cannot read', async () => {
+  it('refuses requests that it cannot read', async () => {
     const object = requestObject(names.apiserverClientSigner);
     assert.match(await refusal(plugin, { operation: 'CREATE', object }), /failed to parse CSR: PEM block type/);
   });

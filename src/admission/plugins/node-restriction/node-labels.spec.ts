@@ -4,7 +4,7 @@ import { vendorNames } from '../../../machinery/vendor.js';
 import { NodeLabels } from './node-labels.js';
 
 describe('labels of nodes', () => {
-  it('are forbidden to set, change and remove alike', () => {
+  it('must not be set, changed or removed', () => {
     const labels = new NodeLabels(vendorNames('k8s.io'));
     const key = 'node-restriction.kubernetes.io/x';
     assert.deepEqual(labels.forbiddenChanges({ [key]: 'a' }, undefined), [key]);

@@ -45,7 +45,7 @@ describe('bootstrapPolicy', () => {
     assert.match(text, /"resourceNames":\["example\.dev\/apiserver-client"\]/);
   });
 
-  it('fills what collects, outer roles too', () => {
+  it('fills aggregated roles, including those that collect from others', () => {
     const { clusterRoles } = bootstrapPolicy(vendorNames('k8s.io'));
     const resources = (name: string) => {
       const role = clusterRoles.find(({ metadata }) => metadata.name === name);
@@ -118,7 +118,7 @@ describe('reconcile', () => {
     resources: resources.split(' '),
   });
 
-  it('adds what a role lacks and keeps what it has more', () => {
+  it('adds missing parts of a role and keeps additional ones', () => {
     const live = role({ rules: [rule('get', 'pods'), rule('get', 'secrets')] });
     const wanted = role({ rules: [rule('get list', 'pods nodes')] });
     assert.deepEqual(reconciledRole(live, wanted).rules, [
@@ -160,7 +160,7 @@ describe('reconcile', () => {
     assert.equal(reconciledBinding(live, binding(subject('a'))), live);
   });
 
-  it('leaves alone what opted out', () => {
+  it('does not change objects that opted out', () => {
     assert.equal(isOptedOut(role({ metadata: { annotations: { [autoUpdate]: 'false' } } }), autoUpdate), true);
     assert.equal(isOptedOut(role({ metadata: { annotations: { [autoUpdate]: 'true' } } }), autoUpdate), false);
     assert.equal(isOptedOut(role({}), autoUpdate), false);
@@ -224,7 +224,7 @@ describe('ensureBootstrapPolicy', () => {
       assert.equal(await one.head(), head);
     }));
 
-  it('repairs what was damaged, except what opted out', () =>
+  it('repairs damaged objects, except those that opted out', () =>
     withStorages(async (one, two) => {
       await ensureBootstrapPolicy(testNames, rbacStores(one), signal);
       await change(one, 'clusterroles', 'system:discovery', (role) => {

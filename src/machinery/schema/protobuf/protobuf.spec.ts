@@ -115,7 +115,7 @@ test('wire form of each kind of field', () => {
   }
 });
 
-test('values survive the way there and back', () => {
+test('values survive a round trip', () => {
   const part = { name: 'p', flags: [1, 2] };
   const inputs = [
     {},
@@ -134,7 +134,7 @@ test('values survive the way there and back', () => {
   assert.equal(JSON.stringify((roundTrip(hostile) as typeof hostile).limits), '{"__proto__":"1"}');
 });
 
-test('messages that stand twice merge, unknown fields are skipped, packed numbers are read', () => {
+test('repeated messages merge, unknown fields are skipped, packed numbers are read', () => {
   const twice = Buffer.from('6a020803' + '6a0512030a0178' + 'f20703616263' + '6206' + '12020102' + '0a00', 'hex');
   assert.deepEqual(
     decodeProtobuf(thing, twice),
