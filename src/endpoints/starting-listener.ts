@@ -34,9 +34,9 @@ export interface StartingListenerOptions {
 }
 
 /**
- * Listens on the server's port while the server starts, which can take as long as its database is away. It answers
- * health checks, so that probes and load balancers learn that the process lives and is not ready yet (specification 4.10);
- * every other request gets a 503. It authenticates nobody and reads no body.
+ * Listens on the server's port while the server starts, which can take as long as its database is unreachable. Answers
+ * health checks, so probes and load balancers learn that the process is alive but not ready (specification 4.10). Every
+ * other request gets a 503. It authenticates nobody and reads no body.
  */
 export class StartingListener {
   private readonly server: Http2SecureServer;
@@ -49,7 +49,7 @@ export class StartingListener {
     this.server = createSecureServer(
       { ...tls, allowHTTP1: true, handshakeTimeout: patienceMs, settings: { maxConcurrentStreams: 100 } },
       (request, response) => {
-        // An answer that fails ends its own connection and nothing else.
+        // A failed answer ends its own connection only.
         this.answer(request, response).catch(() => request.socket.destroy());
       },
     );
