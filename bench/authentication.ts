@@ -11,8 +11,8 @@ import { createPostgresStorage } from '../src/storage/postgres/postgres-storage.
 import { startTestPostgres } from '../test/support/test-postgres.js';
 
 /*
- * What it costs to find out who sent a service account token: the first time (signature and two reads of the store) and
- * while it is remembered. Prints one JSON line per figure, in CPU time of this process.
+ * The cost of finding out who sent a service account token: the first time (signature and two reads of the store) and
+ * while the result is remembered. Prints one JSON line per figure, in CPU time of this process.
  */
 
 const names = vendorNames('k8s.io');

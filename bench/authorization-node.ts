@@ -80,7 +80,7 @@ collect();
 const mib = (process.memoryUsage().heapUsed - before) / 2 ** 20;
 show({ what: 'memory', heapMiB: Number(mib.toFixed(1)), ...graph.sizes });
 
-/** Processor time of `run` in microseconds per call. */
+/** CPU time of `run` in microseconds per call. */
 function cpuUsEach(calls: number, run: (i: number) => void): number {
   const began = process.cpuUsage();
   for (let i = 0; i < calls; i++) run(i);

@@ -129,7 +129,7 @@ for (const { what, user: who, method, url } of cases) {
       const answer = guard.canActivate(host as never);
       if (answer instanceof Promise) await answer;
     } catch {
-      // The denial with its message is part of the cost.
+      // The denial and its message are part of the cost.
     }
     some[i] = Number(process.hrtime.bigint() - start) / 1000;
   }

@@ -53,7 +53,7 @@ function bodyOf(i: number): { readonly path: string; readonly body: string } {
   return { path: configMaps, body: JSON.stringify({ metadata: { name: `c-${i}`, labels }, data }) };
 }
 
-/** Memory that belongs to a process, its share of what it shares included. */
+/** Memory of a process, including its part of shared memory. */
 function proportionalBytes(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
@@ -85,7 +85,7 @@ async function step(load: Load, from: number, size: number, server: number): Pro
         return (await load.send('POST', path, 201, body))[0];
       },
     );
-  // Figures of creating are those of the last tenth.
+  // Figures for creates are those of the last tenth.
   await createUntil(size - Math.ceil((size - from) / 10));
   const create = await createUntil(size);
   const random = () => {

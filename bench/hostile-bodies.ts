@@ -16,10 +16,10 @@ import { specCases } from './hostile/spec-cases.js';
 import { openWatchers } from './hostile/watchers.js';
 
 /*
- * What one hostile request does to everybody else: a serving process gets one after the other, each close to the limit
- * of its size, while a prober asks for its liveness, gets an object and renews a lease, and watches of all forms stand. Prints per request how much time
- * of the processor the serving thread spent at most before it turned to anything else, how long the same took by the
- * clock, and the longest time of the probes.
+ * How one hostile request affects all other clients. A serving process gets one hostile request after the other, each
+ * close to the size limit. Meanwhile a prober asks for liveness, gets an object and renews a lease, and watches of all
+ * forms are open. Prints for each request the longest CPU time that the serving thread spent before it turned to
+ * anything else, the same by the clock, and the longest time of the probes.
  *   --only a,b,c      requests whose name has one of the texts
  *   --part 2/5        of those, the second fifth
  *   --no-answers      leaves out those that are about large answers, which need many objects
@@ -36,9 +36,9 @@ const { values: flags } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-/** Long enough for readers of the log to see what was written. */
+/** Long enough for readers of the log to see the writes. */
 const settleMs = 400;
-/** Node counts the wait of its own timer in. */
+/** Node includes the wait of its own timer. */
 const timerMs = 10;
 const goalMs = 50;
 const allow = '--authorization-mode=Node,RBAC';
@@ -47,7 +47,7 @@ interface Row {
   readonly name: string;
   readonly status: number;
   readonly ms: number;
-  /** Time of the processor between two turns of the event loop. */
+  /** CPU time between two turns of the event loop. */
   readonly heldMs: number;
   /** Time by the clock. */
   readonly lagMs: number;
@@ -81,7 +81,7 @@ async function send(entry: HostileRequest, user: string): Promise<{ status: numb
   return { status: message.statusCode ?? 0, text };
 }
 
-/** Most time of the processor that the serving thread spent in one turn since the last call, in milliseconds. */
+/** Longest CPU time that the serving thread spent in one turn since the last call, in milliseconds. */
 async function held(): Promise<number> {
   const server = cluster.first;
   const seen = server.log.length;

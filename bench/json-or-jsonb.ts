@@ -68,7 +68,7 @@ for (let turn = 0; turn < TURNS; turn++) {
     const write = async (size: number): Promise<void> => {
       batch += 1;
       const targets = Array.from({ length: size }, (_, i) => {
-        // Half creates, half updates, no object twice in a batch.
+        // Half creates, half updates; no object occurs twice in a batch.
         const old = i % 2 === 1 ? live[(batch * 7919 + i) % live.length] : undefined;
         return old ?? { name: `pod-${batch}-${i}`, version: null };
       });

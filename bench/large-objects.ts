@@ -6,9 +6,9 @@ import { parseArgs } from 'node:util';
 import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 
 /*
- * What everyday large objects cost their client: one request after the other creates, reads, replaces, patches and
- * deletes objects of several sizes. Prints the first time, the median of the others and the median time of the processor
- * that the server spent, all its threads together, in milliseconds. The last is the same on a busy machine.
+ * The cost of everyday large objects for their client: one request after the other creates, reads, replaces, patches
+ * and deletes objects of several sizes. Prints the first time, the median of the others and the median CPU time of all
+ * threads of the server, in milliseconds. The last figure is the same on a busy machine.
  *   --rounds 10
  */
 
@@ -34,7 +34,7 @@ async function send(method: string, path: string, body?: unknown, contentType = 
   return performance.now() - begun;
 }
 
-/** Time of the processor of all threads of the server, in milliseconds; 0 where the system does not tell. */
+/** CPU time of all threads of the server, in milliseconds; 0 where the system does not tell. */
 function spent(): number {
   const tasks = `/proc/${cluster.first.process.pid}/task`;
   try {

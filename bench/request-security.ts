@@ -33,9 +33,9 @@ import { TestIdentity } from '../test/support/test-authority.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
 
 /*
- * What it costs a request to get past the three guards when its sender is known already: making the context, finding out
- * who it is, impersonation that isn't asked for, and RBAC with 10,000 bindings. All methods of authentication are on, as
- * a process has them. Prints one JSON line per kind of credentials, and fails when the median is not below the target.
+ * The cost of passing the three guards for a request from a known sender: making the context, finding out who sent it,
+ * impersonation that isn't requested, and RBAC with 10,000 bindings. All methods of authentication are on, as in a real
+ * process. Prints one JSON line per kind of credentials, and fails when the median is not below the target.
  */
 
 const { values: flags } = parseArgs({
@@ -167,7 +167,7 @@ try {
     new AuthorizationGuard(authorizer),
   ];
 
-  /** A request as the guards see it; making it is not part of what is measured. */
+  /** A request as the guards see it; making it is not measured. */
   const prepare = (socket: TLSSocket, headers: Record<string, string>) => {
     const raw = Object.assign(new IncomingMessage(socket), { url: '/api/v1/namespaces/ns-100/pods/p', method: 'GET' });
     Object.assign(raw.headers, headers);

@@ -7,8 +7,8 @@ import { podJson } from './pod-json.js';
 
 /*
  * Storage alone, in one process: writes (half creates, half updates of 2 KB objects) and gets, by 1, 16 and 64
- * concurrent clients. Prints one JSON line per figure. With --database-url it measures that (empty) database, else a
- * fresh Postgres with fsync on.
+ * concurrent clients. Prints one JSON line per figure. With --database-url it measures that (empty) database, otherwise
+ * a fresh Postgres with fsync on.
  */
 
 const { values: flags } = parseArgs({

@@ -11,9 +11,9 @@ import { startTestPostgres } from '../test/support/test-postgres.js';
 import { podJson } from './pod-json.js';
 
 /*
- * The watch cache in one process, in CPU time, since other work on the machine moves wall-clock times: what a list, a
- * selection and an update cost with 10,000 and 100,000 objects, what an object takes of memory, and what a single get
- * costs from the database and from memory with a look at the head before. Prints one JSON line per figure. Run with
+ * The watch cache in one process, in CPU time, since other work on the machine moves wall-clock times. Measures the
+ * cost of a list, a selection and an update with 10,000 and 100,000 objects, the memory of an object, and the cost of a
+ * single get from the database and from memory after a look at the head. Prints one JSON line per figure. Run with
  * --expose-gc for the memory.
  */
 
@@ -120,7 +120,7 @@ function inMemory(objects: number): void {
   });
 }
 
-/** One get by each of `clients` at a time, as the store does it, and with the cache behind a look at the head. */
+/** One get by each of `clients` at a time: from the store, and from the cache after a look at the head. */
 async function gets(): Promise<void> {
   const server = await startTestPostgres({ fsync: true });
   const databaseUrl = await server.createTestDatabase();

@@ -1,7 +1,7 @@
 /**
- * CPU of the write path without network and database: what a create of a 2 KB pod costs from body to stored text, and
- * an apply of the same pod from body to stored text. The work is synchronous, so the time of one call is its CPU time
- * unless something else ran in between: look at the median.
+ * CPU of the write path without network and database: the cost of a create of a 2 KB pod, and of an apply of the same
+ * pod, each from body to stored text. The work is synchronous, so the time of one call is its CPU time unless something
+ * else ran in between: look at the median.
  *
  *   node dist/bench/write-path.js [rounds]
  */

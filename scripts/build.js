@@ -29,7 +29,7 @@ function isStale() {
   return inputs.some((path) => statSync(path).mtimeMs > built) || orphans().length > 0;
 }
 
-/** Compiled files whose source is gone: a test among them would still run. */
+/** Compiled files without a source: a test among them would still run. */
 function orphans() {
   return sourceFolders.flatMap((folder) =>
     filesBelow(join(root, 'dist', folder)).filter((path) => {
@@ -49,7 +49,7 @@ function build() {
   if (config.deleteOutDir) rmSync(join(root, 'dist'), { recursive: true, force: true });
   for (const path of orphans()) rmSync(path);
   rmSync(record, { force: true });
-  // Sources saved while the compiler runs are newer than this.
+  // Sources saved during the compilation are newer than this.
   const begun = new Date();
   const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, config.project)], {
     cwd: root,

@@ -1,8 +1,8 @@
-// Fails when package-lock.json has an entry that npm would install without checking what it got.
+// Fails when package-lock.json has an entry that npm would install without checking its content.
 import { readFileSync } from 'node:fs';
 
 const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
-// The project itself, and folders of it, come from nowhere else.
+// The project itself and links to its folders are not downloaded.
 const unchecked = Object.entries(packages).filter(([path, { integrity, link }]) => path !== '' && !integrity && !link);
 for (const [path] of unchecked) console.error(`package-lock.json: ${path} has no integrity hash`);
 process.exitCode = unchecked.length === 0 ? 0 : 1;

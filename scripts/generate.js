@@ -2,7 +2,7 @@
 //
 //   npm run generate -- kind <group> <Kind> [--version v1] [--plural names] [--cluster-scoped]
 //
-// Folders and whether a test is made are those of nest-cli.json. What is there already is never overwritten.
+// nest-cli.json settles the folders, and whether a test is made. Existing files are never overwritten.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -17,7 +17,7 @@ const usage = 'usage: npm run generate -- kind <group> <Kind> [--version v1] [--
 /** Groups that are served under a longer name, without the vendor's suffix (`src/machinery/vendor.ts`). */
 const longGroups = { rbac: 'rbac.authorization', flowcontrol: 'flowcontrol.apiserver' };
 
-/** A wrong command line or project: told in one line. */
+/** A wrong command line or project, reported in one line. */
 class GenerateError extends Error {}
 
 function parse(argv) {
@@ -48,7 +48,7 @@ function parse(argv) {
   return { group, kind, version: values.version, singular, plural, namespaced: !values['cluster-scoped'] };
 }
 
-/** Puts an entry before the end of the list that `start` begins. */
+/** Puts an entry before the end of the list that begins with `start`. */
 function addToList(text, start, end, entry, file) {
   const from = text.search(start);
   const to = from < 0 ? -1 : text.indexOf(end, from);

@@ -1,4 +1,4 @@
-// What nest-cli.json says, for the build and the generator.
+// The settings of nest-cli.json, for the build and the generator.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -3,22 +3,22 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a file that is told to end gets to do so. */
+/** The time that a file has to stop when it is told to. */
 const graceMs = 10_000;
-/** How much of what one file says is kept; the end of it says why it failed. */
+/** How much of a file's output is kept; the end of it tells why the file failed. */
 const outputLimit = 4 * 1024 * 1024;
 
 /**
- * Runs test files, each as a process group of its own: whatever a file started ends with it. The output of a file is
- * shown when it fails or is ended because it takes too long.
+ * Runs test files, each as a process group of its own, so every process that a file started ends with it. The output of
+ * a file is shown when it fails or takes too long.
  *
- * @param files paths, in the order they are begun in
+ * @param files paths, in the order they are started
  * @param options.node the interpreter
  * @param options.root working directory
  * @param options.concurrency how many run at once
  * @param options.limitMs how long a file may take
  * @param options.print gets finished lines
- * @param options.signal ends everything that runs and starts nothing more
+ * @param options.signal ends all running files and starts no more
  * @returns counts of tests, and how long each file took, in seconds
  */
 export async function runTestFiles(files, options) {
@@ -81,7 +81,7 @@ async function runFile(file, { node, root, limitMs, signal }) {
   clearTimeout(grace);
   signal.removeEventListener('abort', onAbort);
   killGroup(child, 'SIGKILL');
-  // What has left the group may still hold the pipes.
+  // A process that has left the group may still hold the pipes.
   if (!child.stdout.closed) await Promise.race([new Promise((resolve) => child.once('close', resolve)), pause(1000)]);
   child.stdout.destroy();
   child.stderr.destroy();
@@ -91,7 +91,7 @@ async function runFile(file, { node, root, limitMs, signal }) {
   if (why !== undefined && unfinished.length > 0) why += `; unfinished: ${unfinished.join(', ')}`;
   return {
     passed,
-    // A file that ends badly has failed, whatever it had counted by then.
+    // A file that ends badly has failed, whatever it had counted before.
     failed: why === undefined ? failed : Math.max(1, failed),
     why: why ?? `${failed} failed`,
     output: output.text(),
@@ -99,12 +99,12 @@ async function runFile(file, { node, root, limitMs, signal }) {
   };
 }
 
-/** Reads what `test-reporter.js` wrote; nothing, when the file ended before it could write. */
+/** Reads the lines of `test-reporter.js`; none if the file ended before it could write. */
 function readProgress(path) {
   let counts;
   const unfinished = new Set();
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
-  // The last one is empty, or was cut off.
+  // The last line is empty or was cut off.
   for (const line of lines.slice(0, -1)) {
     const entry = JSON.parse(line);
     if (entry.begun !== undefined) unfinished.add(entry.begun);
@@ -119,7 +119,7 @@ function killGroup({ pid }, signal) {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // Nobody is left in it.
+    // No process is left in the group.
   }
 }
 

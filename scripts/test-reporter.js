@@ -1,6 +1,6 @@
 /**
- * Tells `test-files.js` how one file goes, as lines of JSON: what begins and ends, so that what never ends has a name,
- * and the counts at the end.
+ * Reports the progress of one file to `test-files.js`, as lines of JSON: the start and end of each test, so that a test
+ * that never ends has a name, and the counts at the end.
  */
 export default async function* report(events) {
   for await (const { type, data } of events) {

@@ -11,13 +11,13 @@ const node = suitableNode();
 /** Each file is a process with a Postgres of its own. */
 const concurrency = 2;
 const limitMs = 300_000;
-/** The longest first, so that none of them is begun at the end while nothing else is left to run. */
+/** The longest first, so that none of them starts at the end with nothing else left to run. */
 const longest = ['e2e/consistency.', 'e2e/watch-contract.', 'e2e/failover.', 'e2e/pooler.', 'e2e/rolling-restart.'];
 
 function rank(path) {
   const index = longest.findIndex((part) => path.includes(part));
   if (index >= 0) return index;
-  // Those with whole servers take longer than the rest.
+  // Tests with whole servers take longer than the rest.
   return path.includes('/test/e2e/') ? longest.length : longest.length + 1;
 }
 
@@ -39,7 +39,7 @@ async function main() {
   if (node !== process.execPath) return run([fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
   const built = run([join(root, 'scripts', 'build.js')]);
   if (built !== 0) return built;
-  // Absent in versions of Node that do not get this far.
+  // Older versions of Node lack it; they never get here.
   const { globSync } = await import('node:fs');
   const filters = process.argv.slice(2);
   const files = globSync(['dist/src/**/*.spec.js', 'dist/test/**/*.spec.js'], { cwd: root })

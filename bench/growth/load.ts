@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 
-/** What a row of requests took. */
+/** The cost of a series of requests. */
 export interface Figures {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -26,7 +26,7 @@ export class Load {
     this.agent.destroy();
   }
 
-  /** One request; gives the length of its body, and the body when asked for. Rejects for any other code. */
+  /** One request. Returns the length of its body, and the body when asked for. Rejects for any other code. */
   async send(method: string, path: string, expected: number, body?: string, keep = false): Promise<[number, string]> {
     const headers: Record<string, string | number> = { authorization: `Bearer ${this.token}` };
     if (body !== undefined) {
@@ -46,7 +46,7 @@ export class Load {
     return [length, Buffer.concat(kept).toString()];
   }
 
-  /** Runs `once` by `clients` at a time until `more` says no. */
+  /** Runs `once` with `clients` at a time until `more` returns false. */
   async measure(clients: number, more: () => boolean, once: () => Promise<number>): Promise<Figures> {
     const times: number[] = [];
     let bytes = 0;
@@ -73,7 +73,7 @@ export class Load {
   }
 }
 
-/** True for so long, and for at least one round. */
+/** True for that long, and for at least one round. */
 export function forMs(milliseconds: number): () => boolean {
   const end = performance.now() + milliseconds;
   let first = true;

@@ -1,4 +1,4 @@
-/** One hostile request, and what has to be there before it. */
+/** One hostile request, and the state that it needs. */
 export interface HostileCase {
   readonly name: string;
   readonly method: string;
@@ -6,9 +6,9 @@ export interface HostileCase {
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: () => string | Buffer;
-  /** Who sends it; default: alice, who may do everything. */
+  /** The sender; default: alice, who may do everything. */
   readonly sender?: 'alice' | 'bob';
-  /** Requests sent before, not measured. */
+  /** Requests that are sent first and not measured. */
   readonly before?: HostileRequest | readonly HostileRequest[];
 }
 

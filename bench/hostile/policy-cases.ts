@@ -18,7 +18,7 @@ function bind(name: string, subjects: string): string {
 }
 
 const bob = `{"kind":"User","name":"bob","apiGroup":"${group}"}`;
-/** Gives bob a role with very many rules, which he may give to others. */
+/** Gives bob a role with very many rules, which he may grant to others. */
 const held = (name: string, rules: string): HostileRequest[] => [
   post(roles, role(name, rules)),
   post(bindings, bind(name, bob)),
@@ -39,7 +39,7 @@ const running = (name: string): HostileRequest[] => [
 ];
 const evict = (name: string) => `{"metadata":{"name":"${name}"}}`;
 
-/** What a request meets that others wrote: rules that are held, budgets, large policies in force. */
+/** Policies by others that a request meets: held rules, budgets, large policies in force. */
 export const policyCases: readonly HostileCase[] = [
   create(
     'role, asterisks in a path',

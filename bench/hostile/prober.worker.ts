@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Does what well-behaved clients do, all the time, in a thread of its own: whatever the sender of hostile bodies is at
- * does not count as time of the server. A message asks for the longest time of each kind of request since the last one.
+ * Acts as well-behaved clients all the time, in a thread of its own. So the work of the sender of hostile bodies does
+ * not count as time of the server. A message asks for the longest time of each kind of request since the last message.
  */
 
 interface Settings {

@@ -45,7 +45,7 @@ export const queryCases: readonly HostileCase[] = [
   },
 ];
 
-/** Large answers; the runner fills the namespaces before. */
+/** Large answers; the runner fills the namespaces first. */
 export const answerCases: readonly HostileCase[] = [
   get('list of 150 MB', '/api/v1/namespaces/large/configmaps'),
   get('list of 150 MB, gzip', '/api/v1/namespaces/large/configmaps', { 'accept-encoding': 'gzip' }),

@@ -1,9 +1,9 @@
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into a server that is measured: at every SIGUSR2, says on standard error how much time of the processor the
- * serving thread spent at most between two turns of its event loop since the last time. Waiting for a busy processor
- * is not in it, so that a busy machine shows almost the same as a quiet one.
+ * Loaded into a measured server. At every SIGUSR2, prints to standard error the longest CPU time that the serving
+ * thread spent between two turns of its event loop since the last time. Waiting for a busy processor is not included,
+ * so a busy machine shows almost the same as a quiet one.
  */
 let longest = 0;
 let last = spent();
@@ -21,7 +21,7 @@ function turn(): void {
   setImmediate(turn).unref();
 }
 
-// The options of a process load this into its threads too.
+// The options of a process load this file into its threads too.
 if (isMainThread) {
   turn();
   process.on('SIGUSR2', () => {

@@ -12,7 +12,7 @@ const paths = [
   '/apis/rbac.authorization.k8s.io/v1/roles?watch=1',
 ];
 
-/** Opens watches as clients of all kinds have them, whose events are read and thrown away. */
+/** Opens watches in the forms that all clients use; reads their events and throws them away. */
 export async function openWatchers(url: string, agent: Agent, token: string): Promise<void> {
   const open = async (path: string, accept: string) => {
     const headers = { authorization: `Bearer ${token}`, accept };

@@ -13,7 +13,7 @@ export function pascal(group) {
   return group[0].toUpperCase() + group.slice(1);
 }
 
-/** The usual plural; `--plural` says another one. */
+/** The usual plural; `--plural` sets another one. */
 export function pluralOf(singular) {
   if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
   if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;

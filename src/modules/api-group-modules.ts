@@ -19,7 +19,7 @@ import { RbacApiModule } from './rbac/rbac-api.module.js';
 import { SchedulingApiModule } from './scheduling/scheduling-api.module.js';
 import { StorageApiModule } from './storage/storage-api.module.js';
 
-/** Every built-in group. The next one is added here, and nowhere else. */
+/** Every built-in group. A new group is added only here. */
 const groups: readonly { of(host: GroupHost): DynamicModule }[] = [
   CoreApiModule,
   AdmissionRegistrationApiModule,

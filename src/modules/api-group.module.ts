@@ -10,16 +10,16 @@ import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 
-/** What the process gives to the API groups it is made of. */
+/** The parts of the process that its API groups use. */
 export interface GroupHost {
   readonly names: VendorNames;
-  /** Modules whose providers the definitions and the controllers of the groups ask for. */
+  /** Modules whose providers the definitions and the controllers of the groups need. */
   readonly imports: NonNullable<DynamicModule['imports']>;
   /** Makes the controller of a group for its path; left out in processes that answer no requests. */
   readonly controllerAt?: (path: string) => Type<unknown>;
 }
 
-/** How the definitions of a group are made: a function, and the tokens of what it is called with. */
+/** How the definitions of a group are made: a function, and the injection tokens of its arguments. */
 export type DefinitionsFactory = Pick<FactoryProvider<ResourceDefinition[]>, 'inject' | 'useFactory'>;
 
 const RESOURCE_DEFINITIONS = Symbol('ResourceDefinitions');

@@ -19,7 +19,7 @@ export function checkAtMostAll(value: IntOrString | undefined, path: FieldPath, 
   if (percent !== undefined && percent > 100) errors.push(invalid(path, value, 'must not be greater than 100%'));
 }
 
-/** Whether a count or percentage is zero; a missing one is. */
+/** Whether a count or percentage is zero; a missing one counts as zero. */
 export function isZero(value: IntOrString | undefined): boolean {
   if (value === undefined) return true;
   return typeof value === 'number' ? value === 0 : (parsePercentage(value) ?? 0) === 0;

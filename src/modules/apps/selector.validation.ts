@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../apis/meta/v1/selector.types.js';
 import { isEmptySelector, validateLabelSelector } from '../../apis/meta/v1/validation/label-selector.validation.js';
 import { type FieldError, type FieldPath, invalid, required } from '../../machinery/field-error.js';
 
-/** Broken rules of the selector of a kind that owns pods; one that selects everything is none. */
+/** Broken rules of the selector of a kind that owns pods; a selector that selects everything is refused. */
 export function validateOwnSelector(
   selector: LabelSelector | null,
   kind: string,
@@ -17,7 +17,7 @@ export function validateOwnSelector(
   if (isEmptySelector(selector)) errors.push(invalid(path, selector, `empty selector is invalid for ${kind}`));
 }
 
-/** Whether a selector can be used at all; reports one that can't be. A missing one can: it selects nothing. */
+/** Whether a selector can be used at all; reports an unusable one. A missing selector is usable: it selects nothing. */
 export function checkUsable(
   selector: LabelSelector | null,
   detail: string,

@@ -20,7 +20,7 @@ import { serviceResource } from './service/service.resource.js';
 import { serviceAccountResource } from './service-account/service-account.resource.js';
 import { coreWorkloadResources } from './workloads.js';
 
-/** Resources of the core group, events aside (those belong to two groups). */
+/** Resources of the core group except events, which belong to two groups. */
 export function coreResources(
   names: VendorNames,
   stores: ResourceStores,

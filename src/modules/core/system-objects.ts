@@ -10,7 +10,7 @@ const serviceName = 'kubernetes';
 const defaultSecurePort = 6443;
 const core = (resource: string) => ({ group: '', resource });
 
-/** What the objects are made with. */
+/** The parts needed to make the objects. */
 export interface SystemParts {
   readonly names: VendorNames;
   readonly stores: ResourceStores;
@@ -18,9 +18,9 @@ export interface SystemParts {
 }
 
 /**
- * Creates what every cluster has, where it is absent: the namespaces and the service that leads to the API server,
- * under the first address of the range. Safe for many processes that start at once. `securePort` is the port that the
- * API is served on.
+ * Creates the objects that every cluster has, if they are missing: the namespaces, and the service for the API server
+ * with the first address of the range. Safe for many processes that start at once. `securePort` is the port that serves
+ * the API.
  */
 export async function ensureSystemObjects(
   { names, stores, ranges }: SystemParts,
@@ -49,7 +49,7 @@ async function ensureApiService(stores: ResourceStores, clusterIP: string, secur
   try {
     await ensureObject(stores, core('services'), service({ clusterIP }));
   } catch (error) {
-    // Another service has the address, from before this one: any other will do.
+    // An older service has the address, so any other will do.
     if (!(error instanceof StatusError && error.reason === 'Invalid')) throw error;
     await ensureObject(stores, core('services'), service({}));
   }

@@ -5,7 +5,7 @@ import { podResource } from './pod/pod.resource.js';
 import { podTemplateResource } from './pod-template/pod-template.resource.js';
 import { replicationControllerResource } from './replication-controller/replication-controller.resource.js';
 
-/** Pods and the kinds of the core group that are made of pod templates. */
+/** Pods and the kinds of the core group that contain pod templates. */
 export function coreWorkloadResources(names: VendorNames, stores: ResourceStores): ResourceDefinition[] {
   return [podResource(names, stores), podTemplateResource(names), replicationControllerResource(names)];
 }

@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { coreEventResource, eventResource } from './event/event.resource.js';
 
-/** Events, which two groups serve from one place in storage. */
+/** Events. Two groups serve them from one place in storage. */
 export function eventsResources(names: VendorNames): ResourceDefinition[] {
   return [coreEventResource(names), eventResource(names)];
 }

@@ -1,6 +1,6 @@
 import { isPathSegmentName } from '../../machinery/names.js';
 
-/** Names of RBAC objects only have to fit into a URL path: `system:node`, for one, is valid. */
+/** Names of RBAC objects only have to fit into a URL path, for example `system:node`. */
 export function pathSegmentName(name: string): string[] {
   return isPathSegmentName(name);
 }

@@ -7,7 +7,7 @@ import { isDns1123Subdomain, isPortNumber } from '../../../machinery/names.js';
 
 const urlForm = 'desired format: https://host[/path]';
 
-/** Broken rules of how a webhook is reached: a URL or a service, not both. */
+/** Broken rules of a webhook's address: a URL or a service, not both. */
 export function validateClientConfig(config: WebhookClientConfig, path: FieldPath): FieldError[] {
   const { url, service } = config;
   if ((url === undefined) === (service === undefined)) {
@@ -42,8 +42,8 @@ function validateUrl(url: string, path: FieldPath): FieldError[] {
 }
 
 /**
- * Splits a URL reference into its parts without normalising them, so that each can be shown and judged on its own: the
- * platform's URL class refuses relative references and adds what is missing.
+ * Splits a URL reference into its parts without normalising them, so each can be shown and judged on its own. The
+ * platform's URL class refuses relative references and fills in missing parts.
  */
 function splitUrl(text: string): UrlParts | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for

@@ -20,12 +20,12 @@ const v1beta1Defaults: VersionDefaults = {
   admissionReviewVersions: ['v1beta1'],
 };
 
-/** Defaults of webhooks that come in by v1. */
+/** Defaults of webhooks that arrive as v1. */
 export function applyV1Defaults(webhooks: readonly DecodedWebhook[] | undefined, isMutating: boolean): void {
   for (const webhook of webhooks ?? []) applyDefaults(webhook, v1Defaults, isMutating);
 }
 
-/** Defaults of webhooks that come in by v1beta1. */
+/** Defaults of webhooks that arrive as v1beta1. */
 export function applyV1beta1Defaults(webhooks: readonly DecodedWebhook[] | undefined, isMutating: boolean): void {
   for (const webhook of webhooks ?? []) applyDefaults(webhook, v1beta1Defaults, isMutating);
 }

@@ -19,10 +19,10 @@ import { validateRule } from './webhook-rules.validation.js';
 /** Either kind of webhook; only mutating ones have a reinvocation policy. */
 export type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
 
-/** What the served version asks of webhooks; the older one is more tolerant. */
+/** The requirements of the served version; the older one is more tolerant. */
 export interface WebhookRules {
   readonly sideEffects: readonly string[];
-  /** Each name once, and at least one review version this server can send. */
+  /** Each name may occur once, and at least one review version must be one that this server can send. */
   readonly isStrict: boolean;
 }
 
@@ -57,7 +57,7 @@ export function validateWebhooks(webhooks: readonly Webhook[] | undefined, rules
 }
 
 /**
- * Broken rules of the webhooks of a changed configuration. What was tolerated before stays tolerated, so that an old
+ * Broken rules of the webhooks of a changed configuration. Faults that were tolerated before stay tolerated, so an old
  * object can still be relabelled.
  */
 export function validateWebhooksUpdate(

@@ -7,7 +7,7 @@ import { defineResource, type ResourceDefinition } from '../../../registry/resou
 
 const dataPath = FieldPath.of('data');
 
-/** Controller revisions: earlier states of a controller's template, kept for going back. */
+/** Controller revisions: earlier states of a controller's template, kept for rollbacks. */
 export function controllerRevisionResource(names: VendorNames): ResourceDefinition {
   return defineResource<ControllerRevision>({
     group: groupName('apps', names),

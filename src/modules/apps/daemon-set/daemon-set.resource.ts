@@ -18,7 +18,7 @@ export function daemonSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['ds'],
     categories: ['all'],
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: daemonSet }],
     strategy: daemonSetStrategy({ names }),

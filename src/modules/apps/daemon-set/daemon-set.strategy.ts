@@ -5,7 +5,7 @@ import type { PodValidationOptions } from '../../../apis/core/v1/validation/comm
 import type { Strategy } from '../../../registry/strategy.js';
 import { validateDaemonSet, validateDaemonSetUpdate } from './daemon-set.validation.js';
 
-/** Counts the templates a daemon set has had; controllers of old read it. */
+/** Counts the templates that a daemon set has had; older controllers read it. */
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
 /** Rules of daemon sets. */

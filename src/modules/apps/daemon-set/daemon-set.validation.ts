@@ -17,9 +17,9 @@ const statusPath = FieldPath.of('status');
 /** Broken rules of a daemon set, metadata aside. */
 export function validateDaemonSet({ spec }: DaemonSet, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
-  // A missing one selects nothing, which is reported at the template.
+  // A missing selector selects nothing, which is reported at the template.
   if (spec.selector !== null) validateOwnSelector(spec.selector, 'daemonset', specPath.child('selector'), errors);
-  // Every node runs one: disks are shared.
+  // Every node runs one pod, so disks are shared.
   const rules = { matches: matcherOf(spec.selector), replicas: 2, kind: 'DaemonSet' };
   errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
@@ -52,7 +52,7 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: FieldPa
   checkAtMostAll(maxSurge, surgePath, errors);
 }
 
-/** Broken rules of a changed daemon set: the selector stays. */
+/** Broken rules of a changed daemon set: the selector must not change. */
 export function validateDaemonSetUpdate(
   object: DaemonSet,
   old: DaemonSet,

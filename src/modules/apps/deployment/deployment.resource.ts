@@ -19,11 +19,11 @@ export function deploymentResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['deploy'],
     categories: ['all'],
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: deployment }],
     strategy: deploymentStrategy({ names }),
-    // Controllers take annotations of a deployment over to its replica sets, so they have to see a change of them.
+    // Controllers copy the annotations of a deployment to its replica sets, so they have to notice their changes.
     strategyOptions: { generation: ({ spec, metadata }) => [spec, metadata.annotations] },
     columns,
     subresources: [

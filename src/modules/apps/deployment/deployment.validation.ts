@@ -71,7 +71,7 @@ function validateStrategy(strategy: DeploymentStrategy, path: FieldPath, errors:
   checkAtMostAll(maxUnavailable, unavailablePath, errors);
 }
 
-/** Broken rules of a changed deployment: the selector stays. */
+/** Broken rules of a changed deployment: the selector must not change. */
 export function validateDeploymentUpdate(
   object: Deployment,
   old: Deployment,

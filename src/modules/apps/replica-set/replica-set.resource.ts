@@ -21,7 +21,7 @@ export function replicaSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['rs'],
     categories: ['all'],
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicaSet }],
     strategy: replicaSetStrategy({ names }),

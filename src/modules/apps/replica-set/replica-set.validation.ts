@@ -17,7 +17,7 @@ export function validateReplicaSet({ spec }: ReplicaSet, options: PodValidationO
   const errors: FieldError[] = [];
   checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
-  // Clients know this text with the word `deployment`.
+  // Clients know this message with the word `deployment`.
   validateOwnSelector(spec.selector, 'deployment', specPath.child('selector'), errors);
   if (checkUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
     const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
@@ -26,7 +26,7 @@ export function validateReplicaSet({ spec }: ReplicaSet, options: PodValidationO
   return errors;
 }
 
-/** Broken rules of a changed replica set: the selector stays. */
+/** Broken rules of a changed replica set: the selector must not change. */
 export function validateReplicaSetUpdate(
   object: ReplicaSet,
   old: ReplicaSet,

@@ -19,7 +19,7 @@ export function statefulSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['sts'],
     categories: ['all'],
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: statefulSet }],
     strategy: statefulSetStrategy({ names }),

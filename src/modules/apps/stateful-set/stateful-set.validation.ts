@@ -31,7 +31,7 @@ export function validateStatefulSet({ spec }: StatefulSet, options: PodValidatio
   checkNonNegative(spec.revisionHistoryLimit, specPath.child('revisionHistoryLimit'), errors);
   validateOwnSelector(spec.selector, 'statefulset', specPath.child('selector'), errors);
   if (checkUsable(spec.selector, '', specPath.child('selector'), errors)) {
-    // Each pod has a disk of its own, so sharing is no question.
+    // Each pod has a disk of its own, so disks are never shared.
     const rules = { matches: matcherOf(spec.selector), replicas: 0, kind: 'StatefulSet' };
     const template = withClaimVolumes(spec);
     errors.push(...validateReplicatedTemplate(template, rules, specPath.child('template'), options));
@@ -39,7 +39,7 @@ export function validateStatefulSet({ spec }: StatefulSet, options: PodValidatio
   return errors;
 }
 
-/** The template as its pods will be: every claim template is a volume, in place of one with the same name. */
+/** The template in the form of its pods: every claim template is a volume, in place of one with the same name. */
 function withClaimVolumes({ template, volumeClaimTemplates }: StatefulSetSpec): StatefulSetSpec['template'] {
   const claims = (volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name ?? '').filter((name) => name !== '');
   if (claims.length === 0) return template;

@@ -5,7 +5,7 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
-/** `selfsubjectreviews`: who the sender is to this server, after impersonation. */
+/** `selfsubjectreviews`: the user that the sender is to this server, after impersonation. */
 export function selfSubjectReviewResource(names: VendorNames): ResourceDefinition {
   return defineVirtualResource<SelfSubjectReview & ApiObject>({
     group: groupName('authentication', names),

@@ -7,12 +7,12 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
-/** A server has a few names. */
+/** Enough for any server: one has only a few names. */
 const maxAudiences = 10_000;
 
 /**
- * `tokenreviews`: other servers ask whose bearer token they were sent (specification 4.11 has the other side of it). A
- * token that is worth nothing is no failure of the review: the answer says so.
+ * `tokenreviews`: other servers ask whose bearer token they were sent (specification 4.11 has the other side of it). An
+ * invalid token is no failure of the review: the answer says so.
  */
 export function tokenReviewResource(names: VendorNames, tokens: TokenReviewer): ResourceDefinition {
   const group = groupName('authentication', names);

@@ -8,20 +8,20 @@ import type { FieldError } from '../../../machinery/field-error.js';
 import type { UserInfo } from '../../../machinery/request-context.js';
 import { invalidError } from '../../../machinery/status-error.js';
 
-/** What a review asks about; exactly one of the two in a valid one. */
+/** The subject of a review's question; a valid review has exactly one of the two. */
 export interface AskedAttributes {
   readonly resourceAttributes?: ResourceAttributes | null | undefined;
   readonly nonResourceAttributes?: NonResourceAttributes | null | undefined;
 }
 
-/** Throws the 422 of broken rules. Reviews are no objects: the message names their group, but no kind and no name. */
+/** Throws the 422 of broken rules. Reviews are not objects: the message names their group, but no kind and no name. */
 export function refuseBroken(group: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidError({ group, kind: '' }, '', errors);
 }
 
 /**
- * Asks the configured modules as if the user had sent the request (specification 2.11). A module that fails makes no
- * failed review: the answer is that the request is not allowed, and why that could not be said for sure.
+ * Asks the configured modules as if the user had sent the request (specification 2.11). When a module fails, the review
+ * does not fail: the answer is that the request is not allowed, with the reason for the doubt.
  */
 export async function reviewAccess(
   authorizer: Authorizer,
@@ -48,7 +48,7 @@ function attributesFor(user: UserInfo, asked: AskedAttributes): AuthorizerAttrib
     verb: (resource ?? other)?.verb ?? '',
     namespace: resource?.namespace ?? '',
     apiGroup: resource?.group ?? '',
-    // Left open, the question is about every version.
+    // An empty version means every version.
     apiVersion: resource ? resource.version || '*' : '',
     resource: resource?.resource ?? '',
     subresource: resource?.subresource ?? '',

@@ -16,13 +16,13 @@ import {
 import type { AskedAttributes } from './access-review.js';
 
 const spec = FieldPath.of('spec');
-/** No directory puts a user into more groups, and each is looked for in every policy. */
+/** No directory puts a user into more groups, and every policy is searched for each group. */
 const maxGroups = 10_000;
 /** All values under all keys together. */
 const maxExtra = 10_000;
 const operators = ['DoesNotExist', 'Exists', 'In', 'NotIn'];
 
-/** Broken rules of what is asked about: one of both forms, and selectors that can be understood. */
+/** Broken rules of the question: one of both forms, and selectors that can be understood. */
 export function attributesErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
   const errors: FieldError[] = [];
   if (resourceAttributes && nonResourceAttributes) {
@@ -40,7 +40,7 @@ export function attributesErrors({ resourceAttributes, nonResourceAttributes }: 
   return errors;
 }
 
-/** Broken rules of a question about somebody else. */
+/** Broken rules of a question about another user. */
 export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   const errors = attributesErrors(review);
   const { groups, extra } = review;
@@ -54,7 +54,7 @@ export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   return errors;
 }
 
-/** A review is a question, not an object: it has no metadata but, for some, its namespace. */
+/** A review is a question, not an object: its only metadata is, for some, the namespace. */
 export function metadataErrors(metadata: ObjectMeta, isNamespaced: boolean): FieldError[] {
   const { managedFields: _owners, namespace, ...rest } = metadata;
   const own = isNamespaced ? rest : { ...rest, namespace };

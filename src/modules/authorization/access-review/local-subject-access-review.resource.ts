@@ -13,7 +13,7 @@ import { metadataErrors, subjectErrors } from './access-review.validation.js';
 import { subjectOf } from './subject-access-review.resource.js';
 
 /**
- * `localsubjectaccessreviews`: whether somebody may do something in one namespace; the right to ask it can be given for
+ * `localsubjectaccessreviews`: whether a user may do something in one namespace. The right to ask can be granted for
  * that namespace alone.
  */
 export function localSubjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {

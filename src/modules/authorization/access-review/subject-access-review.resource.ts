@@ -11,7 +11,7 @@ import { defineVirtualResource, type ResourceDefinition } from '../../../registr
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { metadataErrors, subjectErrors } from './access-review.validation.js';
 
-/** `subjectaccessreviews`: whether somebody may do something. Who may ask this, may ask it about everybody. */
+/** `subjectaccessreviews`: whether a user may do something. The right to ask covers every user. */
 export function subjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
   return defineVirtualResource<SubjectAccessReview & ApiObject>({
@@ -29,7 +29,7 @@ export function subjectAccessReviewResource(names: VendorNames, authorizer: Auth
   });
 }
 
-/** The user that a review is about, with just the groups it names. */
+/** The user that a review is about, with only the groups that it names. */
 export function subjectOf({ user = '', uid = '', groups = [], extra = {} }: SubjectAccessReviewSpec): UserInfo {
   return { name: user, uid, groups, extra };
 }

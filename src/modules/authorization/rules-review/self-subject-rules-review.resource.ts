@@ -10,8 +10,8 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 
 /**
- * `selfsubjectrulesreviews`: what the sender may do in a namespace, for user interfaces. It is no decision: modules that
- * can't enumerate their rules leave it incomplete.
+ * `selfsubjectrulesreviews`: the sender's rights in a namespace, for user interfaces. The list is no decision: modules
+ * that can't enumerate their rules leave it incomplete.
  */
 export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleResolver): ResourceDefinition {
   return defineVirtualResource<SelfSubjectRulesReview & ApiObject>({

@@ -6,7 +6,7 @@ import type { TableColumn } from '../../../registry/resource-definition.js';
 const unknownValue = '<unknown>';
 const shownMetrics = 2;
 
-/** Current value and target of each metric, the first two only: `30m/100Mi, 12%/80% + 1 more...`. */
+/** Current value and target of the first two metrics: `30m/100Mi, 12%/80% + 1 more...`. */
 function targetsOf({ spec, status }: HorizontalPodAutoscaler): string {
   const metrics = spec.metrics ?? [];
   if (metrics.length === 0) return '<none>';
@@ -33,7 +33,7 @@ function metricText(metric: MetricSpec, status: MetricStatus | undefined): strin
   }
 }
 
-/** The parts that metrics about objects and about the outside share. */
+/** The fields that object metrics and external metrics share. */
 interface ValueSource {
   readonly target: Readonly<{ value?: string; averageValue?: string }>;
 }

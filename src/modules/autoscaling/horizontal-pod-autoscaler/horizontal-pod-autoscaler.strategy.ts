@@ -6,7 +6,7 @@ import type { Strategy } from '../../../registry/strategy.js';
 import { validateHorizontalPodAutoscaler } from './horizontal-pod-autoscaler.validation.js';
 import { cpuMetric, defaultCpuPercentage } from './hpa-conversion.js';
 
-/** Fills the defaults of an autoscaler. Changes the object. */
+/** Fills in the defaults of an autoscaler. Changes the object. */
 export function applyHpaDefaults({ spec }: HorizontalPodAutoscaler): void {
   spec.minReplicas ??= 1;
   if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuMetric(defaultCpuPercentage)];

@@ -16,7 +16,7 @@ export function validateHorizontalPodAutoscaler({ spec }: HorizontalPodAutoscale
   const errors: FieldError[] = [];
   const metrics = spec.metrics ?? [];
   const min = spec.minReplicas;
-  // Without any pod only metrics from elsewhere can tell that pods are wanted again.
+  // With no pods left, only object and external metrics can show that pods are wanted again.
   const canWake = metrics.some(({ type }) => type === 'Object' || type === 'External');
   const lowest = canWake ? 0 : 1;
   if (min !== undefined && min < lowest) {

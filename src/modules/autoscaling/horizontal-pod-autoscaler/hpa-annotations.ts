@@ -10,8 +10,8 @@ import type { VendorNames } from '../../../machinery/vendor.js';
 import { fromOldMetric, fromOldStatus, toOldMetric, toOldStatus } from './metric-conversion.js';
 
 /**
- * Old versions keep what they have no fields for in annotations, as JSON texts: `metrics`, `current-metrics` and
- * `conditions` (`v1`), `behavior` (`v1`, `v2beta1`).
+ * Old versions have no fields for some values. They keep them in annotations, as JSON texts: `metrics`,
+ * `current-metrics` and `conditions` (`v1`), `behavior` (`v1`, `v2beta1`).
  */
 export type HpaAnnotation = 'metrics' | 'current-metrics' | 'conditions' | 'behavior';
 
@@ -26,7 +26,7 @@ function keyOf(name: HpaAnnotation, names: VendorNames): string {
   return `autoscaling.alpha.${names.labelPrefix}/${name}`;
 }
 
-/** The metadata with annotations for what an old version can't show. Makes new metadata where it adds any. */
+/** The metadata with annotations for values that an old version can't show. Makes new metadata if it adds any. */
 export function withAnnotations(
   object: HorizontalPodAutoscaler,
   kept: readonly HpaAnnotation[],
@@ -67,7 +67,7 @@ export function cpuUtilizationOf({ type, resource }: MetricSpec): number | undef
   return type === 'Resource' && resource?.name === 'cpu' ? resource.target.averageUtilization : undefined;
 }
 
-/** What annotations say, and the metadata without them. Texts that can't be understood count as absent. */
+/** The values in annotations, and the metadata without them. Texts that can't be understood count as absent. */
 export interface AnnotatedParts {
   readonly metadata: Metadata;
   readonly metrics: HorizontalPodAutoscaler['spec']['metrics'];
@@ -76,7 +76,7 @@ export interface AnnotatedParts {
   readonly behavior: Behavior | undefined;
 }
 
-/** Takes the annotations of old versions out of metadata. Changes nothing. */
+/** Splits the annotations of old versions from metadata. Changes nothing. */
 export function takeAnnotations(metadata: Metadata, names: VendorNames): AnnotatedParts {
   const annotations = { ...metadata.annotations };
   const take = (name: HpaAnnotation): unknown => {

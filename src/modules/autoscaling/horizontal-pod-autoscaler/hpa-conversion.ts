@@ -101,7 +101,7 @@ export function servedV2beta1(names: VendorNames): ServedVersion {
   };
 }
 
-/** `v2beta2`: what `v2` was before. Tolerances came later; the annotation of the behaviour keeps them. */
+/** `v2beta2`: the predecessor of `v2`. Tolerances came later; the annotation of the behaviour keeps them. */
 export function servedV2beta2(names: VendorNames, applyDefaults: (object: ApiObject) => void): ServedVersion {
   return {
     version: 'v2beta2',
@@ -136,10 +136,10 @@ function deprecatedHpa(names: VendorNames, version: string, since: string, remov
   return deprecation({ group, version, kind: 'HorizontalPodAutoscaler', since, removed, replacement: 'v2' });
 }
 
-/** How much of the requested cpu pods should use when nobody says anything else. */
+/** Default share of the requested cpu that pods should use. */
 export const defaultCpuPercentage = 80;
 
-/** The metric behind the one field of `v1`. */
+/** The metric that the one field of `v1` stands for. */
 export function cpuMetric(percentage: number): MetricSpec {
   return {
     type: 'Resource',

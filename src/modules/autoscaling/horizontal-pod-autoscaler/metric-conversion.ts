@@ -10,8 +10,8 @@ import type {
 } from '../../../apis/autoscaling/v2beta1/metric.types.js';
 
 /**
- * Metrics as `v2beta1` and the annotations of `v1` write them: flat, with the kind of target told by which field is
- * set. Every function makes a new value and drops nothing that the other form can hold.
+ * Metrics in the form of `v2beta1` and of the annotations of `v1`: flat, where the field that is set tells the kind of
+ * target. Every function makes a new value and drops nothing that the other form can hold.
  */
 
 interface OldTarget {
@@ -92,7 +92,7 @@ export function fromOldMetric(old: OldMetricSpec): MetricSpec {
   const { type, resource, containerResource, pods, object, external } = old;
   const metric: MetricSpec = { type };
   if (object !== undefined) {
-    // The flat form always has a value; beside an average one, zero means that there is none.
+    // The flat form always has a value; beside an average value, zero means none.
     const hasValue = object.averageValue === undefined || object.targetValue !== '0';
     metric.object = {
       describedObject: object.target,

@@ -26,7 +26,7 @@ const sources = [
 const metricTypes: readonly string[] = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 const targetTypes: readonly string[] = ['Utilization', 'Value', 'AverageValue'];
 
-/** Broken rules of a reference to what is scaled, or to the object that a metric is about. */
+/** Broken rules of a reference to the scaled object, or to the object that a metric is about. */
 export function validateTargetRef(
   { kind, name }: CrossVersionObjectReference,
   path: FieldPath,
@@ -53,7 +53,7 @@ function validateMetric(metric: MetricSpec, path: FieldPath, errors: FieldError[
   if (metric.type === '') errors.push(required(typePath, 'must specify a metric source type'));
   const own = sources.find(([type]) => type === metric.type)?.[1];
   if (own === undefined) {
-    // Reported for the type itself, and for having no source to go with it.
+    // Reported for the type itself, and for the missing source.
     const error = notSupported(typePath, metric.type, metricTypes);
     errors.push(error, error);
     return;

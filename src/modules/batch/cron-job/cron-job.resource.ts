@@ -9,7 +9,7 @@ import { defineResource, type ResourceDefinition, type TableColumn } from '../..
 import { jobTemplateColumns } from '../template-columns.js';
 import { applyCronJobDefaults, cronJobStrategy } from './cron-job.strategy.js';
 
-/** Cron jobs: jobs started again and again at set times. */
+/** Cron jobs: jobs that are started again and again at set times. */
 export function cronJobResource(names: VendorNames): ResourceDefinition {
   return defineResource<CronJob>({
     group: groupName('batch', names),
@@ -19,7 +19,7 @@ export function cronJobResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['cj'],
     categories: ['all'],
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [
       { version: 'v1', type: cronJob },

@@ -4,7 +4,7 @@ import type { Strategy } from '../../../registry/strategy.js';
 import { applyJobTemplateDefaults } from '../job/job.defaults.js';
 import { validateCronJob, validateCronJobUpdate } from './cron-job.validation.js';
 
-/** Fills the defaults of a cron job. Changes the object. */
+/** Fills in the defaults of a cron job. Changes the object. */
 export function applyCronJobDefaults({ spec }: CronJob): void {
   spec.concurrencyPolicy ||= 'Allow';
   spec.suspend ??= false;

@@ -12,7 +12,7 @@ const specPath = FieldPath.of('spec');
 /** The name of a job is that of its cron job, a dash and ten digits, and must be a label. */
 const maxNameLength = 52;
 
-/** Broken rules of a new cron job, metadata aside but for the length of its name. */
+/** Broken rules of a new cron job, without metadata except for the length of its name. */
 export function validateCronJob(object: CronJob, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   const { name = '' } = object.metadata;
@@ -24,7 +24,7 @@ export function validateCronJob(object: CronJob, options: PodValidationOptions):
   return errors;
 }
 
-/** Broken rules of a changed cron job; what it has run with before may stay. */
+/** Broken rules of a changed cron job; values it has already run with may stay. */
 export function validateCronJobUpdate(object: CronJob, old: CronJob, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   validateSpec(object, old, options, errors);
@@ -73,7 +73,7 @@ function checkTimeZone(zone: string, errors: FieldError[]): void {
 }
 
 function isKnownTimeZone(zone: string): boolean {
-  // Offsets such as `+01:00` are no names of zones, though the formatter takes them.
+  // Offsets such as `+01:00` are not names of zones, though the formatter accepts them.
   if (!/^[A-Za-z]/.test(zone)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });

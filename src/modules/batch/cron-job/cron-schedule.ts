@@ -30,7 +30,7 @@ const descriptors: ReadonlySet<string> = new Set([
 ]);
 const everyPrefix = '@every ';
 
-/** What is wrong with a cron schedule of five fields or a descriptor such as `@daily`; undefined for a valid one. */
+/** The fault in a cron schedule of five fields or a descriptor such as `@daily`; undefined for a valid one. */
 export function scheduleError(schedule: string): string | undefined {
   if (schedule.includes('TZ')) return 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
   if (schedule.startsWith('@')) return descriptorError(schedule);

@@ -19,7 +19,7 @@ const maxRules = 20;
 const maxExitCodes = 255;
 const maxPatterns = 20;
 
-/** Broken rules of how failures of pods count for the job. */
+/** Broken rules of the way failures of pods count for the job. */
 export function validatePodFailurePolicy(
   spec: JobSpec,
   policy: PodFailurePolicy,
@@ -97,7 +97,7 @@ function validateExitCodes(
   if (!isOrdered) errors.push(invalid(at, values, 'must be ordered'));
 }
 
-/** Broken rules of when an indexed job has succeeded. */
+/** Broken rules of the success policy of an indexed job. */
 export function validateSuccessPolicy(
   spec: JobSpec,
   policy: SuccessPolicy,
@@ -133,7 +133,7 @@ export function validateSuccessPolicy(
   });
 }
 
-/** How many indexes a text such as `1,3-5` names, or what is wrong with it. */
+/** How many indexes a text such as `1,3-5` names, or the fault in it. */
 function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0;
   let count = 0;

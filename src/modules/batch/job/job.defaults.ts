@@ -1,7 +1,7 @@
 import type { JobSpec } from '../../../apis/batch/v1/job.types.js';
 import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
 
-/** Fills the defaults of a job template. Changes `spec`. */
+/** Fills in the defaults of a job template. Changes `spec`. */
 export function applyJobTemplateDefaults(spec: JobSpec): void {
   applyPodSpecDefaults(spec.template.spec);
   for (const rule of spec.podFailurePolicy?.rules ?? []) {
@@ -9,10 +9,10 @@ export function applyJobTemplateDefaults(spec: JobSpec): void {
   }
 }
 
-/** Fills the defaults of a job. Changes `spec`. */
+/** Fills in the defaults of a job. Changes `spec`. */
 export function applyJobDefaults(spec: JobSpec): void {
   applyJobTemplateDefaults(spec);
-  // Without either number there is one pod; with only parallelism the pods end the job together.
+  // Without either number there is one pod. With only parallelism, the pods decide together when the job is done.
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
   // With a limit per index, the job as a whole has none of its own.

@@ -7,7 +7,7 @@ import { jobTemplateColumns } from '../template-columns.js';
 import { jobStrategy } from './job.strategy.js';
 import { validateJobStatus } from './job.validation.js';
 
-/** Jobs: pods that run to an end. */
+/** Jobs: pods that run to completion. */
 export function jobResource(names: VendorNames): ResourceDefinition {
   return defineResource<Job>({
     group: groupName('batch', names),
@@ -16,7 +16,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     kind: 'Job',
     namespaced: true,
     categories: ['all'],
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: job }],
     strategy: jobStrategy({ names }),

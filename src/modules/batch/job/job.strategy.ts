@@ -27,7 +27,7 @@ export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
   };
 }
 
-/** Makes the job select its own pods by its uid. Labels a client chose stay, for validation to judge. */
+/** Makes the job select its own pods by its uid. Labels that a client chose stay, and validation judges them. */
 function generateSelector({ metadata, spec }: Job): void {
   const template = spec.template.metadata;
   const labels = template.labels ?? {};

@@ -25,7 +25,7 @@ export function validateJob(job: Job, options: PodValidationOptions): FieldError
   return errors;
 }
 
-/** A selector the server makes must choose exactly the pods of this job. */
+/** A selector made by the server must choose exactly the pods of this job. */
 function checkGeneratedSelector({ metadata, spec }: Job, errors: FieldError[]): void {
   if (spec.manualSelector === true) return;
   const expected: Readonly<Record<string, string>> = {
@@ -119,7 +119,7 @@ function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldErr
   }
 }
 
-/** Broken rules of a changed job: what its pods look like and how many must succeed stays. */
+/** Broken rules of a changed job: the form of its pods and the number that must succeed stay the same. */
 export function validateJobUpdate(job: Job, old: Job, options: PodValidationOptions): FieldError[] {
   const errors = validateJob(job, options);
   checkCompletions(job.spec, old.spec, errors);
@@ -133,7 +133,7 @@ export function validateJobUpdate(job: Job, old: Job, options: PodValidationOpti
   return errors;
 }
 
-/** Indexed jobs grow and shrink, both numbers together. */
+/** Indexed jobs grow and shrink by changing both numbers together. */
 function checkCompletions(spec: JobSpec, old: JobSpec, errors: FieldError[]): void {
   const path = specPath.child('completions');
   const isElastic =
@@ -147,7 +147,7 @@ function checkCompletions(spec: JobSpec, old: JobSpec, errors: FieldError[]): vo
   }
 }
 
-/** The new template, with what may change before the job has started put back to the old values. */
+/** The new template, with the fields that may change before the start of the job put back to their old values. */
 function templateToKeep(job: Job, old: Job): PodTemplateSpec {
   const { template } = job.spec;
   const before = old.spec.template;

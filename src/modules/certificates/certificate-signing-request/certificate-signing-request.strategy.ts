@@ -7,7 +7,7 @@ import type { UserInfo } from '../../../machinery/request-context.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
 
-/** Records who asks: what the client says about itself in the body does not count. Changes `spec`. */
+/** Records the sender; claims about the sender in the body do not count. Changes `spec`. */
 export function recordRequester(spec: CertificateSigningRequestSpec, user: UserInfo | undefined): void {
   delete spec.username;
   delete spec.uid;
@@ -22,8 +22,8 @@ export function recordRequester(spec: CertificateSigningRequestSpec, user: UserI
 }
 
 /**
- * Fills the times of conditions that came without: updated now, and changed now unless the condition had the same
- * status before. Changes `object`.
+ * Fills in missing times of conditions: updated now, and changed now unless the condition had the same status before.
+ * Changes `object`.
  */
 export function stampConditions(object: CertificateSigningRequest, old: CertificateSigningRequest, clock: Clock): void {
   const now = formatTime(clock.now());
@@ -68,7 +68,7 @@ function guessSigner(spec: CertificateSigningRequestSpec, names: VendorNames): s
       if (hasHosts && sameSet(spec.usages, [...common, 'server auth'])) return names.nodeServingSigner;
     }
   } catch (error) {
-    // A request that can't be read gets its error from validation.
+    // Validation reports a request that can't be read.
     if (!(error instanceof CertificateRequestError)) throw error;
   }
   return names.legacyUnknownSigner;

@@ -19,9 +19,9 @@ const minExpirationSeconds = 600;
 const maxBytesShown = 1024;
 const knownUsages: ReadonlySet<string> = new Set(keyUsage.values);
 
-/** What differs between the served versions. */
+/** The differences between the served versions. */
 export interface RequestRules {
-  /** Signer that this version refuses; undefined when all are fine. */
+  /** The signer that this version refuses; undefined when all are allowed. */
   readonly refusedSigner: string | undefined;
   /** Usages must be known and listed once. */
   readonly checkUsages: boolean;
@@ -61,7 +61,7 @@ function validateRequest(request: string | null): FieldError[] {
   }
 }
 
-/** Bytes the way existing clients know them; long ones are cut, for they may have megabytes. */
+/** Bytes in the form that existing clients know; long ones are cut, since they may have megabytes. */
 function showBytes(bytes: Buffer | undefined): string {
   if (bytes === undefined) return '[]byte(nil)';
   const shown = Array.from(bytes.subarray(0, maxBytesShown), (byte) => `0x${byte.toString(16)}`);

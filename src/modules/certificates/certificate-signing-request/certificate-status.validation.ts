@@ -18,19 +18,19 @@ const conditionsPath = FieldPath.of('status', 'conditions');
 const certificatePath = FieldPath.of('status', 'certificate');
 const statuses = ['False', 'True', 'Unknown'];
 
-/** Conditions that say how a request ended: they are true or not there, and stay for good. */
+/** Conditions that tell the outcome of a request: they are true or absent, and stay for good. */
 const finalTypes = ['Approved', 'Denied', 'Failed'];
-/** Of those, the ones that only the approval path may add. */
+/** Those that only the approval path may add. */
 const approvalTypes = ['Approved', 'Denied'];
 
-/** Broken rules of an update by the `approval` path. */
+/** Broken rules of an update through the `approval` path. */
 export function validateApproval(object: CertificateSigningRequest, old: CertificateSigningRequest): FieldError[] {
   const errors = validateConditions(object.status.conditions ?? []);
   errors.push(...removedConditions(object, old));
   return errors;
 }
 
-/** Broken rules of an update by the `status` path. */
+/** Broken rules of an update through the `status` path. */
 export function validateStatus(object: CertificateSigningRequest, old: CertificateSigningRequest): FieldError[] {
   const errors = validateConditions(object.status.conditions ?? []);
   errors.push(...removedConditions(object, old));
@@ -80,7 +80,9 @@ function hasCondition(object: CertificateSigningRequest, type: string): boolean 
   return (object.status.conditions ?? []).some((condition) => condition.type === type);
 }
 
-/** What is wrong with a signed certificate: PEM blocks of certificates, without headers; text around them is free. */
+/**
+ * The fault in a signed certificate. It must be PEM blocks of certificates without headers; any text may surround them.
+ */
 function certificateProblem(certificate: string): string | undefined {
   if (certificate === '') return undefined;
   const blocks = readPem(Buffer.from(certificate, 'base64').toString('latin1'));

@@ -1,7 +1,7 @@
 import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../machinery/field-error.js';
 import { isDns1123Label, isDns1123Subdomain, maxSubdomainLength } from '../../../machinery/names.js';
 
-/** 253 for the domain, a slash, and what is left for the name behind it. */
+/** 253 for the domain, a slash, and the rest for the name after it. */
 const maxSignerNameLength = 571;
 
 /** Broken rules of the name of a signer: a domain of two labels or more, a slash, and a name. */

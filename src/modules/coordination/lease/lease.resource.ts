@@ -18,7 +18,7 @@ const columns: readonly TableColumn<Lease>[] = [
   ageColumn,
 ];
 
-/** `leases`: who leads, and until when. */
+/** `leases`: which process leads, and until when. */
 export function leaseResource(names: VendorNames): ResourceDefinition {
   return defineResource<Lease>({
     group: groupName('coordination', names),

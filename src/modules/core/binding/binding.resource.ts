@@ -12,10 +12,10 @@ import { isOtherVersion } from '../../../registry/store/object-codec.js';
 import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 import { bindingPath } from '../pod/pod.binding.js';
 
-/** What a mutating and a validating admission could say was said about the binding itself. */
+/** The binding itself already passed mutating and validating admission. */
 const admitted = async () => {};
 
-/** `bindings`: the older way to put a pod on a node, with the pod's name in the body. */
+/** `bindings`: the older way to assign a pod to a node, with the pod's name in the body. */
 export function bindingResource(stores: ResourceStores): ResourceDefinition {
   const path = bindingPath(stores.clock);
 

@@ -38,7 +38,9 @@ const columns: readonly TableColumn<ComponentStatus>[] = [
   },
 ];
 
-/** `componentstatuses`: how the parts of the control plane are that this process can ask. Kept for old clients. */
+/**
+ * `componentstatuses`: the health of those parts of the control plane that this process can ask. Kept for old clients.
+ */
 export function componentStatusResource(storage: Pick<Storage, 'ping'>): ResourceDefinition {
   return defineComputedResource<ComponentStatus>({
     group: '',

@@ -3,7 +3,7 @@ import type { ConfigMap } from '../../../apis/core/v1/config-map.types.js';
 import { type FieldError, FieldPath, forbidden, invalid, rootPath, tooLong } from '../../../machinery/field-error.js';
 import { isConfigMapKey } from '../../../machinery/names.js';
 
-/** Most bytes that the entries of a ConfigMap or Secret may have together. */
+/** Most bytes of all entries of a ConfigMap or Secret together. */
 export const maxEntryBytes = 1024 * 1024;
 
 const dataPath = FieldPath.of('data');
@@ -33,7 +33,7 @@ export function validateConfigMap(object: ConfigMap): FieldError[] {
   return errors;
 }
 
-/** The same for a changed one; once `immutable` is set, it and the entries stay. */
+/** The same for a changed ConfigMap. Once `immutable` is set, neither it nor the entries may change. */
 export function validateConfigMapUpdate(object: ConfigMap, old: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   if (old.immutable === true) {

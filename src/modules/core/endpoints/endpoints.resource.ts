@@ -5,7 +5,7 @@ import { validateEndpoints } from './endpoints.validation.js';
 
 const shownAddresses = 3;
 
-/** Endpoints: addresses behind a service. */
+/** Endpoints: the addresses of a service's pods. */
 export function endpointsResource(): ResourceDefinition {
   return defineResource<Endpoints>({
     group: '',
@@ -34,7 +34,7 @@ export function endpointsResource(): ResourceDefinition {
   });
 }
 
-/** Ports are TCP unless they say otherwise. */
+/** Ports use TCP by default. */
 function applyEndpointsDefaults(object: Endpoints): void {
   for (const subset of object.subsets ?? []) for (const port of subset.ports ?? []) port.protocol ||= 'TCP';
 }

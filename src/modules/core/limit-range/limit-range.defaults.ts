@@ -1,6 +1,6 @@
 import type { LimitRange } from '../../../apis/core/v1/limit-range.types.js';
 
-/** For containers: the default limit is the maximum, the default request the default limit, else the minimum. */
+/** For containers: the default limit is the maximum. The default request is the default limit, or else the minimum. */
 export function applyLimitRangeDefaults(object: LimitRange): void {
   for (const item of object.spec.limits ?? []) {
     if (item.type !== 'Container') continue;

@@ -74,7 +74,7 @@ function validateOrder(
 ): void {
   const min = ownValue(item.min, name);
   const max = ownValue(item.max, name);
-  // Pods have none: that was reported already.
+  // Pods have no defaults; that was already reported.
   const limit = item.type === 'Pod' ? undefined : ownValue(item.default, name);
   const request = item.type === 'Pod' ? undefined : ownValue(item.defaultRequest, name);
   const ratio = ownValue(item.maxLimitRequestRatio, name);

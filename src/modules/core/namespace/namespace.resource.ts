@@ -9,7 +9,7 @@ import { defineResource, type StoredResource } from '../../../registry/resource-
 import type { Strategy } from '../../../registry/strategy.js';
 
 const finalizersPath = FieldPath.of('spec', 'finalizers');
-/** Spelled as clients of this rule know it. */
+/** Spelled the way clients of this rule know it. */
 const phasePath = FieldPath.of('status', 'Phase');
 
 /** Finalizers without a prefix that a namespace may carry, besides its own. */
@@ -25,7 +25,7 @@ export function namespaceResource(names: VendorNames): StoredResource {
     namespaced: false,
     shortNames: ['ns'],
     versions: [{ version: 'v1', type: namespace }],
-    // Since 1 the label with the name.
+    // Revision 1 added the label with the name.
     defaultsRevision: 1,
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     strategy: namespaceStrategy(names),
@@ -57,7 +57,7 @@ export function namespaceResource(names: VendorNames): StoredResource {
 
 function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
   const nameLabel = `${names.labelPrefix}/metadata.name`;
-  /** By this label selectors find a namespace under its name, whatever clients write. */
+  /** Through this label selectors find a namespace under its name, whatever labels clients write. */
   const applyNameLabel = ({ metadata }: Namespace): void => {
     const { name } = metadata;
     if (name && metadata.labels?.[nameLabel] !== name) metadata.labels = { ...metadata.labels, [nameLabel]: name };
@@ -84,7 +84,7 @@ function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
 
     prepareForUpdate(_context, object, old) {
       applyNameLabel(object);
-      // Finalizers of the spec change only through the finalize path.
+      // Finalizers of the spec can only be changed through the finalize path.
       if (old.spec.finalizers === undefined) delete object.spec.finalizers;
       else object.spec.finalizers = old.spec.finalizers;
     },

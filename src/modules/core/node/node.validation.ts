@@ -19,7 +19,7 @@ import type { VendorNames } from '../../../machinery/vendor.js';
 
 const specPath = FieldPath.of('spec');
 const podCidrsPath = specPath.child('podCIDRs');
-/** Where clients of these messages look for taints. */
+/** The field under which clients of these messages look for taints. */
 const taintsPath = FieldPath.of('metadata', 'taints');
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -40,12 +40,14 @@ export function validateNode(object: Node, names: VendorNames): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed node: also those of {@link validateNodeChange}. */
+/** Broken rules of a changed node, including those of {@link validateNodeChange}. */
 export function validateNodeUpdate(object: Node, old: Node, names: VendorNames): FieldError[] {
   return [...validateNode(object, names), ...validateNodeChange(object, old, names)];
 }
 
-/** Broken rules of what a change may touch: of the spec only taints, scheduling, and ranges and ids not set before. */
+/**
+ * Broken rules about what may change: in the spec only taints, scheduling, and ranges and ids that were not set before.
+ */
 export function validateNodeChange(object: Node, old: Node, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const { spec, status } = object;

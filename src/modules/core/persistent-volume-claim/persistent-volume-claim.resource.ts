@@ -84,8 +84,8 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
 }
 
 /**
- * The source of a claim's data has two names. The older one takes only claims and snapshots, and drops others silently
- * when it is alone; each fills in for the other.
+ * The source of a claim's data has two fields. The older one accepts only claims and snapshots, and drops other sources
+ * silently when it is alone. Each field fills in the other.
  */
 function normalizeDataSource(spec: PersistentVolumeClaim['spec']): void {
   const { dataSource, dataSourceRef } = spec;

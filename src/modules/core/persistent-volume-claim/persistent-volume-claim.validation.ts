@@ -18,7 +18,7 @@ export function validatePersistentVolumeClaim(object: PersistentVolumeClaim): Fi
   return validatePersistentVolumeClaimSpec(object.spec, specPath);
 }
 
-/** Broken rules of a claim's spec, wherever it stands. */
+/** Broken rules of the spec of any claim. */
 function validatePersistentVolumeClaimSpec(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const modes = spec.accessModes ?? [];
@@ -65,7 +65,7 @@ function validateDataSource(source: DataSource, path: FieldPath, errors: FieldEr
   }
 }
 
-/** Both names of the source of a claim's data say the same, unless it lies in another namespace. */
+/** Both fields of the source of a claim's data must agree, unless the source lies in another namespace. */
 function validateSameSource(spec: PersistentVolumeClaimSpec, path: FieldPath, errors: FieldError[]): void {
   const { dataSource, dataSourceRef } = spec;
   if (dataSourceRef?.namespace) {
@@ -81,7 +81,7 @@ function validateSameSource(spec: PersistentVolumeClaimSpec, path: FieldPath, er
   }
 }
 
-/** Broken rules of a changed claim: it only gets its volume and class, and a bound one may grow. */
+/** Broken rules of a changed claim: only its volume and class may be set, and a bound claim may grow. */
 export function validatePersistentVolumeClaimUpdate(
   object: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
@@ -94,7 +94,7 @@ export function validatePersistentVolumeClaimUpdate(
     errors.push(forbidden(specPath, 'spec is immutable after creation except resources.requests for bound claims'));
   }
   if (size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
-    // Down again is possible as long as the volume did not grow yet.
+    // The size may go down again as long as the volume has not grown yet.
     const granted = old.status.capacity?.storage;
     if (granted === undefined || compareQuantities(size, granted) <= 0) {
       errors.push(forbidden(requestPath, 'field can not be less than status.capacity'));
@@ -104,7 +104,7 @@ export function validatePersistentVolumeClaimUpdate(
   return errors;
 }
 
-/** The new spec with everything that may change put back. */
+/** The new spec with every changeable field put back. */
 function frozenPart(
   object: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
@@ -125,7 +125,7 @@ function frozenPart(
   return part;
 }
 
-/** Broken rules of the observed part. */
+/** Broken rules of the status. */
 export function validatePersistentVolumeClaimStatus(object: PersistentVolumeClaim): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['capacity', 'allocatedResources'] as const) {

@@ -1,6 +1,6 @@
 import type { PersistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
 
-/** Retained, a file system, and the usual values of its kind of storage. */
+/** Defaults: retained, a file system, and the usual values of its kind of storage. */
 export function applyPersistentVolumeDefaults(object: PersistentVolume): void {
   const { spec, status } = object;
   status.phase ||= 'Pending';

@@ -23,7 +23,7 @@ import { validateSource } from './volume-source.validation.js';
 const specPath = FieldPath.of('spec');
 const reclaimPath = specPath.child('persistentVolumeReclaimPolicy');
 
-/** Every kind of storage a volume can be on; it is on exactly one. */
+/** Every kind of storage that a volume can use; it uses exactly one. */
 const sourceNames = persistentVolumeSource.fields.map(({ name }) => name) as (keyof PersistentVolumeSpec)[];
 
 /** Broken rules of a new volume. */
@@ -84,7 +84,7 @@ function validateSources(spec: PersistentVolumeSpec, names: VendorNames, errors:
   if (isFirst) errors.push(required(specPath, 'must specify a volume type'));
 }
 
-/** A path of the node comes first, since messages name what comes after the first. */
+/** A path on the node comes first, because messages name the source after the first. */
 const sourceOrder = ['hostPath' as const, ...sourceNames.filter((name) => name !== 'hostPath')];
 
 function isRoot(path: string): boolean {
@@ -96,7 +96,7 @@ function isRoot(path: string): boolean {
   return kept.length === 0;
 }
 
-/** Broken rules of a changed volume: where the storage is and how it looks stays. */
+/** Broken rules of a changed volume: the place and form of the storage stay the same. */
 export function validatePersistentVolumeUpdate(
   object: PersistentVolume,
   old: PersistentVolume,
@@ -114,7 +114,7 @@ export function validatePersistentVolumeUpdate(
   return errors;
 }
 
-/** The sources of a volume, without the secret for growing it, which may be given later. */
+/** The sources of a volume without the secret for expansion, which may be added later. */
 function sourcesOf(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): unknown[] {
   return sourceNames.map((name) => {
     if (name !== 'csi' || spec.csi === undefined || old.csi?.controllerExpandSecretRef !== undefined) return spec[name];

@@ -11,7 +11,10 @@ const specPath = FieldPath.of('spec');
 const longestDriverName = 63;
 const longestTenant = 64;
 
-/** Broken rules of the storage a volume is on. Beyond those of a pod's own volumes: secrets name their namespace. */
+/**
+ * Broken rules of the storage that a volume uses. Beyond the rules for a pod's own volumes, secrets name their
+ * namespace.
+ */
 export function validateSource(
   spec: PersistentVolumeSpec,
   name: keyof PersistentVolumeSpec,
@@ -20,7 +23,7 @@ export function validateSource(
 ): void {
   const path = specPath.child(name);
   const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = spec;
-  // Named so in messages.
+  // The name in messages.
   if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, specPath.child('persistentDisk'), errors);
   if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, path, errors);
   switch (name) {
@@ -34,7 +37,7 @@ export function validateSource(
       validateStorageOs(spec, path, errors);
       return;
     default:
-      // The same fields as in a pod, but for the references to secrets.
+      // The same fields as in a pod, except for the references to secrets.
       validateStorageVolume({ name: '', [name]: spec[name] } as unknown as Volume, path, errors);
   }
   validateMore(spec, path, names, errors);

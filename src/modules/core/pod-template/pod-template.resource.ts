@@ -9,7 +9,7 @@ import { defineResource, type ResourceDefinition } from '../../../registry/resou
 
 const templatePath = FieldPath.of('template');
 
-/** Pod templates kept on their own. */
+/** Pod templates stored as objects of their own. */
 export function podTemplateResource(names: VendorNames): ResourceDefinition {
   const options = { names };
   return defineResource<PodTemplate>({
@@ -18,7 +18,7 @@ export function podTemplateResource(names: VendorNames): ResourceDefinition {
     singular: 'podtemplate',
     kind: 'PodTemplate',
     namespaced: true,
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: podTemplate }],
     strategy: {

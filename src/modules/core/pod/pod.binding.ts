@@ -4,20 +4,20 @@ import { type Clock, formatTime } from '../../../machinery/clock.js';
 import { badRequestError, conflictError } from '../../../machinery/status-error.js';
 import type { CreatedSubresource } from '../../../registry/subresource-definition.js';
 
-/** The path through which a scheduler puts a pod on a node. */
+/** The path through which a scheduler assigns a pod to a node. */
 export function bindingPath(clock: Clock): CreatedSubresource {
   return {
     type: 'created',
     name: 'binding',
     body: { kind: { group: '', version: 'v1', kind: 'Binding' }, type: binding },
     write: (_context, parent, body) => bind(parent as unknown as Pod, body as unknown as Binding, clock),
-    // The rule that a pod's spec can't change is about its own path.
+    // The rule that a pod's spec can't change applies to its own path.
     validateUpdate: () => [],
     createAnswer: () => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }),
   };
 }
 
-/** Sets the node, and what the binding says about the pod; changes `pod`. */
+/** Sets the node and the metadata that the binding brings; changes `pod`. */
 export function bind(pod: Pod, request: Binding, clock: Clock): ApiObject {
   const name = pod.metadata.name ?? '';
   checkTarget(request);

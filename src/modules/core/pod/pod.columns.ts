@@ -5,7 +5,7 @@ import type { TableColumn } from '../../../registry/resource-definition.js';
 
 const none = '<none>';
 
-/** What a table shows of a pod's containers, taken together. */
+/** Summary of a pod's containers for a table. */
 export interface PodSummary {
   readonly ready: number;
   readonly total: number;
@@ -13,7 +13,7 @@ export interface PodSummary {
   readonly restarts: number;
 }
 
-/** Sums up a pod: the reason is the most telling of its containers' states, else its phase. */
+/** Sums up a pod. The reason is the most telling state of its containers, or else its phase. */
 function summarizePod(pod: Pod): PodSummary {
   const { spec, status } = pod;
   const restartable = new Set(

@@ -26,7 +26,7 @@ export function podStatusPath(): PartSubresource {
   });
 }
 
-/** `podIP` is the first of `podIPs`; when they differ, the single one counts. */
+/** `podIP` is the first of `podIPs`; if they differ, `podIP` takes precedence. */
 function syncPodIps({ status: podStatus }: Pod): void {
   const { podIP, podIPs } = podStatus;
   const first = podIPs?.[0]?.ip;
@@ -51,7 +51,7 @@ function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
   return errors;
 }
 
-/** What has ended stays ended, unless the pod's policy lets it start again. */
+/** A container that has ended stays ended, unless the pod's policy restarts it. */
 function checkTransitions(
   statuses: readonly ContainerStatus[],
   old: readonly ContainerStatus[],
@@ -84,7 +84,7 @@ function checkPodIps(pod: Pod, errors: FieldError[]): void {
   }
 }
 
-/** The path that adds containers to a running pod, for looking into it. */
+/** The path that adds containers to a running pod, for debugging it. */
 export function ephemeralContainersPath(options: PodValidationOptions): PartSubresource {
   return {
     type: 'part',
@@ -115,7 +115,7 @@ type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>;
 
 function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldError[] {
   const errors: FieldError[] = [];
-  // Of several with one name the first counts.
+  // Of several with one name, the first counts.
   const byName = new Map(containers.toReversed().map((container) => [container.name, container]));
   old.forEach((before, i) => {
     const after = byName.get(before.name);

@@ -9,7 +9,7 @@ import type { PodValidationOptions } from '../../../apis/core/v1/validation/comm
 import type { Strategy } from '../../../registry/strategy.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 
-/** Some thousands of years: ends before the year 9999, which no time can be later than. */
+/** Some thousands of years, so that an end lies before the year 9999, the latest possible time. */
 const longestGraceSeconds = 200_000_000_000;
 
 /** Rules of pods. */
@@ -37,7 +37,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
     gracePeriodSeconds(object, { gracePeriodSeconds }) {
       const { nodeName, terminationGracePeriodSeconds } = object.spec;
       const { phase } = object.status;
-      // Nobody has to be asked to stop what never started or is over.
+      // A pod that never started or has ended needs no agent to stop it.
       if (!nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
       const asked = gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 0;
       const period = Math.min(Number(asked), longestGraceSeconds);

@@ -22,7 +22,7 @@ export function validatePod(pod: Pod, options: PodValidationOptions): FieldError
   return errors;
 }
 
-/** A token is always somebody's. */
+/** A token always needs an account. */
 function checkNoTokens(spec: PodSpec, errors: FieldError[]): void {
   spec.volumes?.forEach((volume, i) => {
     volume.projected?.sources?.forEach((source, j) => {
@@ -45,7 +45,7 @@ function validateAnnotations(pod: Pod, { names }: PodValidationOptions): FieldEr
 const updatableFields =
   'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
 
-/** Broken rules of a changed pod: of its spec only images, the deadline and new tolerations may change. */
+/** Broken rules of a changed pod: in its spec only images, the deadline and new tolerations may change. */
 export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
   const errors = validateAnnotations(pod, options);
   errors.push(...validatePodSpec(pod.spec, specPath, options));
@@ -100,7 +100,7 @@ function validateAddedTolerations(
   }
 }
 
-/** The new spec with every field that may change put back, for comparison with the old one. */
+/** The new spec with every changeable field put back, for comparison with the old one. */
 function withUpdatableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
   const result: PodSpec = { ...spec };
   copyField(result, old, 'activeDeadlineSeconds');

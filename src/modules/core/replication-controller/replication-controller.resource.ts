@@ -21,7 +21,7 @@ export function replicationControllerResource(names: VendorNames): ResourceDefin
     namespaced: true,
     shortNames: ['rc'],
     categories: ['all'],
-    // Templates had an empty creationTimestamp before.
+    // Older templates had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicationController }],
     strategy: replicationControllerStrategy({ names }),

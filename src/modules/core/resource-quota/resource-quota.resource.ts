@@ -10,7 +10,7 @@ import {
   validateResourceQuotaUpdate,
 } from './resource-quota.validation.js';
 
-/** ResourceQuotas: limits on what a namespace may use together (specification 2.4). */
+/** ResourceQuotas: limits on the total that a namespace may use (specification 2.4). */
 export function resourceQuotaResource(names: VendorNames): ResourceDefinition {
   return defineResource<ResourceQuota>({
     group: '',

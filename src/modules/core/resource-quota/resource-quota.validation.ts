@@ -35,7 +35,7 @@ const quotaResources: ReadonlySet<string> = new Set([
 
 const podResources: ReadonlySet<string> = new Set(['pods', ...computeResources]);
 
-/** What a quota with the scope may limit, by scope. */
+/** The resources that a quota may limit, by scope. */
 const scopeResources: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['BestEffort', new Set(['pods'])],
   ['NotBestEffort', podResources],
@@ -46,7 +46,7 @@ const scopeResources: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['VolumeAttributesClass', new Set(['persistentvolumeclaims', 'requests.storage'])],
 ]);
 
-/** Scopes that ask a yes or no question, so that only `Exists` makes sense. */
+/** Scopes with a yes or no question: only `Exists` makes sense for them. */
 const plainScopes: ReadonlySet<string> = new Set([
   'BestEffort',
   'NotBestEffort',
@@ -68,7 +68,7 @@ export function validateResourceQuota(object: ResourceQuota, names: VendorNames)
   return errors;
 }
 
-/** Broken rules of a changed quota: its scopes stay. */
+/** Broken rules of a changed quota: its scopes must not change. */
 export function validateResourceQuotaUpdate(
   object: ResourceQuota,
   old: ResourceQuota,
@@ -83,7 +83,7 @@ export function validateResourceQuotaUpdate(
   return errors;
 }
 
-/** Broken rules of the observed part. */
+/** Broken rules of the status. */
 export function validateResourceQuotaStatus(object: ResourceQuota, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const statusPath = FieldPath.of('status');
@@ -112,7 +112,7 @@ function isQuotaResource(name: string): boolean {
   return quotaResources.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-');
 }
 
-/** How many of the limited resources the scope has nothing to do with. */
+/** The number of limited resources that the scope does not apply to. */
 function unsupportedCount(spec: ResourceQuotaSpec, scope: string): number {
   const allowed = scopeResources.get(scope);
   if (allowed === undefined) return 0;

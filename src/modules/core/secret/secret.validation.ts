@@ -39,7 +39,7 @@ function validateByType(object: Secret, data: Record<string, string>, names: Ven
       break;
     }
     case names.bootstrapTokenSecretType:
-      // Elsewhere it is no token to anybody.
+      // In another namespace it is no token.
       if (object.metadata.namespace === names.systemNamespace) errors.push(...validateBootstrapToken(object));
       break;
     case `${names.secretTypePrefix}/dockercfg`:
@@ -49,7 +49,7 @@ function validateByType(object: Secret, data: Record<string, string>, names: Ven
       validateJsonEntry('.dockerconfigjson', data, errors);
       break;
     case `${names.secretTypePrefix}/basic-auth`:
-      // Either of the two is enough.
+      // One of the two is enough.
       if (!Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) requireKeys('username', 'password');
       break;
     case `${names.secretTypePrefix}/ssh-auth`:
@@ -72,7 +72,7 @@ function validateJsonEntry(key: string, data: Record<string, string>, errors: Fi
   if (problem !== undefined) errors.push(invalid(path, redacted, problem));
 }
 
-/** Why a text is no JSON object, without showing any of it: it is a secret. */
+/** Why a text is not a JSON object, without showing any of it, because it is secret. */
 function jsonObjectProblem(text: string): string | undefined {
   let value: unknown;
   try {
@@ -85,7 +85,7 @@ function jsonObjectProblem(text: string): string | undefined {
   return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
 }
 
-/** Whether a text that is no JSON could be the beginning of some: all its brackets and strings are still open. */
+/** Whether a text that is not JSON could be the beginning of JSON: its brackets and strings are still open. */
 function isTruncated(text: string): boolean {
   let depth = 0;
   let isInString = false;
@@ -101,7 +101,7 @@ function isTruncated(text: string): boolean {
   return isInString || depth > 0 || text.trim() === '';
 }
 
-/** The same for a changed one; the type stays, and with `immutable` the entries stay as well. */
+/** The same for a changed Secret. The type must not change, nor the entries once `immutable` is set. */
 export function validateSecretUpdate(object: Secret, old: Secret, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   if (object.type !== old.type) errors.push(invalid(typePath, object.type, 'field is immutable'));

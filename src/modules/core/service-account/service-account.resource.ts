@@ -4,7 +4,7 @@ import { ageColumn, nameColumn } from '../../../registry/definition/default-colu
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
 import { type TokenContext, tokenPath } from './token.subresource.js';
 
-/** ServiceAccounts: identities for pods. Their tokens can be asked for when this process can sign. */
+/** ServiceAccounts: identities for pods. Clients can request their tokens if this process can sign. */
 export function serviceAccountResource(
   context: TokenContext,
   issuer: ServiceAccountTokenIssuer | undefined,
@@ -36,7 +36,7 @@ export function serviceAccountResource(
   });
 }
 
-/** Only the name of a listed secret means something. */
+/** Only the name of a listed secret has a meaning. */
 function cleanSecretReferences(object: ServiceAccount): void {
   if (object.secrets === undefined) return;
   object.secrets = object.secrets.map(({ name }) => (name === undefined ? {} : { name }));

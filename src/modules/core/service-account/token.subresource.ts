@@ -21,7 +21,7 @@ const maxSeconds = 2 ** 32;
 const defaultSeconds = 3600;
 const expirationPath = FieldPath.of('spec', 'expirationSeconds');
 
-/** What a token is made with: bound objects are looked up in the store. */
+/** The parts needed to make a token; bound objects are looked up in the store. */
 export interface TokenContext {
   readonly clock: Clock;
   readonly names: VendorNames;
@@ -31,8 +31,8 @@ export interface TokenContext {
 type Target = Pick<ServiceAccountTokenRequest, 'bound' | 'node'>;
 
 /**
- * `token`: asks for a token of the account (specification 4.9). A token works without being stored anywhere, so a dry run
- * is checked like any other request and answers an empty one.
+ * `token`: asks for a token of the account (specification 4.9). A token works without being stored, so a dry run is
+ * checked like any other request but answers an empty token.
  */
 export function tokenPath(context: TokenContext, issuer: ServiceAccountTokenIssuer): VirtualSubresource {
   const group = groupName('authentication', context.names);
@@ -53,7 +53,7 @@ async function performToken(
 ): Promise<ApiObject> {
   const body = action.body as TokenRequest & ApiObject;
   const { spec } = body;
-  // Numbers that a double can't hold exactly arrive as another type.
+  // Numbers that a double can't represent exactly arrive as another type.
   const seconds = Number(spec.expirationSeconds ?? defaultSeconds);
   await action.validate(body);
   const errors = expirationErrors(seconds, spec.expirationSeconds);
@@ -131,7 +131,7 @@ const boundResources: Readonly<Record<string, 'pods' | 'secrets' | 'nodes' | und
   Node: 'nodes',
 });
 
-/** The node a pod runs on; a node that is gone has only a name. */
+/** The node that a pod runs on; of a deleted node only the name is known. */
 async function nodeOf(context: TokenContext, pod: Pod): Promise<Target['node']> {
   const name = pod.spec.nodeName;
   if (!name) return undefined;

@@ -3,7 +3,7 @@ import { isExternallyAccessible } from './service.rules.js';
 
 const affinitySeconds = 3 * 60 * 60;
 
-/** What a service is when it does not say: inside the cluster, TCP, to the same port, to any pod. */
+/** Defaults of a service: inside the cluster, TCP, to the same port, to any pod. */
 export function applyServiceDefaults(object: Service): void {
   const { spec } = object;
   spec.type ||= 'ClusterIP';

@@ -6,7 +6,7 @@ import { serviceColumns } from './service.columns.js';
 import { serviceStrategy } from './service.strategy.js';
 import { validateServiceStatus } from './service.validation.js';
 
-/** Services: names for groups of pods, with addresses and node ports given out here. */
+/** Services: names for groups of pods, with addresses and node ports allocated here. */
 export function serviceResource(context: AllocatorParts): ResourceDefinition {
   const allocator = new ServiceAllocator(context);
   return defineResource<Service>({

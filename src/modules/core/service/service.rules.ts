@@ -5,27 +5,27 @@ export function needsClusterIp({ spec }: Service): boolean {
   return spec.type !== 'ExternalName';
 }
 
-/** Whether it is known to have no address of its own. */
+/** Whether the service certainly has no address of its own. */
 export function isHeadless({ spec }: Service): boolean {
   return (spec.clusterIPs?.[0] ?? spec.clusterIP) === 'None';
 }
 
-/** Whether every port of it gets a port on the nodes. */
+/** Whether every port of the service gets a port on the nodes. */
 export function needsNodePorts({ spec }: Service): boolean {
   return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
 }
 
-/** Whether its ports may have ports on the nodes. */
+/** Whether the ports of the service may have ports on the nodes. */
 export function mayHaveNodePorts({ spec }: Service): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }
 
-/** Whether load balancers ask each node if it has a pod of it. */
+/** Whether load balancers ask each node if it has a pod of the service. */
 export function needsHealthCheckPort({ spec }: Service): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 }
 
-/** Whether traffic from outside the cluster can reach it. */
+/** Whether traffic from outside the cluster can reach the service. */
 export function isExternallyAccessible({ spec }: Service): boolean {
   if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') return true;
   return spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0;

@@ -8,7 +8,7 @@ import { applyServiceDefaults } from './service.defaults.js';
 import { isHeadless, mayHaveNodePorts, needsClusterIp, needsHealthCheckPort, needsNodePorts } from './service.rules.js';
 import { type IpFamilyName, validateService, validateServiceUpdate } from './service.validation.js';
 
-/** What services do on writes; addresses and ports come from the allocator. */
+/** Rules of services on writes; addresses and ports come from the allocator. */
 export function serviceStrategy(allocator: ServiceAllocator): Strategy<Service> {
   const family: IpFamilyName = allocator.range.family === 'ipv4' ? 'IPv4' : 'IPv6';
   return {
@@ -50,7 +50,7 @@ function chooseFamilies(object: Service, family: IpFamilyName): void {
   }
 }
 
-/** Clients that know only `clusterIP` change or clear that alone: the list goes along. */
+/** Clients that know only `clusterIP` change or clear only that field; the list follows it. */
 function followClusterIp({ spec }: Service, { spec: old }: Service): void {
   const isListUnchanged = isDeepStrictEqual(spec.clusterIPs ?? [], old.clusterIPs ?? []);
   if (spec.clusterIP === old.clusterIP || !isListUnchanged) {
@@ -61,7 +61,7 @@ function followClusterIp({ spec }: Service, { spec: old }: Service): void {
   else delete spec.clusterIPs;
 }
 
-/** What was given to the service and the client left out stays. */
+/** Keeps names that the server allocated and the client left out. */
 function keepAllocated(object: Service, old: Service): void {
   const { spec } = object;
   if (needsClusterIp(object) && needsClusterIp(old)) {
@@ -91,7 +91,7 @@ function keepNodePorts(object: Service, old: Service): void {
   }
 }
 
-/** A change of type takes along what only the old type had, unless the client changed that as well. */
+/** A change of type removes fields that only the old type has, unless the client changed them as well. */
 function dropUnneeded(object: Service, old: Service): void {
   const { spec } = object;
   const isSame = (field: keyof Service['spec']): boolean => isDeepStrictEqual(spec[field], old.spec[field]);

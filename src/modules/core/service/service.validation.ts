@@ -56,7 +56,7 @@ function validateType(object: Service, errors: FieldError[]): void {
   const { spec } = object;
   if (spec.type === 'LoadBalancer') {
     spec.ports?.forEach(({ port }, i) => {
-      // Opening it to the world would open every node's agent.
+      // An open port here would open every node's agent to the world.
       if (port !== nodeAgentPort) return;
       const detail = `may not expose port ${port} externally since it is used by kubelet`;
       errors.push(invalid(specPath.child('ports').index(i), port, detail));
@@ -227,7 +227,7 @@ function validateTraffic(object: Service, errors: FieldError[]): void {
   }
 }
 
-/** Broken rules of a changed service: an address once given stays. */
+/** Broken rules of a changed service: an allocated address stays. */
 export function validateServiceUpdate(object: Service, old: Service, family: IpFamilyName): FieldError[] {
   const errors: FieldError[] = [];
   const hadIps = old.spec.clusterIPs ?? [];

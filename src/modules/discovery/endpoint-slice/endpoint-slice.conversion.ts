@@ -10,9 +10,9 @@ import { asVersion, deprecation } from '../../../registry/definition/served-vers
 import type { ServedVersion } from '../../../registry/resource-definition.js';
 
 /**
- * `v1beta1`: the place of an endpoint's node is told by labels in `topology`. `v1` has fields for the zone and the node;
- * labels beside them are kept in `deprecatedTopology`. A hostname label that repeats the node's name is shown in
- * `v1beta1` only; one that says something else is kept.
+ * `v1beta1`: labels in `topology` tell where an endpoint's node is. `v1` has fields for the zone and the node; other
+ * labels are kept in `deprecatedTopology`. A hostname label that repeats the node's name is shown only in `v1beta1`; a
+ * hostname label that differs is kept.
  */
 export function servedV1beta1(names: VendorNames, applyDefaults: (slice: EndpointSlice) => void): ServedVersion {
   const zoneLabel = `topology.${names.labelPrefix}/zone`;

@@ -33,7 +33,7 @@ const columns: readonly TableColumn<EndpointSlice>[] = [
   ageColumn,
 ];
 
-/** `endpointslices`: addresses behind a service. */
+/** `endpointslices`: the addresses of a service's pods. */
 export function endpointSliceResource(names: VendorNames): ResourceDefinition {
   return defineResource<EndpointSlice>({
     group: groupName('discovery', names),
@@ -58,7 +58,7 @@ export function endpointSliceResource(names: VendorNames): ResourceDefinition {
   });
 }
 
-/** Labels about a node's place are set through the older version only; the newer one can leave them as they are. */
+/** Labels about a node's place are set only through the older version; the newer one can only leave them unchanged. */
 function knowsTopology({ requestInfo }: RequestContext): boolean {
   return requestInfo.apiVersion === 'v1beta1';
 }
@@ -75,7 +75,7 @@ function dropTopology({ endpoints }: EndpointSlice): void {
   for (const endpoint of endpoints ?? []) delete endpoint.deprecatedTopology;
 }
 
-/** Ports have an empty name and are TCP unless they say otherwise. */
+/** Ports have an empty name and use TCP by default. */
 function applyEndpointSliceDefaults(slice: EndpointSlice): void {
   for (const port of slice.ports ?? []) {
     port.name ??= '';

@@ -24,7 +24,8 @@ const maxTopology = 16;
 const maxHints = 8;
 
 /**
- * Where the labels about an endpoint's place were written: the older version has all of them in `topology`, the zone too.
+ * Where labels about an endpoint's place were written: the older version has all of them in `topology`, including the
+ * zone.
  */
 export type PlaceField = 'topology' | 'deprecatedTopology';
 

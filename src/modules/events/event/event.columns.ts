@@ -74,7 +74,7 @@ function lastSeen(object: Event): string | null {
   return object.lastTimestamp ?? firstSeen(object);
 }
 
-/** A series counts what came after the first one. */
+/** A series counts the events after the first one. */
 function occurrences(object: Event): number {
   return object.series === undefined ? object.count || 1 : (object.series.count ?? 0) + 1;
 }

@@ -17,7 +17,7 @@ import type { Strategy } from '../../../registry/strategy.js';
 import { eventColumns } from './event.columns.js';
 import { validateChangedEvent, validateEvent } from './event.validation.js';
 
-/** What both groups share. */
+/** The parts that both groups share. */
 const shared = {
   resource: 'events',
   singular: 'event',
@@ -89,7 +89,7 @@ function readConverted(column: TableColumn<CoreEvent>): TableColumn<CoreEvent> {
   return { ...column, cell: (object, now) => column.cell(toCoreEvent(object as unknown as Event), now) };
 }
 
-/** `strictVersion` asks more of new events than the others do. */
+/** `strictVersion` checks new events more strictly than the others. */
 function eventStrategy(names: VendorNames, strictVersion?: string): Strategy<CoreEvent> {
   const isStrict = ({ requestInfo }: RequestContext): boolean => requestInfo.apiVersion === strictVersion;
   return {

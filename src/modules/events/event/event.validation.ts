@@ -9,14 +9,14 @@ const maxMessageLength = 1024;
 const path = (...names: readonly [string, ...string[]]): FieldPath => FieldPath.of(names[0], ...names.slice(1));
 const involvedNamespacePath = path('involvedObject', 'namespace');
 
-/** Broken rules of a new event; `strict` is how the events group's v1 checks. */
+/** Broken rules of a new event; `strict` selects the checks of v1 in the events group. */
 export function validateEvent(object: Event, names: VendorNames, strict: boolean): FieldError[] {
   const errors = validateChangedEvent(object, names);
   if (strict) validateStrictly(object, errors);
   return errors;
 }
 
-/** Broken rules of a changed event: those that every version has. */
+/** Broken rules of a changed event, the same in every version. */
 export function validateChangedEvent(object: Event, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const namespace = object.metadata.namespace ?? '';

@@ -19,7 +19,7 @@ export function checkResourceRule(rule: ResourcePolicyRule, path: FieldPath, err
   checkNamespaces(rule, path.child('namespaces'), errors);
 }
 
-/** Adds the broken rules of a rule for paths that are no resources. */
+/** Adds the broken rules of a rule for non-resource paths. */
 export function checkNonResourceRule(rule: NonResourcePolicyRule, path: FieldPath, errors: FieldError[]): void {
   checkVerbs(rule.verbs ?? [], path.child('verbs'), errors);
   const urls = rule.nonResourceURLs ?? [];

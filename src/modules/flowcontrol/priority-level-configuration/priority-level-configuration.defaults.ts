@@ -5,7 +5,7 @@ const defaultQueues = 64;
 const defaultHandSize = 8;
 const defaultQueueLength = 50;
 
-/** Fills what a level leaves open; changes it. */
+/** Fills in the defaults of a level; changes it. */
 export function applyPriorityLevelDefaults({ spec }: PriorityLevelConfiguration): void {
   if (spec.type === 'Exempt') {
     spec.exempt ??= {};

@@ -44,7 +44,7 @@ const columns: readonly TableColumn<PriorityLevelConfiguration>[] = [
   ageColumn,
 ];
 
-/** `prioritylevelconfigurations`: bounds for the requests of one level. */
+/** `prioritylevelconfigurations`: limits for the requests of one level. */
 export function priorityLevelConfigurationResource(names: VendorNames): ResourceDefinition {
   return defineResource<PriorityLevelConfiguration>({
     group: groupName('flowcontrol', names),

@@ -26,7 +26,7 @@ const catchAllSpec: PriorityLevelConfigurationSpec = {
 };
 
 const maxQueues = 10_000_000;
-/** Bits of the hash that a flow's queues are drawn by. */
+/** Bits of the hash that chooses the queues of a flow. */
 const maxHashBits = 60;
 
 const specPath = FieldPath.of('spec');

@@ -24,7 +24,7 @@ const annotationsPath = FieldPath.of('annotations');
 const statusPath = FieldPath.of('status');
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
 
-/** Texts that make a path mean something else than what it says after normalisation. */
+/** Texts that change the meaning of a path after normalisation. */
 const forbiddenInPath = ['//', '/./', '/../', '%2f', '%2F'];
 const forbiddenPathEnds = ['/..', '/.'];
 

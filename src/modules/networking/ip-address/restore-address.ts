@@ -7,8 +7,8 @@ import { readStored } from '../../../registry/store/object-codec.js';
 import type { ResourceStores } from '../../../registry/store/resource-stores.js';
 
 /**
- * Writes a deleted IPAddress again when a service still has the address, which another one could get otherwise. Does
- * nothing when somebody else was faster to take it. A fault of storage is thrown: the address is then free to be taken.
+ * Writes a deleted IPAddress again if a service still has the address; otherwise another service could get it. Does
+ * nothing when another writer took it first. A fault of storage is thrown: the address is then free for others.
  *
  * @param resource storage resource of IPAddress objects
  */

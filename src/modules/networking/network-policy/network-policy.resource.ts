@@ -36,7 +36,7 @@ export function networkPolicyResource(names: VendorNames): ResourceDefinition {
   });
 }
 
-/** A policy is about ingress, and about egress as well when it has egress rules; ports are TCP. */
+/** A policy applies to ingress, and to egress as well if it has egress rules. Ports use TCP by default. */
 function applyNetworkPolicyDefaults({ spec }: NetworkPolicy): void {
   for (const rule of spec.ingress ?? []) for (const port of rule.ports ?? []) port.protocol ??= 'TCP';
   for (const rule of spec.egress ?? []) for (const port of rule.ports ?? []) port.protocol ??= 'TCP';

@@ -20,7 +20,7 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
   validateTolerations(tolerations, tolerationsPath.child('tolerations'), errors);
   const seen = new Set<string>();
   for (const [i, toleration] of tolerations.entries()) {
-    // Decoded values have their fields in one order.
+    // Decoded values have their fields in a fixed order.
     const text = JSON.stringify(toleration);
     if (seen.has(text)) errors.push(duplicate(tolerationsPath.index(i), toleration));
     seen.add(text);

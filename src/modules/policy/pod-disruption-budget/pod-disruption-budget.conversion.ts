@@ -4,14 +4,14 @@ import type { PodDisruptionBudget } from '../../../apis/policy/v1/pod-disruption
 import type { VendorNames } from '../../../machinery/vendor.js';
 
 /**
- * An empty selector selects nothing in v1beta1 and everything in v1. A requirement on a label that no pod has says the
- * same in the other version: `Exists` selects nothing, `DoesNotExist` everything.
+ * An empty selector selects nothing in v1beta1 and everything in v1. A requirement on a label that no pod has expresses
+ * the same in the other version: `Exists` selects nothing, `DoesNotExist` everything.
  */
 export function emptySelectorLabel(names: VendorNames): string {
   return `pdb.${names.labelPrefix}/deprecated-v1beta1-empty-selector-match`;
 }
 
-/** Makes a v1beta1 budget mean the same as v1; changes it. */
+/** Gives a v1beta1 budget the same meaning in v1; changes it. */
 export function budgetFromV1beta1(budget: PodDisruptionBudget, label: string): void {
   const { selector } = budget.spec;
   if (selector === undefined) return;
@@ -19,7 +19,7 @@ export function budgetFromV1beta1(budget: PodDisruptionBudget, label: string): v
   else if (isOnly(selector, label, 'DoesNotExist')) budget.spec.selector = {};
 }
 
-/** The way back: makes a v1 budget mean the same as v1beta1; changes it. */
+/** Gives a v1 budget the same meaning in v1beta1; changes it. */
 export function budgetToV1beta1(budget: PodDisruptionBudget, label: string): void {
   const { selector } = budget.spec;
   if (selector === undefined) return;

@@ -36,7 +36,7 @@ const columns: readonly TableColumn<PodDisruptionBudget>[] = [
   ageColumn,
 ];
 
-/** `poddisruptionbudgets`: how many pods of a set may be taken away at the same time. */
+/** `poddisruptionbudgets`: how many pods of a set may be evicted at the same time. */
 export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinition {
   return defineResource<PodDisruptionBudget>({
     group: groupName('policy', names),

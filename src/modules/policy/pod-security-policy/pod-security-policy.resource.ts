@@ -47,7 +47,7 @@ const columns: readonly TableColumn<PodSecurityPolicy>[] = [
   },
 ];
 
-/** `podsecuritypolicies`: what pods may ask for. Served only in its deprecated version. */
+/** `podsecuritypolicies`: the privileges that pods may request. Served only in its deprecated version. */
 export function podSecurityPolicyResource(names: VendorNames): ResourceDefinition {
   return defineResource<PodSecurityPolicy>({
     group: groupName('policy', names),

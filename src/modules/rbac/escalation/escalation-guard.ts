@@ -19,17 +19,17 @@ import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { readStored, type StoredResources } from '../../../registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
-/** Has everything: who may collect rules by label can get any rule. */
+/** Grants everything: a user who may aggregate rules by label can get any rule. */
 const fullAuthority: readonly Permission[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
-/** A list of missing permissions is for people. */
+/** A list of missing permissions is read by people, so it stays short. */
 const maxShown = 500;
 
 const roleResources: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
 
-/** What escalation is judged by. */
+/** The parts that decide about escalation. */
 export interface EscalationContext {
   readonly names: VendorNames;
   readonly registry: StoredResources;
@@ -39,9 +39,9 @@ export interface EscalationContext {
 }
 
 /**
- * Nobody can give away more than they have (specification 5.4): who writes a role must hold all of its rules already or
- * have the verb `escalate` on it, who writes a binding must hold all rules of the bound role or have the verb `bind` on
- * that. Every method throws a 403 that lists what is missing.
+ * Nobody can grant more than they have (specification 5.4). To write a role, a user must hold all of its rules already
+ * or have the verb `escalate` on it. To write a binding, a user must hold all rules of the bound role or have the verb
+ * `bind` on it. Every method throws a 403 that lists the missing permissions.
  */
 export class EscalationGuard {
   private readonly group: string;
@@ -60,7 +60,7 @@ export class EscalationGuard {
     const user = userOf(request);
     if (isPrivileged(user) || changesOnlyOwnership(role, old)) return;
     const { name = '', namespace = '' } = role.metadata;
-    // A create by POST names nothing yet; rights on single names don't count for it.
+    // A create by POST names no object yet, so rights on single names don't count for it.
     const asked = { user, verb: 'escalate', namespace, resource, name: request.requestInfo.name };
     if (await this.isAllowed(asked, this.group)) return;
     await this.confirm(user, namespace, resource, name, role.rules ?? []);
@@ -84,7 +84,7 @@ export class EscalationGuard {
     const { roleRef, metadata } = binding;
     const { name = '', namespace = '' } = metadata;
     const roleResource = ownValue(roleResources, roleRef.kind);
-    // What refers to no role is refused by the rules of the kind.
+    // The rules of the kind refuse a binding without a role.
     if (roleResource === undefined || roleRef.apiGroup !== this.group || roleRef.name === '') return;
     const asked = { user, verb: 'bind', namespace, resource: roleResource, name: roleRef.name };
     if (await this.isAllowed(asked, roleRef.apiGroup)) return;
@@ -107,7 +107,7 @@ export class EscalationGuard {
     return decision === 'allow';
   }
 
-  /** The rules as the store has them now: a role that was changed a moment ago counts as it is. */
+  /** The present rules in the store: a change from a moment ago counts. */
   private async rulesOf({ kind, name }: RoleRef, resource: string, namespace: string): Promise<PolicyRule[]> {
     const gr = { group: this.group, resource };
     const key = { resource: formatGroupResource(gr), namespace: kind === 'Role' ? namespace : '', name };
@@ -139,7 +139,7 @@ export class EscalationGuard {
     throw this.forbidden(resource, name, detail);
   }
 
-  /** Modules name the kinds of roles that are missing; a message about a write names resources. */
+  /** Modules name the kinds of missing roles; a message about a write names resources. */
   private withResources(error: string): string {
     return error.replaceAll(`role.${this.group} `, `roles.${this.group} `);
   }
@@ -168,7 +168,7 @@ function isPrivileged({ groups }: UserInfo): boolean {
   return groups.includes(privilegedGroup);
 }
 
-/** Garbage collection only changes finalizers and owners, whatever the object grants. */
+/** The garbage collector changes only finalizers and owners, whatever the object grants. */
 function changesOnlyOwnership(object: Role | RoleBinding, old: Role | RoleBinding | undefined): boolean {
   return old !== undefined && deepEqual(withoutOwnership(object), withoutOwnership(old));
 }

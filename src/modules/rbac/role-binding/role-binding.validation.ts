@@ -8,7 +8,7 @@ const roleRefPath = FieldPath.of('roleRef');
 const subjectsPath = FieldPath.of('subjects');
 const subjectKinds = ['ServiceAccount', 'User', 'Group'];
 
-/** Fills the group of the role and of users and groups; `group` is the served name of the RBAC group. */
+/** Fills in the group of the role, and of users and groups; `group` is the served name of the RBAC group. */
 export function applyBindingDefaults(binding: AnyBinding, group: string): void {
   if (binding.roleRef.apiGroup === '') binding.roleRef.apiGroup = group;
   for (const subject of binding.subjects ?? []) {

@@ -29,7 +29,7 @@ export function priorityClassResource(names: VendorNames): ResourceDefinition {
     namespaced: false,
     shortNames: ['pc'],
     versions: [{ version: 'v1', type: priorityClass }],
-    // Its generation starts at 1 and stays there: nothing that counts can change.
+    // Its generation starts at 1 and stays there, because no relevant field can change.
     strategyOptions: { generation: () => undefined },
     strategy: {
       applyDefaults: (object) => {

@@ -3,7 +3,7 @@ import { isDns1123Subdomain } from '../../../machinery/names.js';
 
 const maxLength = 63;
 
-/** Broken rules of the name of a CSI driver, where one is referred to. Case does not matter. */
+/** Broken rules of a CSI driver's name in a reference. Case does not matter. */
 export function validateCsiDriverName(name: string, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   if (name === '') errors.push(required(path));

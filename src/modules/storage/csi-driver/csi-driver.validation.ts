@@ -16,10 +16,10 @@ const minTokenSeconds = 10 * 60;
 const maxTokenSeconds = 2 ** 32;
 const minUpdatePeriodSeconds = 10;
 
-/** Fields that cannot change once volumes rely on them; everything else in the spec may. */
+/** Fields that cannot change once volumes rely on them; all other fields of the spec may. */
 const immutableFields = ['attachRequired', 'volumeLifecycleModes'] as const;
 
-/** Defaults of a CSIDriver: a driver that attaches persistent volumes and wants nothing special. */
+/** Defaults of a CSIDriver: it attaches persistent volumes and has no special needs. */
 export function applyCsiDriverDefaults({ spec }: CSIDriver): void {
   spec.attachRequired ??= true;
   spec.podInfoOnMount ??= false;

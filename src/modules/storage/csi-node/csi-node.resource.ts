@@ -49,7 +49,7 @@ function validateCsiNode(object: CSINode): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed CSINode: a driver that stays keeps everything but its capacity. */
+/** Broken rules of a changed CSINode: of a driver that stays, only the capacity may change. */
 function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
   const errors = validateCsiNode(object);
   for (const driver of object.spec.drivers ?? []) {

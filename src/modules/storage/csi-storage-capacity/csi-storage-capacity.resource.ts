@@ -24,7 +24,7 @@ const columns: readonly TableColumn<CSIStorageCapacity>[] = [
   },
 ];
 
-/** `csistoragecapacities`: room that is left in a part of the cluster. */
+/** `csistoragecapacities`: the storage left in a part of the cluster. */
 export function csiStorageCapacityResource(names: VendorNames): ResourceDefinition {
   return defineResource<CSIStorageCapacity>({
     group: groupName('storage', names),

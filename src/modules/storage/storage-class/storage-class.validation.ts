@@ -17,7 +17,7 @@ const reclaimPolicies = ['Delete', 'Retain'];
 const bindingModes = ['Immediate', 'WaitForFirstConsumer'];
 const topologiesPath = FieldPath.of('allowedTopologies');
 
-/** A volume is made anew, so recycling an old one makes no sense; the binding mode and the policy are never changed. */
+/** Recycling makes no sense, because volumes are made anew. Neither the binding mode nor the policy ever changes. */
 export function applyStorageClassDefaults(object: StorageClass): void {
   object.reclaimPolicy ??= 'Delete';
   object.volumeBindingMode ??= 'Immediate';
@@ -40,7 +40,7 @@ export function validateStorageClass(object: StorageClass): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed StorageClass: how volumes are made stays the same. */
+/** Broken rules of a changed StorageClass: the way volumes are made stays the same. */
 export function validateStorageClassUpdate(object: StorageClass, old: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
   if (!isDeepStrictEqual(object.parameters ?? {}, old.parameters ?? {})) {

@@ -34,7 +34,7 @@ const columns: readonly TableColumn<VolumeAttachment>[] = [
   ageColumn,
 ];
 
-/** `volumeattachments`: volumes that are, or shall be, attached to nodes. */
+/** `volumeattachments`: volumes that are, or should be, attached to nodes. */
 export function volumeAttachmentResource(names: VendorNames): ResourceDefinition {
   return defineResource<VolumeAttachment>({
     group: groupName('storage', names),

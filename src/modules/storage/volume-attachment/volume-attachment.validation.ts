@@ -89,7 +89,7 @@ const notInline = [
   'volumeAttributesClassName',
 ] as const;
 
-/** A volume that stands in a pod has no claim, class or capacity: only its CSI source and access modes count. */
+/** A volume inside a pod has no claim, class or capacity: only its CSI source and access modes count. */
 function validateInline(spec: InlineSpec, errors: FieldError[]): void {
   const path = sourcePath.child('inlineVolumeSpec');
   for (const field of notInline) {

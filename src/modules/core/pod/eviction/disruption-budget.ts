@@ -4,11 +4,11 @@ import type {
 } from '../../../../apis/policy/v1/pod-disruption-budget.types.js';
 import { forbiddenError, type StatusCause, StatusError } from '../../../../machinery/status-error.js';
 
-/** Most evictions that the budget's controller may owe an answer for. */
+/** Most evictions that the budget's controller may still have to count. */
 const maxDisruptedPods = 2000;
 /**
- * 429 that says which budget stands in the way. Without a Retry-After: clients' libraries obey it by themselves, ten
- * times over, and `kubectl drain` would neither show the reason nor keep to its own time-out meanwhile.
+ * A 429 that names the budget in the way. It has no Retry-After: client libraries obey that header by themselves up to
+ * ten times, and meanwhile `kubectl drain` would neither show the reason nor keep to its own time-out.
  */
 function budgetError(name: string, detail: string): StatusError {
   const causes: StatusCause[] = [{ reason: 'DisruptionBudget', message: `The disruption budget ${name} ${detail}` }];
@@ -17,7 +17,7 @@ function budgetError(name: string, detail: string): StatusError {
   });
 }
 
-/** 429 for a budget whose status can't be relied on, because it or the pod is changing. */
+/** A 429 for a budget whose status can't be trusted, because the budget or the pod is changing. */
 export function unsettledBudgetError(name: string): StatusError {
   return budgetError(name, 'is still being processed by the server.');
 }
@@ -54,7 +54,7 @@ export function withDisruption(
   return next.disruptionsAllowed === 0 ? withoutDisruptions(next, now) : next;
 }
 
-/** Says in the conditions that no disruption is left. */
+/** Records in the conditions that no disruption is left. */
 function withoutDisruptions(status: PodDisruptionBudgetStatus, now: string): PodDisruptionBudgetStatus {
   const conditions = [...(status.conditions ?? [])];
   const type = 'DisruptionAllowed';

@@ -5,7 +5,7 @@ import type { ResourceStores } from '../../../../registry/store/resource-stores.
 import type { VirtualSubresource } from '../../../../registry/subresource-definition.js';
 import { PodEviction } from './eviction.js';
 
-/** The path that asks for a pod to be taken away, as far as budgets allow. */
+/** The path that asks to evict a pod, as far as budgets allow. */
 export function evictionPath(names: VendorNames, stores: ResourceStores): VirtualSubresource {
   const group = groupName('policy', names);
   const pods = new PodEviction(names, stores);

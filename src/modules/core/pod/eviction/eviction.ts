@@ -19,16 +19,16 @@ import type { DeleteOptions } from '../../../../registry/strategy.js';
 import type { SubresourceAction } from '../../../../registry/subresource-definition.js';
 import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
 
-/** How often a pod that changes under the hands is looked at anew. */
+/** How often the eviction is retried when the pod changes meanwhile. */
 const maxAttempts = 20;
 const pageSize = 500;
 /** Characters of budgets that are read before other requests get their turn. */
 const readAtOnce = 128 * 1024;
 
-/** A validating admission that lets all pass: what was to be judged is the eviction. */
+/** A validating admission that allows everything: the eviction itself was already judged. */
 const admitted = async () => {};
 
-/** Takes pods away as far as their budgets allow (specification 2.6, 4.1). */
+/** Evicts pods as far as their budgets allow (specification 2.6, 4.1). */
 export class PodEviction {
   constructor(
     private readonly names: VendorNames,
@@ -36,8 +36,9 @@ export class PodEviction {
   ) {}
 
   /**
-   * Deletes the pod, after counting it against its budget. Throws a StatusError when it must stay: 429 for the budget's
-   * sake, 500 when several budgets speak of it, 404, 409 and 422 as a delete would. A refused eviction changes nothing.
+   * Deletes the pod after counting it against its budget. Throws a StatusError when the pod must stay: 429 because of
+   * the budget, 500 when several budgets select it, 404, 409 and 422 as for a delete. A refused eviction changes
+   * nothing.
    */
   async evict(request: RequestContext, action: SubresourceAction): Promise<ApiObject> {
     const { namespace, name } = action;
@@ -48,7 +49,7 @@ export class PodEviction {
       const pod = await this.readPod(request, namespace, name);
       checkPreconditions(this.podStore().resource.definition, pod as unknown as ApiObject, options);
       const { isSettled, budget } = await this.clear(request, pod, options.dryRun);
-      // Nothing was counted against a budget: then the pod must still be what it was judged as.
+      // Nothing was counted against a budget, so the pod must still be in the state that was judged.
       const resourceVersion = isSettled ? options.preconditions?.resourceVersion : pod.metadata.resourceVersion;
       const preconditions = { uid: pod.metadata.uid, resourceVersion };
       try {
@@ -64,7 +65,7 @@ export class PodEviction {
     }
   }
 
-  /** Those in the body; both they and the query may ask for a dry run. */
+  /** The options in the body. Both they and the query may ask for a dry run. */
   private deleteOptions({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
     const options = checkedDeleteOptions(deleteOptions, this.names);
     if (options.dryRun && !dryRun) return options;
@@ -72,8 +73,8 @@ export class PodEviction {
   }
 
   /**
-   * Whether the pod may go, counted against its budget where that is due. `isSettled` is false when it may go only as
-   * long as it stays as it is.
+   * Whether the pod may go, counted against its budget where necessary. `isSettled` is false when the pod may go only
+   * as long as it does not change.
    */
   private async clear(
     request: RequestContext,
@@ -109,7 +110,7 @@ export class PodEviction {
         return { ...live, metadata: { ...live.metadata }, status };
       },
     });
-    // Done again, it would be counted twice.
+    // A second try would count it twice.
     request.canLeave = false;
   }
 
@@ -157,7 +158,7 @@ function selects({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, 
   try {
     return labelSelectorFromObject(spec.selector).matches(labels);
   } catch (error) {
-    // One that was stored before its rule was made selects nothing.
+    // A budget stored before its rule was made selects nothing.
     if (error instanceof SelectorError) return false;
     throw error;
   }
@@ -167,7 +168,10 @@ function isReady({ status }: Pod): boolean {
   return (status.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
 }
 
-/** A pod that is not ready does not count as healthy: it may go when enough others are, or when the budget says so. */
+/**
+ * A pod that is not ready does not count as healthy. It may go when enough others are healthy, or when the budget
+ * allows it.
+ */
 function mayGoUnready({ spec, status }: PodDisruptionBudget): boolean {
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   return status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;

@@ -1,16 +1,16 @@
 import { canonicalIp, type IpFamily, parseIpNetwork } from '../../../../apis/networking/v1/validation/ip-network.js';
 
-/** Offsets stay exact numbers: a larger network is used only in its first part. */
+/** Keeps offsets exact numbers: only the first part of a larger network is used. */
 const mostAddresses = 2n ** 47n;
 
-/** The addresses of a network that services may have, numbered from 0; neither its own nor its broadcast address. */
+/** The addresses of a network that services may have, numbered from 0, without its own and its broadcast address. */
 export class IpRange {
   readonly family: IpFamily;
-  /** How many addresses. */
+  /** The number of addresses. */
   readonly size: number;
   private readonly first: bigint;
 
-  /** Throws for text that is no network or has no room for an address. */
+  /** Throws for text that is not a network or has no room for an address. */
   constructor(readonly cidr: string) {
     const network = parseIpNetwork(cidr);
     if (network === undefined) throw new Error(`${JSON.stringify(cidr)} is not an IP network`);

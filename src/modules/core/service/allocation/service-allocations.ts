@@ -33,7 +33,7 @@ export function addressAllocations(names: VendorNames): AllocationKind {
   };
 }
 
-/** Node ports are allocated by number, whatever the protocol. */
+/** Node ports are allocated by number, for all protocols. */
 export const nodePortAllocations: AllocationKind = {
   resource: nodePortResource,
   describe: (metadata, owner) => ({
@@ -59,7 +59,7 @@ export function addressesOf(service: Service): string[] {
     .map((address) => canonicalIp(address) ?? address);
 }
 
-/** Node ports that a service has, the one for health checks included. */
+/** Node ports of a service, including the one for health checks. */
 export function nodePortsOf(service: Service): Set<number> {
   const ports = new Set<number>();
   for (const { nodePort } of service.spec.ports ?? []) if (nodePort) ports.add(nodePort);

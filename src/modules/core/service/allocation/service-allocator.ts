@@ -24,7 +24,7 @@ class Taken {
   readonly given: { readonly from: Allocations; readonly name: string }[] = [];
 }
 
-/** What allocation works with. */
+/** The dependencies of the allocator. */
 export interface AllocatorParts {
   readonly storage: Storage;
   readonly registry: StoredResources;
@@ -33,10 +33,10 @@ export interface AllocatorParts {
   readonly ranges: ServiceRanges;
 }
 
-/** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
+/** Gives services their addresses and node ports, each to one service only, in whatever process the write runs. */
 export class ServiceAllocator {
   readonly range: IpRange;
-  /** What services hold, for those who look after it. */
+  /** The names that services hold, for the control loop that repairs them. */
   readonly allocatedNames: readonly AllocatedNames[];
   private readonly addresses: Allocations;
   private readonly ports: Allocations;
@@ -69,17 +69,17 @@ export class ServiceAllocator {
     ];
   }
 
-  /** Takes what a new service needs; a dry run takes nothing and only checks what was asked for. */
+  /** Allocates for a new service; a dry run allocates nothing and only checks the requested names. */
   reserveForCreate(service: Service, dryRun: boolean): Promise<Reservation | undefined> {
     return this.reserve(service, undefined, dryRun);
   }
 
-  /** Takes what a changed service needs more; what it gives up is freed once it is written. */
+  /** Allocates what a changed service needs in addition. Names that it gives up are freed once it is written. */
   reserveForUpdate(service: Service, old: Service, dryRun: boolean): Promise<Reservation | undefined> {
     return this.reserve(service, old, dryRun);
   }
 
-  /** Frees everything a deleted service had. */
+  /** Frees all allocations of a deleted service. */
   async afterDelete(service: Service): Promise<void> {
     const uid = service.metadata.uid ?? '';
     for (const address of addressesOf(service)) await this.addresses.releaseAll(address, uid);
@@ -180,12 +180,12 @@ export class ServiceAllocator {
     }
   }
 
-  /** Ports that named no node port get one; the same port over two protocols gets one for both. */
+  /** Gives a node port to each port that named none; the same port over two protocols gets one for both. */
   private async fillPorts(service: Service, owner: AllocationOwner, taken: Taken): Promise<void> {
     const { spec } = service;
     if (needsNodePorts(service)) {
       const ports = spec.ports ?? [];
-      // Ports with a node port by their number; a service has as many as there are protocols of each at most.
+      // Ports with a node port, by their number; each number has at most one port per protocol.
       const byNumber = new Map<number, ServicePort[]>();
       const used = new Set<string>();
       const note = (port: ServicePort) => {
@@ -271,7 +271,7 @@ function parsePortRange(text: string): [number, number] {
   return [first, last];
 }
 
-/** A part at the start, growing with the range, up to `most`; nothing of a tiny range. */
+/** The length of the first part: it grows with the range, up to `most`, and is zero for a tiny range. */
 function keptPart(size: number, divisor: number, most: number): number {
   return size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / divisor)), most, size - 1);
 }
