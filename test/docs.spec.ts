@@ -16,17 +16,17 @@ function filesOf(folder: string): string[] {
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const code = ['src', 'test', 'bench', 'scripts', 'migrations'].flatMap(filesOf);
 const pages = ['README.md', ...filesOf('docs').filter((path) => path.endsWith('.md'))];
-/** Decision pages also name files of their time that are gone by now. */
+/** Decision pages also name files of their time that no longer exist. */
 const currentPages = pages.filter((path) => !path.startsWith('docs/decisions/'));
 
-/** Files that only the example of `docs/adding-a-kind.md` has. */
+/** Files that exist only in the example of `docs/adding-a-kind.md`. */
 function isOfExample(name: string): boolean {
   return /shelf|example/.test(name);
 }
 
 /**
- * Files of the project that a text names, by a path or the end of one; `*` stands for any part of a name. SQL files need
- * their folder: without one they are files of the reader's.
+ * Files of the project that a text names, by a path or the end of one; `*` stands for any part of a name. SQL files
+ * need their folder: without it they are files of the reader.
  */
 function namedFiles(text: string): string[] {
   const found = text.match(/(?<![\w.*<>/-])[\w.*<>-]+(?:\/[\w.*<>-]+)*\.ts(?![\w-])|migrations\/[\w/-]+\.sql\b/g) ?? [];
@@ -127,7 +127,7 @@ describe('the map of the specification', () => {
   });
 });
 
-/** `5.4` for `5.4.6`: who cites the section means all of its rows. */
+/** `5.4` for `5.4.6`: a citation of the section covers all of its rows. */
 function sectionAround(section: string): string {
   return section.split('.').slice(0, 2).join('.');
 }

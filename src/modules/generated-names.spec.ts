@@ -15,7 +15,7 @@ import { toStored } from '../registry/store/object-codec.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import { Store } from '../registry/store/store.js';
 
-/** Draws the same letter five times; which ones, in this order. */
+/** Draws the same letter five times; the letters come in this order. */
 function letters(...order: number[]): RandomBytes {
   return (length) => new Uint8Array(length).fill(order.shift() ?? 26);
 }
@@ -73,7 +73,7 @@ async function create(resource: StoredServedResource, random: RandomBytes, chang
   return JSON.parse((await store.create(request, toStored(resource, object), options)).json) as ApiObject;
 }
 
-/** Names, uids and what was drawn from a range, made comparable. */
+/** Names, uids and values drawn from a range, made comparable. */
 function comparable(object: ApiObject): unknown {
   const text = JSON.stringify(object)
     .replaceAll(object.metadata.uid as string, 'UID')
@@ -82,7 +82,7 @@ function comparable(object: ApiObject): unknown {
 }
 
 const { registry } = await registeredGroups();
-/** Addresses are names themselves: none can be drawn. */
+/** Addresses are names themselves, so none can be drawn. */
 const named = new Set(['ipaddresses']);
 const definitions = registry
   .definitions()
@@ -107,7 +107,7 @@ describe('another name for a new object', () => {
       const text = JSON.stringify(second);
       for (const left of [taken.metadata.name, first, next])
         assert.ok(!text.includes(left as string), `${left} in ${text}`);
-      // It is as if the free name had been drawn at once.
+      // The result is the same as if the free name had been drawn at once.
       assert.deepEqual(comparable(second), comparable(await create(resource, letters(2))));
     });
   }

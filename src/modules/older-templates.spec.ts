@@ -21,7 +21,7 @@ const texts = registry
     return { served, text: encodeForStorage(served, toStored(served, object)) };
   });
 
-/** As it was written when templates showed an empty time of creation. */
+/** An object from the time when templates showed an empty time of creation. */
 function olderText(text: string, { resource, prefix }: ReturnType<typeof storedForm>): string {
   const rest = text.slice(prefix.length).replaceAll('"metadata":{', '"metadata":{"creationTimestamp":null,');
   const revisions = ' '.repeat(isStoredKind(resource.definition) ? (resource.definition.defaultsRevision ?? 0) : 0);
@@ -40,11 +40,11 @@ describe('templates in objects', () => {
   });
 
   for (const { served, text } of withTemplates) {
-    it(`show no empty time of creation, whenever they were stored: ${served.definition.kind}`, () => {
+    it(`show no empty time of creation, even from older stored objects: ${served.definition.kind}`, () => {
       assert.ok(!text.includes('creationTimestamp'), text);
       const older = olderText(text, storedForm(served));
       assert.ok(older.includes('"creationTimestamp":null'), older);
-      // The same object, so that the next update of it changes nothing.
+      // The same object, so its next update changes nothing.
       assert.deepEqual(parseText(served, older), parseText(served, text));
     });
   }

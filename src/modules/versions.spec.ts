@@ -40,9 +40,9 @@ const webhooks = [
 const budgetStatus = { disruptionsAllowed: 1, expectedPods: 2, disruptedPods: { p: time } };
 
 /**
- * Bodies with everything that a version shows in a way of its own, by resource and version. Left out on purpose is what
- * older versions can't tell apart: v1 autoscalers show the target for cpu last, their statuses an absent average as 0,
- * and older slices have the hostname label on every endpoint of a node.
+ * Bodies that cover everything a version shows in a way of its own, by resource and version. They leave out what older
+ * versions can't express: v1 autoscalers show the target for cpu last, their statuses show an absent average as 0, and
+ * older slices have the hostname label on every endpoint of a node.
  */
 const samples: Readonly<Record<string, Readonly<Record<string, readonly Sample[]>>>> = {
   'horizontalpodautoscalers.autoscaling': {
@@ -54,7 +54,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, readonly Sample[]
           maxReplicas: 9,
           metrics: [
             { type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '9' } } },
-            // A second one for cpu: v1 has a field for one only.
+            // A second metric for cpu: v1 has a field for only one.
             { ...cpu, resource: { ...cpu.resource, target: { type: 'AverageValue', averageValue: '100m' } } },
             cpu,
           ],
@@ -190,7 +190,7 @@ function samplesOf({ definition, served }: ServedResource): readonly Sample[] | 
   return samples[group === '' ? resource : `${resource}.${group}`]?.[served.version];
 }
 
-/** A body as the server has it before it is converted. */
+/** A body in the form that the server has before the conversion. */
 function canonical({ served, definition }: ServedResource, body: Sample): ApiObject {
   const metadata = {
     name: 'a',
@@ -219,7 +219,7 @@ describe('versions of a kind', () => {
     for (const written of all) {
       for (const [index, body] of (samplesOf(written) ?? []).entries()) {
         const title = `${written.apiVersion} ${written.definition.kind}, sample ${index + 1}`;
-        it(`${title}: reads back as it was written`, () => {
+        it(`${title}: reads back unchanged`, () => {
           const object = canonical(written, body);
           const stored = toStored(written, structuredClone(object));
           const again = toServed(written, structuredClone(stored));

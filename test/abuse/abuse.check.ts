@@ -9,8 +9,8 @@ import { abuseNamespace, type HostileRequest, hostileRequest } from './hostile-r
 
 /*
  * Sends many random requests to two servers, with clients that leave, break and stop reading, and fails when a process
- * ends, an answer is not what it should be, memory grows without bound, or a server stops answering. The same seed sends
- * the same requests: PLINTH_TEST_SEED=... npm run check:abuse -- --requests 100000 [--from N]
+ * ends, an answer is wrong, memory grows without bound, or a server stops answering. The same seed sends the same
+ * requests: PLINTH_TEST_SEED=... npm run check:abuse -- --requests 100000 [--from N]
  */
 
 const { values } = parseArgs({
@@ -25,7 +25,7 @@ const seed = Number(process.env[seedVariable] ?? Math.floor(Math.random() * 2 **
 const from = Number(values.from);
 const until = from + Number(values.requests);
 const deadline = performance.now() + Number(values.minutes) * 60_000;
-/** Beyond what warms up, and what was stored and is kept in memory. */
+/** More than a warm-up adds, and the memory that keeps stored objects. */
 const maxBytesPerRequest = 4096;
 const shownFailures = 20;
 const probeMs = 1_000;
@@ -49,13 +49,13 @@ function fail(what: string, request?: HostileRequest): void {
   console.log(`FAILURE ${failures.at(-1)}`);
 }
 
-/** What is wrong with an answer, or undefined. */
+/** The fault in an answer, or undefined. */
 function faultOf(
   request: HostileRequest,
   { status, contentType, retryAfter, body }: HostileAnswer,
 ): string | undefined {
   count(String(status));
-  // Whoever asks for a second is told when it was not enough.
+  // A request with a limit of one second is told when that was not enough.
   const askedForLittle = status === 504 && request.path.includes('timeoutSeconds=');
   const hasReason = askedForLittle || ((status === 503 || status === 504) && retryAfter !== undefined);
   if (status >= 500 && !hasReason) return `${status} ${body.subarray(0, 300)}`;
@@ -76,7 +76,7 @@ function readStatus(contentType: string, body: Buffer): { kind?: unknown; code?:
   return JSON.parse(body.toString()) as object;
 }
 
-/** Namespace and rights come back whenever a request took them away. */
+/** Restores namespace and rights whenever a request removed them. */
 async function prepare(cluster: TestCluster): Promise<void> {
   const { client } = cluster.first;
   await client.post('/api/v1/namespaces', { metadata: { name: abuseNamespace } });
@@ -129,7 +129,7 @@ async function sendUntil(end: number, clients: readonly HostileClient[], cluster
         if (fault !== undefined) fail(fault, request);
       }
     } catch (error) {
-      // Heads above the parser's limit break the connection for others on it.
+      // Heads above the parser's limit break the connection for its other requests.
       count(`broken (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})`);
       if ((error as Error).message === 'no answer') fail('no answer', request);
     }
@@ -171,7 +171,7 @@ async function main(): Promise<number> {
   return failures.length === 0 ? 0 : 1;
 }
 
-/** From the fourth part on, when caches are filled. */
+/** From the fourth part on, with filled caches. */
 function checkMemory(sizes: readonly MemoryReport[][]): void {
   if (sizes.length < 10) return;
   const requests = ((until - from) * 6) / 10 / 2;

@@ -2,7 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:h
 import { Agent, request as httpsRequest } from 'node:https';
 import type { HostileRequest } from './hostile-request.js';
 
-/** What came back; `undefined` when the client did not wait for it. */
+/** The answer; `undefined` when the client did not wait for it. */
 export interface HostileAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -13,9 +13,9 @@ export interface HostileAnswer {
 /** Longer than the time limit of requests, on a busy machine. */
 const patienceMs = 120_000;
 const mostBytes = 4_000_000;
-/** Watches may go on for long: their clients leave after this time. */
+/** Watches may last long, so their clients leave after this time. */
 const watchMs = 1_500;
-/** How long one that stopped reading stays before it leaves. */
+/** How long a client that stopped reading stays before it leaves. */
 const stallMs = 50;
 
 /** Sends hostile requests to one server. */
@@ -55,7 +55,7 @@ export class HostileClient {
         resolve(answer);
       };
       const leave = () => {
-        // What was not read yet makes the system send a reset.
+        // Unread data make the system send a reset.
         sent.destroy();
         finish();
       };
@@ -114,7 +114,7 @@ export class HostileClient {
   private sendTwo(request: HostileRequest): Promise<HostileAnswer | undefined> {
     const { method, path, body, fate } = request;
     const isBroken = fate === 'reset the connection';
-    // Others on the connection must not suffer for it.
+    // Other requests on the connection must not suffer for it.
     const session = isBroken ? connect(this.url, { ca: this.ca }) : this.connection();
     if (isBroken) session.on('error', () => undefined);
     return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { registeredGroups } from '../support/registered-groups.js';
 import { validObject } from '../support/valid-objects.js';
 import { enlarge } from './large-object.js';
 
-/** What a client does wrong on purpose, besides what it asks. */
+/** The deliberate misbehaviour of a client, besides its request. */
 export type Fate =
   | 'none'
   | 'leave before the body'
@@ -32,7 +32,7 @@ export interface HostileRequest {
 }
 
 export const abuseNamespace = 'abuse';
-/** What must stay, so that requests go on to reach something. */
+/** Objects that must stay, so that later requests still reach something. */
 const keptNamespaces: ReadonlySet<string> = new Set([abuseNamespace, 'default', 'kube-system']);
 
 interface Target {
@@ -134,9 +134,9 @@ const plainPaths = [
   '/%',
   '/swagger.json',
 ];
-/** How many bodies are so large that the server handles them in another way. */
+/** Share of bodies that are so large that the server handles them in another way. */
 const largeChance = 0.025;
-/** How many bodies are such as the rules of their kind allow, before something in them is changed. */
+/** Share of bodies that follow the rules of their kind before one part is changed. */
 const validChance = 0.5;
 const patchTypes = ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json', 'apply-patch+yaml'];
 
@@ -148,7 +148,7 @@ export function hostileRequest(seed: number, number: number, tokens: readonly st
   const isPlain = random.chance(0.04);
   const { path, name } = isPlain ? { path: random.pick(plainPaths), name: '' } : pathOf(random, target, method);
   const query = queryOf(random);
-  // Whatever it says else: without these nothing is left to be asked about.
+  // Whatever else it does: without these objects there is nothing left to ask about.
   const isKept = method === 'DELETE' && target.definition.resource === 'namespaces' && keptNamespaces.has(name);
   const headers: Record<string, string> = { 'user-agent': random.chance(0.9) ? 'abuse/1.0' : 'kubectl/v1' };
   const accept = acceptOf(random);
@@ -273,7 +273,7 @@ function bodyOf(
   }
   switch (random.below(8)) {
     case 0: {
-      // JSON is YAML too, and made in no time when it is long.
+      // JSON is YAML too, and quick to make even when it is long.
       const text = object === made ? stringify(object) : JSON.stringify(object);
       const sent = random.chance(0.5) && object === made ? mutateYamlText(random, text) : text;
       return { type: 'application/yaml', body: maybeBroken(random, Buffer.from(sent)) };
@@ -300,11 +300,11 @@ function objectOf(
   name: string,
   method: string,
 ): Record<string, unknown> {
-  // What is valid is stored, and then there for others to read, change and delete.
+  // A valid object is stored, and then other requests read, change and delete it.
   const valid = random.chance(validChance) ? validBody(definition) : undefined;
   const object = valid ?? (new RandomValues(random).valueOf(version.type) as Record<string, unknown>);
   if (valid === undefined && random.chance(0.2)) return object;
-  // With metadata that is in order, more of the rest is looked at.
+  // With correct metadata, the server looks at more of the rest.
   const named =
     method === 'POST' && random.chance(0.3)
       ? { generateName: 'g-' }

@@ -3,7 +3,7 @@ import type { Random } from '../support/random.js';
 type JsonObject = Record<string, unknown>;
 
 const leastBytes = 60_000;
-/** Somewhat above what a body may have. */
+/** Somewhat above the limit of a body. */
 const mostBytes = 3_300_000;
 
 /** Members of one entry each, `count` of them. */
@@ -15,7 +15,7 @@ function repeated(count: number, value: (i: number) => unknown): unknown[] {
   return Array.from({ length: count }, (_, i) => value(i));
 }
 
-/** What makes an object large, in about so many bytes; smaller sizes are as likely as larger ones. */
+/** The reason why an object is large, in about so many bytes; smaller sizes are as likely as larger ones. */
 export function enlarge(random: Random, object: JsonObject): JsonObject {
   const bytes = Math.round(leastBytes * (mostBytes / leastBytes) ** random.next());
   const metadata = (object.metadata ?? {}) as JsonObject;
@@ -47,7 +47,7 @@ export function enlarge(random: Random, object: JsonObject): JsonObject {
     case 9:
       return { ...withMetadata({}), spec: widened(random, object.spec, bytes) };
     default:
-      // Valid for kinds that have them, and so stored, listed and patched by what follows.
+      // Valid for kinds that have them, so later requests store, list and patch them.
       return { ...withMetadata({}), data: entries(Math.max(1, bytes / 50_000), () => 'eHh4'.repeat(12_500)) };
   }
 }
@@ -64,12 +64,12 @@ const managerOf = (i: number) => ({
 
 function nested(depth: number): unknown {
   let value: unknown = 1;
-  // Deeper than the serializer of the sender can go is of no use.
+  // Nesting deeper than the sender can serialize is of no use.
   for (let i = Math.min(depth, 300); i > 0; i--) value = { a: [value] };
   return value;
 }
 
-/** One list within a value gets its first member very often. */
+/** Repeats the first member of one list within a value very often. */
 function widened(random: Random, value: unknown, bytes: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const lists = Object.entries(value).filter(([, member]) => Array.isArray(member) && member.length > 0);

@@ -6,7 +6,7 @@ import { factsOf, type ObjectFacts } from './object-digest.js';
 import { type CheckName, Report } from './report.js';
 import { type Received, WatchCheck } from './watch-check.js';
 
-// The rules of the consistency check on logs written by hand: each violation is seen, and nothing else is.
+// The rules of the consistency check on logs written by hand: it sees each violation, and nothing else.
 
 const facts = (uid: string, digest: string, tier?: string, operation?: number): ObjectFacts => ({
   uid,
@@ -39,7 +39,7 @@ const event = (version: number, type: string, name: string, digest: string): Rec
 const a1 = facts('u', 'a1', 'in', 1);
 const a2 = facts('u', 'a2', 'out', 2);
 const b1 = facts('v', 'b1', 'in', 3);
-/** Created and put out of the selection, another one beside it, and gone. */
+/** An object that is created, leaves the selection and is deleted, with another one beside it. */
 const log = [
   entry(10, 'create', 'a', a1),
   entry(11, 'create', 'b', b1),

@@ -4,25 +4,25 @@ import type { Report } from './report.js';
 
 /** A kind that the run works on. */
 export interface WorkedKind {
-  /** As the log spells it. */
+  /** The name in the log. */
   readonly resource: string;
   readonly path: (namespace: string | undefined) => string;
   readonly make: (value: number) => object;
-  /** A merge patch of the kind's own part. */
+  /** A merge patch for the kind's own part. */
   readonly change: (value: number) => object;
 }
 
-/** Longest time that any request may stay without an answer: above the request timeout of the servers. */
+/** Longest time for any answer: above the request timeout of the servers. */
 const answerTimeoutMs = 90_000;
 
 /**
  * The servers as clients see them: by address, whichever process runs there at the moment. Knows the newest version
- * that anybody was told of, which everything that starts later has to be at least as new as.
+ * that any client has received; everything that starts later must be at least as new.
  */
 export class ClusterView {
   /** Highest version in any answer or event that has arrived. */
   observed = 0;
-  /** While set, writers, readers and pagers hold still. */
+  /** While set, writers, readers and pagers pause. */
   private calm: Promise<void> | undefined;
   private endCalm: (() => void) | undefined;
   private busy = 0;
@@ -46,7 +46,7 @@ export class ClusterView {
     if (version > this.observed) this.observed = version;
   }
 
-  /** A client for watches: they hold their connections. */
+  /** A client for watches, which keep their connections. */
   watchClient(server: number): ApiClient {
     return this.watchClients[server] as ApiClient;
   }
@@ -73,13 +73,13 @@ export class ClusterView {
     }
     this.report.count(`${method} ${answer?.status ?? 'connection broken'}`);
     if (answer === undefined) return undefined;
-    // Shed load and an absent database may befall any request.
+    // Any request may meet shed load or a database outage.
     if ([...allowed, 429, 503, 504].includes(answer.status)) this.report.pass('answers');
     else this.report.fail('answers', `${answer.status} to ${method}`, { server, path, answer: answer.text });
     return answer;
   }
 
-  /** Runs one step of a client, or waits while calm is wanted. */
+  /** Runs one step of a client, or waits while calm is set. */
   async step(work: () => Promise<void>): Promise<void> {
     while (this.calm !== undefined) await this.calm;
     this.busy++;
@@ -90,7 +90,7 @@ export class ClusterView {
     }
   }
 
-  /** Holds all clients but the watchers; resolves once nothing is under way. */
+  /** Pauses all clients but the watchers; resolves once nothing is under way. */
   async hush(): Promise<void> {
     this.calm = new Promise((resolve) => {
       this.endCalm = resolve;

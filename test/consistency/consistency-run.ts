@@ -21,17 +21,22 @@ export interface RunOptions {
   readonly seconds: number;
   /** Serving processes; default 4. */
   readonly servers?: number;
-  /** Worker processes of each of them; default: as without the flag. */
+  /** Worker processes of each of them; default: no flag. */
   readonly workers?: number;
-  /** How they reach the database; default: as the environment says. `polling` leaves nothing that listeners could lose. */
+  /**
+   * How they reach the database; default: as the environment says. `polling` leaves no notifications that could get
+   * lost.
+   */
   readonly pooler?: PoolerMode;
-  /** What goes wrong during the run, all in turn in random order; default: everything. */
+  /** The disturbances of the run, in turn and in random order; default: all of them. */
   readonly disturbances?: readonly DisturbanceName[];
   /** End at the first violation. */
   readonly stopEarly?: boolean;
-  /** How long a single write may take to every watch when nothing else happens, in milliseconds; default 15,000. */
+  /**
+   * How long a single write may take to reach every watch when nothing else happens, in milliseconds; default 15,000.
+   */
   readonly promptMs?: number;
-  /** Hears what happens. */
+  /** Is told what happens. */
   readonly log?: (line: string) => void;
 }
 
@@ -62,8 +67,8 @@ function backend(value: number): object {
 const drainMs = 60_000;
 
 /**
- * Runs clients of every sort against a cluster of real processes while things break, and compares all they saw with
- * the log of the database. Memory stays bounded: what every client has compared is forgotten.
+ * Runs clients of every sort against a cluster of real processes while things break, and compares everything they saw
+ * with the log of the database. Memory stays bounded: entries that every client has compared are forgotten.
  */
 export async function runConsistencyCheck(options: RunOptions): Promise<Report> {
   const report = new Report();
@@ -78,7 +83,7 @@ export async function runConsistencyCheck(options: RunOptions): Promise<Report> 
   let run: ConsistencyRun | undefined;
   try {
     const flags = pooler === 'polling' ? [] : [`--listen-database-url=${proxy.through(cluster.databaseUrl)}`];
-    // In a row: a machine that starts all at once is slower.
+    // One after the other: a machine that starts all at once is slower.
     for (let i = 0; i < (options.servers ?? 4); i++) await cluster.addServer(undefined, flags);
     run = new ConsistencyRun(
       cluster,
@@ -164,7 +169,7 @@ class ConsistencyRun {
     await this.bench.follower.close();
   }
 
-  /** One pinned to every server, and some of each selection that change servers. */
+  /** One watcher pinned to every server, and some of each selection that change servers. */
   private addWatchers(): void {
     const add = (range: Range, server?: number) => {
       const title = `${this.watchers.length}${server === undefined ? '' : ` on server ${server}`}`;
@@ -197,7 +202,7 @@ class ConsistencyRun {
     return this.options.stopEarly === true && this.report.failures() > 0;
   }
 
-  /** Things break, heal, and in between is a calm moment in which single writes have to arrive by themselves. */
+  /** Disturbances come and heal. In between is a calm moment in which single writes have to arrive by themselves. */
   private async disturb(): Promise<void> {
     const chosen = this.options.disturbances ?? disturbanceNames;
     const end = performance.now() + this.options.seconds * 1000;
@@ -221,7 +226,7 @@ class ConsistencyRun {
     while (performance.now() < until && !this.isOver) await delay(50);
   }
 
-  /** Nobody writes but this; each single write has to reach the watches that stand. */
+  /** Only this function writes now; each single write has to reach the open watches. */
   private async calmRound(): Promise<void> {
     const { bench } = this;
     await bench.view.hush();
@@ -243,7 +248,7 @@ class ConsistencyRun {
     }
   }
 
-  /** Waits until every pinned watch that stands has the version; false when one has to be blamed. */
+  /** Waits until every open pinned watch has the version; false when one has to be blamed. */
   private async reaches(version: number, writtenThrough: number): Promise<boolean> {
     const pinned = this.watchers.filter(({ options }) => options.server !== undefined);
     const promptMs = this.options.promptMs ?? 15_000;
@@ -263,7 +268,7 @@ class ConsistencyRun {
     return true;
   }
 
-  /** Waits until every watcher has all that the log has for it, and blames those that don't get it. */
+  /** Waits until every watcher has all of its entries of the log, and blames those that do not get them. */
   private async drain(): Promise<void> {
     const deadline = performance.now() + drainMs;
     const isDone = () => this.bench.follower.waiting === 0 && this.checks.every((check) => !check.outstanding());

@@ -16,7 +16,7 @@ export const disturbanceNames = [
 ] as const;
 export type DisturbanceName = (typeof disturbanceNames)[number];
 
-/** What goes wrong under a cluster, one after another; each heals before it returns. */
+/** The disturbances of a cluster, one after another; each heals before it returns. */
 export class Disturbances {
   constructor(
     private readonly cluster: TestCluster,
@@ -26,7 +26,7 @@ export class Disturbances {
     private readonly flags: readonly string[],
   ) {}
 
-  /** Does it and waits until every server is ready again. */
+  /** Causes the disturbance and waits until every server is ready again. */
   async run(name: DisturbanceName): Promise<void> {
     switch (name) {
       case 'postgres-crash':
@@ -42,7 +42,7 @@ export class Disturbances {
         this.proxy.cut();
         break;
       case 'listeners-silent':
-        // Nothing arrives and nothing is closed; longer than the servers take to notice.
+        // Nothing arrives and nothing is closed, for longer than the servers take to notice.
         this.proxy.holdAnswers();
         this.proxy.holdRequests();
         await delay(5000 + this.random.below(6000));
@@ -58,7 +58,7 @@ export class Disturbances {
         for (const server of [...this.cluster.servers]) await this.restart(server, 'SIGTERM');
         break;
       case 'history-cut':
-        // A process that begins after it remembers nothing of what was before.
+        // A process that starts afterwards has no memory of earlier versions.
         await this.cutHistory();
         await this.restart(this.random.pick(this.cluster.servers), 'SIGKILL');
         break;
@@ -94,7 +94,7 @@ export class Disturbances {
     );
   }
 
-  /** Raises the oldest version that can be listed and watched from, as the upkeep of the log does. */
+  /** Raises the oldest version for lists and watches, as log upkeep does. */
   private async cutHistory(): Promise<void> {
     await this.asAdmin((client) =>
       client.query(

@@ -1,7 +1,7 @@
 import type { ObjectFacts } from './object-digest.js';
 import type { Report } from './report.js';
 
-/** Where an object lives; `resource` as the log spells it. */
+/** Where an object lives; `resource` has its name in the log. */
 export interface ObjectKey {
   readonly resource: string;
   readonly namespace: string;
@@ -31,7 +31,7 @@ export interface Placed {
   readonly facts: ObjectFacts;
 }
 
-/** Which objects of one resource are meant. */
+/** The range of objects of one resource. */
 export interface Range {
   readonly resource: string;
   readonly namespace?: string | undefined;
@@ -39,7 +39,7 @@ export interface Range {
   readonly tier?: string | undefined;
 }
 
-/** Whether a key is in the range; the tier is another matter. */
+/** Whether a key is in the range, without regard to the tier. */
 export function inRange(range: Range, key: ObjectKey): boolean {
   if (range.resource !== key.resource) return false;
   if (range.namespace !== undefined && range.namespace !== key.namespace) return false;
@@ -47,8 +47,8 @@ export function inRange(range: Range, key: ObjectKey): boolean {
 }
 
 /**
- * The states that the log describes, in memory for a stretch of the past: the newest state of every key, and older
- * ones down to `horizon`. Entries are kept for those that still have to compare them (`prune`).
+ * The states that the log describes, in memory for a recent period: the newest state of every key, and older states
+ * down to `horizon`. Entries are kept for as long as a client still has to compare them (`prune`).
  */
 export class History {
   /** Entries from number `base` on, in version order. */
@@ -56,7 +56,7 @@ export class History {
   base = 0;
   /** Every version up to here is applied. */
   applied = 0;
-  /** States at versions from here on can be asked for. */
+  /** The oldest version whose states are available. */
   horizon = 0;
   private readonly keys = new Map<string, State[]>();
 
@@ -71,7 +71,7 @@ export class History {
     return this.entries[index - this.base] as LogEntry;
   }
 
-  /** Takes one more entry and checks that it follows on what is there. */
+  /** Adds an entry and checks that it follows the entries so far. */
   apply(entry: LogEntry): void {
     const evidence = { entry, applied: this.applied };
     if (entry.version <= this.applied) {
@@ -92,12 +92,12 @@ export class History {
     this.applied = entry.version;
   }
 
-  /** Says that nothing lies between the last entry and `head`. */
+  /** Says that no entry lies between the last one and `head`. */
   reach(head: number): void {
     if (head > this.applied) this.applied = head;
   }
 
-  /** The object under the key at a version, undefined when there was none. */
+  /** The object under the key at a version, undefined when it did not exist. */
   at(key: ObjectKey, version: number): Placed | undefined {
     const states = this.keys.get(idOf(key)) ?? [];
     for (let i = states.length - 1; i >= 0; i--) {
@@ -122,7 +122,7 @@ export class History {
     return found.sort((a, b) => compareKeys(a.key, b.key));
   }
 
-  /** Whether the key had this version, or (undefined) nothing, at some time between two versions, both included. */
+  /** Whether the key had this version, or (undefined) no object, at some time between two versions, both included. */
   wasBetween(key: ObjectKey, version: number | undefined, from: number, to: number): boolean {
     if ((this.at(key, from)?.version ?? undefined) === version) return true;
     return (this.keys.get(idOf(key)) ?? []).some(
@@ -133,16 +133,16 @@ export class History {
     );
   }
 
-  /** The entry that removed the object with this uid, when it is still remembered. */
+  /** The entry that removed the object with this uid, if it is still remembered. */
   deletionOf(key: ObjectKey, uid: string): LogEntry | undefined {
     return (this.keys.get(idOf(key)) ?? []).find(({ entry }) => entry.type === 'delete' && entry.after.uid === uid)
       ?.entry;
   }
 
-  /** Forgets entries in front of number `index` and states that ended before `version`. */
+  /** Forgets entries before number `index`, and states that ended before `version`. */
   prune(index: number, version: number): void {
     const drop = Math.min(index, this.end) - this.base;
-    // A few at a time would copy the rest each time.
+    // Removing a few at a time would copy the rest each time.
     if (drop > 1000) {
       this.entries.splice(0, drop);
       this.base += drop;

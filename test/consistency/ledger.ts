@@ -1,14 +1,14 @@
 import type { History, LogEntry, ObjectKey } from './history.js';
 import type { Report } from './report.js';
 
-/** How a write ended for its client. */
+/** The outcome of a write for its client. */
 export type Outcome =
   | { readonly kind: 'acknowledged'; readonly version: number; readonly follows?: number | undefined }
   | { readonly kind: 'refused'; readonly status: number }
-  /** No answer, or one that leaves it open. */
+  /** No answer, or one that leaves the outcome open. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** Per write one byte, whatever the length of the run. */
+/** One byte per write, for any length of the run. */
 enum State {
   Open,
   Seen,
@@ -18,7 +18,7 @@ enum State {
   UnknownSeen,
 }
 
-/** Compares what clients were told of their writes with the log. Writes are numbered by `issue`. */
+/** Compares the answers that clients got for their writes with the log. Writes are numbered by `issue`. */
 export class Ledger {
   private states = new Uint8Array(4096);
   private issued = 0;
@@ -37,7 +37,7 @@ export class Ledger {
     return this.issued++;
   }
 
-  /** Hears of every entry of the log. A delete carries the number of the write before it and says nothing here. */
+  /** Gets every entry of the log. A delete has the number of the write before it and means nothing here. */
   observe(entry: LogEntry): void {
     const operation = entry.after.operation;
     if (operation === undefined || entry.type === 'delete') return;
@@ -63,7 +63,7 @@ export class Ledger {
     }
   }
 
-  /** Call once the log is applied to a point behind the end of the request. */
+  /** Call once the log is applied beyond the end of the request. */
   settle(operation: number, outcome: Outcome, evidence: Readonly<Record<string, unknown>>): void {
     const entry = this.seen.get(operation);
     this.seen.delete(operation);
@@ -90,7 +90,7 @@ export class Ledger {
     }
   }
 
-  /** The same for an acknowledged delete, which is known by the uid it removed. */
+  /** The same for an acknowledged delete, identified by the uid it removed. */
   settleDelete(
     history: History,
     key: ObjectKey,

@@ -19,24 +19,24 @@ interface Row {
 
 const types = ['create', 'update', 'delete'] as const;
 const pageSize = 2000;
-/** How far behind the newest version states can be asked for. */
+/** How far behind the newest version states are available. */
 const remembered = 20_000;
 
-/** A check that needs the log up to a point behind its making. `needs`: the oldest version that it looks at. */
+/** A check that needs the log up to some point after it was made. `needs`: the oldest version that it looks at. */
 export interface DueCheck {
   readonly needs: number;
   readonly run: () => void;
 }
 
 /**
- * Reads the log straight from the database, on a connection of its own past every server, and runs the checks that
- * wait for it. What was asked to be checked before a read began is checked after it.
+ * Reads the log directly from the database, on a connection of its own past every server, and runs the checks that wait
+ * for it. A check that was requested before a read began runs after that read.
  */
 export class LogFollower {
   private client: pg.Client | undefined;
   private due: DueCheck[] = [];
   private read = 0;
-  /** One at a time: each goes on where the one before ended. */
+  /** One at a time: each read continues where the last one ended. */
   private refreshing: Promise<boolean> = Promise.resolve(true);
   private readonly rolling = createHash('sha1');
 
@@ -49,7 +49,7 @@ export class LogFollower {
     private readonly report: Report,
   ) {}
 
-  /** Runs `run` once everything committed by now is applied. */
+  /** Runs `run` once everything committed so far is applied. */
   later(needs: number, run: () => void): void {
     this.due.push({ needs, run });
   }
@@ -59,7 +59,7 @@ export class LogFollower {
     return this.due.length;
   }
 
-  /** Reads to the end of the log; false when the database can't be reached just now. */
+  /** Reads to the end of the log; false when the database can't be reached at the moment. */
   refresh(): Promise<boolean> {
     this.refreshing = this.refreshing.then(() => this.refreshOnce());
     return this.refreshing;
@@ -86,8 +86,8 @@ export class LogFollower {
   }
 
   /**
-   * Reads the whole log once more. An entry that turned up behind the place where reading had already been would make
-   * a difference: versions would not have become visible in their order.
+   * Reads the whole log once more. An entry that appeared at a place that was already read would show up as a
+   * difference: versions would not have become visible in order.
    */
   async compareWithSecondReading(): Promise<void> {
     const client = await this.connection();

@@ -5,11 +5,11 @@ export const operationAnnotation = 'consistency.test/operation';
 /** Label that watches select by. */
 export const tierLabel = 'tier';
 
-/** What the checks need to know of one state of an object. */
+/** The parts of an object's state that the checks need. */
 export interface ObjectFacts {
   readonly uid: string;
   readonly tier: string | undefined;
-  /** The write that made this state, when one of this run did. */
+  /** The write of this run that made the state, if there is one. */
   readonly operation: number | undefined;
   /** The same for equal content; version and type of the object do not count. */
   readonly digest: string;
@@ -18,7 +18,7 @@ export interface ObjectFacts {
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind, as they were sent
 type AnyObject = any;
 
-/** Reads the facts of an object, from an answer or from the log. */
+/** Reads these parts from an object of an answer or of the log. */
 export function factsOf(object: AnyObject): ObjectFacts {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _version, ...meta } = metadata;

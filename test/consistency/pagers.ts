@@ -6,14 +6,14 @@ import { compareKeys, type ObjectKey, type Placed, type Range } from './history.
 import { factsOf, versionOf } from './object-digest.js';
 import { tiers, type Workbench } from './writers.js';
 
-/** A part of a list at one version: everything behind `after`. */
+/** A part of a list at one version: everything after `after`. */
 interface Part {
   readonly version: number;
   readonly after: ObjectKey | undefined;
   readonly items: Placed[];
 }
 
-/** Random lists of every form through random servers, until the signal comes. */
+/** Random lists of every form through random servers, until the signal is aborted. */
 export async function page(bench: Workbench, random: Random, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await bench.view.step(async () => {
@@ -36,7 +36,7 @@ async function listOnce(bench: Workbench, random: Random, kind: WorkedKind, rang
   const query = new URLSearchParams(range.tier === undefined ? {} : { labelSelector: `tier=${range.tier}` });
   if (limit > 0) query.set('limit', String(limit));
   const form = random.below(100);
-  // The least version the list may have, and the only one.
+  // The least version of the list, which may also be the only one.
   let least = view.observed;
   let exactly: number | undefined;
   if (form >= 60 && view.observed > 0) {
@@ -78,7 +78,7 @@ async function readPages(
     const path = `${kind.path(range.namespace)}?${query}`;
     const answer = await view.send(server, 'GET', path, [200, 410]);
     if (answer === undefined || answer.status >= 429) {
-      // The token outlives the process: another one, or the same one later, goes on.
+      // The token outlives the process: another one, or the same one later, continues the list.
       if (++failures > 20) return undefined;
       await delay(200);
       continue;
@@ -101,7 +101,7 @@ async function readPages(
   }
 }
 
-/** Adds one page and checks what can be said of it alone; gives the last key. */
+/** Adds one page and checks everything that it shows by itself; returns the last key. */
 function takePage(
   bench: Workbench,
   range: Range,
@@ -148,7 +148,7 @@ function itemsOf(resource: string, answer: ApiResponse): Placed[] {
   }));
 }
 
-/** Compares lists with the log's state at their versions, once that is applied. */
+/** Compares lists with the log's states at their versions, once these are applied. */
 export function checkParts(bench: Workbench, range: Range, parts: readonly Part[]): void {
   const { history, follower, report } = bench;
   const versions = parts.map(({ version }) => version).filter((version) => version >= 0);
@@ -159,7 +159,7 @@ export function checkParts(bench: Workbench, range: Range, parts: readonly Part[
         report.count('checks given up: too far in the past');
         return;
       }
-      // A part that another one follows was cut off where that one starts.
+      // A part with a successor was cut off where the successor starts.
       const upTo = parts[index + 1]?.after;
       const isLast = index === parts.length - 1;
       const expected = history

@@ -5,7 +5,7 @@ import type { ObjectKey } from './history.js';
 import { factsOf, versionOf } from './object-digest.js';
 import type { Workbench } from './writers.js';
 
-/** Random reads of random keys through random servers, until the signal comes. */
+/** Random reads of random keys through random servers, until the signal is aborted. */
 export async function read(bench: Workbench, random: Random, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await bench.view.step(async () => {
@@ -18,8 +18,8 @@ export async function read(bench: Workbench, random: Random, signal: AbortSignal
 }
 
 /**
- * Reads one object. Linearizable means: what it shows, or that it shows nothing, was so at some moment between the
- * newest version that anybody knew of when the read began, and its end.
+ * Reads one object. Linearizable means: the answer, an object or none, was true at some moment between the newest
+ * version that any client knew when the read began, and the end of the read.
  */
 export async function checkRead(
   bench: Workbench,

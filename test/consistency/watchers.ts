@@ -11,15 +11,15 @@ import type { Workbench } from './writers.js';
 export interface WatcherOptions {
   readonly kind: WorkedKind;
   readonly check: WatchCheck;
-  /** Always this server, on connections that live long; unset: any, on connections that live shortly. */
+  /** Always this server, on long-lived connections; unset: any server, on short-lived ones. */
   readonly server?: number | undefined;
 }
 
 const openTimeoutMs = 30_000;
 
 /**
- * A client as controllers have them: lists, watches from there, goes on from the last version it has when the
- * connection ends, wherever that is, and lists anew only when told that this version is gone.
+ * A client in the way of controllers: it lists, watches from there, and continues from its last version when the
+ * connection ends, wherever that is. It lists anew only when told that this version is gone.
  */
 export class Watcher {
   /** Whether events arrive now. */
@@ -33,7 +33,7 @@ export class Watcher {
     readonly options: WatcherOptions,
   ) {}
 
-  /** Runs until the signal comes. */
+  /** Runs until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const leave = () => this.stream?.close();
     signal.addEventListener('abort', leave);
@@ -42,14 +42,14 @@ export class Watcher {
       try {
         await this.connect(server, signal);
       } catch (error) {
-        // A cut connection in whatever form; what it cost the stream shows in the comparison.
+        // A cut connection in any form; the comparison shows what the stream lost by it.
         if (!signal.aborted)
           this.bench.report.count(`watch connections broken (${(error as NodeJS.ErrnoException).code ?? 'other'})`);
       }
       this.isOpen = false;
       this.stream?.close();
       if (signal.aborted) break;
-      // Some come back only after a while, perhaps too late to go on.
+      // Some return only after a while, perhaps too late to continue.
       const isLate = this.options.server === undefined && this.random.chance(0.1);
       await delay(isLate ? 2_000 + this.random.below(6_000) : this.random.below(100), undefined, { signal }).catch(
         () => undefined,
@@ -78,7 +78,7 @@ export class Watcher {
     if (isStreamed && !(await this.readInitial(server, stream, least))) return;
     this.bench.report.count(isStreamed ? 'watches begun with the state' : 'watches begun at a version');
     this.isOpen = true;
-    // Some leave in the middle, as clients that crash do.
+    // Some leave in the middle, like clients that crash.
     const leaveAfter = this.options.server === undefined && this.random.chance(0.3) ? this.random.below(200) : Infinity;
     for (let taken = 0; taken < leaveAfter; taken++) {
       const event = await stream.next(seconds * 1000 + openTimeoutMs);
@@ -101,10 +101,10 @@ export class Watcher {
     const late = new AbortController();
     const opening = view.watchClient(server).watch(path);
     const timer = delay(openTimeoutMs, undefined, { signal: late.signal }).catch(() => undefined);
-    // A timer that is left after a refused connection would keep the process for as long as it runs.
+    // A timer left from a refused connection would keep the process alive until it fires.
     const stream = await Promise.race([opening, timer]).finally(() => late.abort());
     if (stream === undefined) {
-      // It may still come: nobody will read it then.
+      // It may still come, but nobody will read it then.
       void opening.then((unread) => unread.close()).catch(() => undefined);
       report.count('watches not answered in time');
       return undefined;
@@ -119,7 +119,7 @@ export class Watcher {
     return undefined;
   }
 
-  /** The state up to the bookmark that ends it; false when the stream ended before. */
+  /** Reads the state up to the bookmark that ends it; false when the stream ended earlier. */
   private async readInitial(server: number, stream: WatchStream, least: number): Promise<boolean> {
     const { view, report } = this.bench;
     const { check } = this.options;

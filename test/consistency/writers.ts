@@ -9,7 +9,7 @@ import { operationAnnotation, tierLabel, versionOf } from './object-digest.js';
 import { checkRead } from './readers.js';
 import type { Report } from './report.js';
 
-/** What the clients of a run work with. */
+/** The parts that the clients of a run use. */
 export interface Workbench {
   readonly view: ClusterView;
   readonly history: History;
@@ -29,7 +29,7 @@ interface Target {
   readonly path: string;
 }
 
-/** Random writes to random keys through random servers, until the signal comes. */
+/** Random writes to random keys through random servers, until the signal is aborted. */
 export async function write(bench: Workbench, random: Random, signal: AbortSignal): Promise<void> {
   const writer = new Writer(bench, random);
   while (!signal.aborted) {
@@ -60,7 +60,7 @@ export class Writer {
     else await this.remove(server, target);
   }
 
-  /** Creates an object through one server; gives its version when that was acknowledged. */
+  /** Creates an object through one server; returns its version if the create was acknowledged. */
   async create(server: number, target: Target): Promise<number | undefined> {
     const operation = this.bench.ledger.issue();
     const body = this.state(target, operation);
@@ -80,7 +80,7 @@ export class Writer {
     const operation = ledger.issue();
     const state = this.state(target, operation);
     const metadata = { ...state.metadata, ...(conditional ? { resourceVersion: String(resourceVersion) } : {}) };
-    // The write goes through any server, not only the one that was read from.
+    // The write goes through any server, not only the one of the read.
     const through = this.random.below(view.size);
     const answer = await view.send(through, 'PUT', target.path, [200, 404, 409], { body: { ...state, metadata } });
     this.settle(operation, through, target, answer, resourceVersion);
@@ -96,7 +96,7 @@ export class Writer {
     this.settle(operation, server, target, answer);
   }
 
-  /** A patch without effect: answered like a read, and not a version of its own. */
+  /** A patch without effect: it is answered like a read, and makes no version. */
   private async changeNothing(server: number, target: Target): Promise<void> {
     const { view, history, follower, report } = this.bench;
     const from = view.observed;
@@ -165,7 +165,10 @@ export class Writer {
   }
 }
 
-/** What an answer says of a write; 503 promises that nothing was written, 504 and a broken connection leave it open. */
+/**
+ * The outcome in an answer to a write: 503 promises that nothing was written; 504 and a broken connection leave it
+ * open.
+ */
 function outcomeOf(answer: ApiResponse | undefined, follows: number | undefined): Outcome {
   if (answer === undefined) return { kind: 'unknown', why: 'connection broken' };
   if (answer.status === 200 || answer.status === 201) {

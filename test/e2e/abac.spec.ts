@@ -46,7 +46,7 @@ async function statusOf(path: string, token: string): Promise<number> {
   return (await client.get(path, { token })).status;
 }
 
-/** The answer to a path that is sent letter by letter: an URL would be put in order before. */
+/** The answer to a path that is sent unchanged, because a URL object would normalise it. */
 function statusOfRaw(path: string, token: string): Promise<number> {
   const { hostname, port } = new URL(client.url);
   const headers = { authorization: `Bearer ${token}` };
@@ -62,7 +62,7 @@ function statusOfRaw(path: string, token: string): Promise<number> {
 }
 
 describe('the mode ABAC', () => {
-  it('allows what a line of the file says, and nothing else', async () => {
+  it('allows only requests that match a line of the file', async () => {
     const { alice, bob } = tokens;
     assert.equal(await statusOf('/api/v1/namespaces/default/configmaps', alice), 200);
     assert.equal(await statusOf('/api/v1/configmaps', alice), 200);
@@ -79,15 +79,15 @@ describe('the mode ABAC', () => {
     assert.equal((await client.post('/api/v1/namespaces/default/configmaps', body, { token: alice })).status, 201);
   });
 
-  it('is not talked round by the spelling of a path', async () => {
+  it('is not misled by the spelling of a path', async () => {
     const { alice, bob } = tokens;
-    // Behind the allowed beginning there is nothing that could be reached.
+    // The allowed beginning leads to nothing that could be reached.
     for (const path of ['/public/../api/v1/secrets', '/public/..%2f..%2fapi/v1/secrets', '/public//api/v1/secrets']) {
       assert.equal(await statusOfRaw(path, bob), 404, path);
     }
     const refused = ['/PUBLIC/x', '/%70ublic/x', '/public', '//public/x', '/api/v1/../../public/x', '/./public/x'];
     for (const path of refused) assert.equal(await statusOfRaw(path, bob), 403, path);
-    // Resources are what they are, however their path is spelled.
+    // Resources are recognized in every spelling of their path.
     for (const path of [
       '/api/v1/namespaces/default/%73ecrets/x',
       '/api/v1/namespaces/other/configmaps/../secrets',
@@ -119,7 +119,7 @@ describe('the mode ABAC', () => {
     });
   });
 
-  it('ends the start over a line that can not be used', async () => {
+  it('refuses to start with an unusable line', async () => {
     const file = join(directory, 'broken.jsonl');
     writeFileSync(file, `${policy({ user: 'a', resource: '*' })}\n# fine\n{"spec":`);
     const started = cluster.addServer(undefined, [`--authorization-policy-file=${file}`]);
@@ -128,7 +128,7 @@ describe('the mode ABAC', () => {
 });
 
 describe('the modes ABAC and RBAC together', () => {
-  it('make no administrator of who may write cluster-scoped objects', async () => {
+  it('make no administrator of a user who may write cluster-scoped objects', async () => {
     const file = join(directory, 'cluster-scoped.jsonl');
     writeFileSync(file, policy({ user: 'bob', resource: '*', apiGroup: '*' }));
     const flags = ['--authorization-mode=RBAC', `--authorization-policy-file=${file}`];
@@ -147,7 +147,7 @@ describe('the modes ABAC and RBAC together', () => {
     assert.equal((await send('clusterrolebindings', { roleRef, subjects })).status, 403);
     const headers = { 'Impersonate-User': 'admin', 'Impersonate-Group': 'system:masters' };
     assert.equal((await server.client.get('/api/v1/secrets', { ...as, headers })).status, 403);
-    // What the line says stays possible.
+    // The rights of the line remain.
     assert.equal((await server.client.post('/api/v1/namespaces', { metadata }, as)).status, 201);
   });
 });

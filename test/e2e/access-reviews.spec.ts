@@ -186,7 +186,7 @@ describe('access reviews of oneself', () => {
     assert.match(status.reason, /^RBAC: allowed by /);
   });
 
-  it('are for everybody who is known', async () => {
+  it('are for every authenticated user', async () => {
     const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } };
     assert.equal((await review('selfsubjectaccessreviews', spec, { token: tokens.bob })).status, 201);
     const anonymous = cluster.clientFor(cluster.first);
@@ -202,7 +202,7 @@ describe('access reviews of others', () => {
     const ask = async (spec: object) => (await review('subjectaccessreviews', spec)).body.status.allowed;
     assert.equal(await ask({ groups: ['devs'], resourceAttributes }), true);
     assert.equal(await ask({ user: 'anybody', groups: ['devs'], resourceAttributes }), true);
-    // The groups that alice has by her token are not known here.
+    // The groups of alice's token are not known here.
     assert.equal(await ask({ user: 'alice', resourceAttributes }), false);
     const everything = { ...resourceAttributes, verb: '*', resource: '*' };
     assert.equal(await ask({ user: 'x', groups: ['system:masters'], resourceAttributes: everything }), true);
@@ -210,7 +210,7 @@ describe('access reviews of others', () => {
     assert.equal(await ask({ user: 'alice', uid: 'u', extra: { 'a.b/c': ['d'] }, ...path }), true);
   });
 
-  it('need somebody, and the right to ask', async () => {
+  it('need a subject, and the right to ask', async () => {
     const nobody = await review('subjectaccessreviews', { resourceAttributes });
     assert.equal(nobody.status, 422);
     assert.match(
@@ -221,7 +221,7 @@ describe('access reviews of others', () => {
     assert.equal(denied.status, 403);
   });
 
-  it('can be asked in a namespace by who may there', async () => {
+  it('can be asked in a namespace by users with the right there', async () => {
     const local = (namespace: string, spec: object, options: ApiRequest = asAlice) =>
       admin.post(`${reviews}/namespaces/${namespace}/localsubjectaccessreviews`, { spec }, options);
     const answer = await local('default', { groups: ['devs'], resourceAttributes });
@@ -242,7 +242,7 @@ describe('access reviews of others', () => {
     assert.match(nowhere.body.message, /must match namespace: default$/);
     const path = await local('default', { user: 'bob', nonResourceAttributes: { path: '/x', verb: 'get' } });
     assert.match(path.body.message, /spec\.nonResourceAttributes: .* disallowed on this kind of request$/);
-    // A question about a namespace that is not there is a question all the same.
+    // A question about a missing namespace is still a question.
     const gone = { ...resourceAttributes, namespace: 'nowhere' };
     assert.equal((await local('nowhere', { user: 'bob', resourceAttributes: gone }, {})).status, 201);
   });

@@ -59,7 +59,7 @@ describe('Endpoints of the API', () => {
   };
   const line = (server: TestServer, i: 0 | 1 | 2) => `${addresses[i]} https ${portOf(server)}`;
 
-  it('name every process, and no longer one that stopped or was killed', { timeout: 180_000 }, async () => {
+  it('name every process, until it stops or is killed', { timeout: 180_000 }, async () => {
     await eventually(() => isTold([line(first, 0)]), 'the first address', patienceMs);
     const service = (await first.client.get('/api/v1/namespaces/default/services/kubernetes')).body;
     assert.equal(service.spec.ports[0].targetPort, portOf(first));

@@ -55,7 +55,7 @@ describe('certificates for more than one is', () => {
     }
   });
 
-  it('do not come from a false name, or approved', async () => {
+  it('are neither accepted under a false name nor approved in advance', async () => {
     const claimed = { username: 'admin', uid: 'admin-uid', groups: ['system:masters'], extra: { a: ['b'] } };
     const { status, body } = await ask('false-name', 'CN=alice', claimed);
     assert.equal(status, 201);
@@ -73,7 +73,7 @@ describe('certificates for more than one is', () => {
     forbidden(await admin.patch(`${path}/approval`, 'merge', { status: approved.status }, { token: alice }), 'patch');
     const signed = { ...body, status: { certificate: Buffer.from(scene.users.cert).toString('base64') } };
     forbidden(await admin.put(`${path}/status`, signed, { token: alice }), 'signing');
-    // By the wrong door: what belongs to another path is left as it is.
+    // Through the wrong path: fields of another path are left unchanged.
     const wrong = await admin.put(
       path,
       { ...approved, spec: { ...body.spec, groups: ['system:masters'] } },
@@ -120,7 +120,7 @@ describe('agents of nodes', () => {
     );
   });
 
-  it('read no secret that no pod of theirs needs, by any way', async () => {
+  it('read no secret that their pods do not need, in any way', async () => {
     const secrets = '/api/v1/namespaces/a/secrets';
     for (const path of [
       `${secrets}/secret-n2`,
@@ -155,7 +155,7 @@ describe('agents of nodes', () => {
     forbidden(unbound, 'bound to nothing');
   });
 
-  it('bring no secret to themselves with a pod of their own, and move no pod', async () => {
+  it('get no secret through a pod of their own, and move no pod', async () => {
     const bring = pod('bring', 'n1', 'secret-n2');
     forbidden(await one.post('/api/v1/namespaces/a/pods', bring), 'a pod that needs a secret');
     const mirror = { ...bring, metadata: { name: 'bring', annotations: { 'kubernetes.io/config.mirror': 'x' } } };
@@ -168,7 +168,7 @@ describe('agents of nodes', () => {
     forbidden(await one.patch('/api/v1/nodes/n2/status', 'merge', { status: {} }), 'status of another node');
   });
 
-  it('are those whose whole name says so', async () => {
+  it('are recognized only by their whole name', async () => {
     const subjects: readonly Record<string, string[]>[][] = [
       [{ CN: ['system:node:n1'] }],
       [{ O: ['system:nodes'] }, { CN: ['n1'] }],
@@ -187,7 +187,7 @@ describe('agents of nodes', () => {
 });
 
 describe('secrets that make tokens', () => {
-  it('give no group outside of those for bootstrapping', async () => {
+  it('give no group other than those for bootstrapping', async () => {
     for (const groups of ['system:masters', 'system:bootstrappers:a,system:masters', 'system:bootstrappers:a ,x']) {
       const path = '/api/v1/namespaces/control-system/secrets/bootstrap-token-abcdef';
       await admin.delete(path);
@@ -206,7 +206,7 @@ describe('secrets that make tokens', () => {
     }
   });
 
-  it('die with what they are for', async () => {
+  it('die with their account', async () => {
     await scene.make('/api/v1/namespaces/a/serviceaccounts', { metadata: { name: 'short' } });
     const path = '/api/v1/namespaces/a/serviceaccounts/short';
     const { body } = await scene.make(`${path}/token`, { spec: {} });
@@ -214,7 +214,7 @@ describe('secrets that make tokens', () => {
     assert.equal((await admin.get('/api/v1/secrets', { token })).status, 403);
     assert.equal((await admin.delete(path)).status, 200);
     await eventually(async () => (await admin.get('/api/v1/secrets', { token })).status === 401, 'refused', 5_000);
-    // The same name again is another account.
+    // The same name again means another account.
     await scene.make('/api/v1/namespaces/a/serviceaccounts', { metadata: { name: 'short' } });
     assert.equal((await admin.get('/api/v1/secrets', { token })).status, 401);
   });

@@ -22,14 +22,14 @@ let cluster: TestCluster;
 let server: TestServer;
 /** The authority of users. */
 let users: TestIdentity;
-/** One more, which has its name: as while authorities are exchanged. */
+/** Another authority with its name, as while authorities are exchanged. */
 let twin: TestIdentity;
 /** The authority of proxies: any of its certificates may speak for users. */
 let proxies: TestIdentity;
 
 type Pair = { readonly chain: string; readonly key: string };
 
-/** A certificate with what an attacker sends along as its chain. */
+/** A certificate with the chain that an attacker sends along. */
 function withChain(identity: TestIdentity, ...others: readonly TestIdentity[]): Pair {
   return { chain: [identity, ...others].map(({ cert }) => cert).join(''), key: identity.key };
 }
@@ -69,7 +69,7 @@ const asAdmin: FieldLines = [
   ['X-Remote-User', 'root'],
   ['X-Remote-Group', 'system:masters'],
 ];
-/** Whoever is nobody may not even ask who they are. */
+/** A client without a valid identity may not even ask who it is. */
 const anonymous = '403';
 
 for (const http of [1, 2] as const) {
@@ -83,7 +83,7 @@ for (const http of [1, 2] as const) {
       assert.equal(await whoIs(http, proxy, asAdmin), 'root system:masters,system:authenticated');
     });
 
-    it('what a proxy says is not shortened to somebody else', async () => {
+    it('a name from a proxy is not shortened to that of another user', async () => {
       const proxy = await proxies.issue({ subject: [{ CN: ['proxy'] }] });
       for (const mark of ['\u3000', '\u00a0', '\ufeff', '\u2028', '\u0085', '\u200b']) {
         for (const spelled of [(text: string) => `${mark}${text}`, (text: string) => `${text}${mark}`]) {
@@ -105,7 +105,7 @@ for (const http of [1, 2] as const) {
     });
 
     it('a chain of names without signatures leads to no authority', async () => {
-      // TLS finds the true issuer by itself and passes over what was sent along, which names the other authority.
+      // TLS finds the true issuer by itself and ignores the chain that was sent along, which names the other authority.
       const forger = await TestIdentity.root('proxies');
       const toProxies = await forger.issue({ subject: [{ CN: ['users'] }], authority: true });
       const user = await users.issue({ subject: [{ CN: ['eve'] }] });
@@ -246,7 +246,7 @@ for (const http of [1, 2] as const) {
   });
 }
 
-describe('a server whose users would all be proxies', () => {
+describe('a server whose configuration would make every user a proxy', () => {
   it('does not start', async () => {
     const both = join(cluster.directory, 'both.pem');
     writeFileSync(both, proxies.cert + twin.cert);

@@ -65,7 +65,7 @@ describe('whether something exists', () => {
   for (const [method, path, body] of targets) {
     it(`is not told to those without the right: ${method} ${path}`, async () => {
       const isServed = path.startsWith('/apis/NAME') || path.endsWith('/v1/NAME');
-      // One that is there and one that isn't, with names of the same length.
+      // One that exists and one that does not, with names of the same length.
       const names = isServed ? ['apps', 'spps'] : ['present', 'missing'];
       const seen = new Set<string>();
       for (const name of names) {
@@ -128,7 +128,7 @@ describe('a right to update alone', () => {
     });
   }
 
-  it('updates what is there, and creates once it is a right to create too', async () => {
+  it('updates existing objects, and creates only together with the right to create', async () => {
     const options = { token: alice, contentType: apply };
     const there = { ...map, metadata: { name: 'one' }, data: { a: 'b' } };
     const path = '/api/v1/namespaces/a/configmaps';
@@ -246,7 +246,7 @@ describe('rights by way of roles', () => {
       { token: bob },
     );
     forbidden(answer, 'a role with more than bob has');
-    // A role of others that has more gets no label from bob either.
+    // Nor can bob label a role of others that grants more.
     await scene.make(`${rbac}/clusterroles`, role('powerful', { rules: all }));
     for (const [type, body] of [
       ['merge', { metadata: { labels: adminLabel } }],
@@ -344,7 +344,7 @@ describe('rights by way of roles', () => {
 describe('lists that go on', () => {
   const path = (namespace: string, resource = 'configmaps') => `/api/v1/namespaces/${namespace}/${resource}`;
 
-  it('go on where the right is, with what they were begun with', async () => {
+  it('go on only with the right and the query that they started with', async () => {
     const rules = [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }];
     await scene.grant('lister', 'alice', rules, 'b');
     await eventually(async () => (await admin.get(path('b'), { token: alice })).status === 200, 'in force');
@@ -359,7 +359,7 @@ describe('lists that go on', () => {
     for (const where of [path('a'), '/api/v1/configmaps', path('b', 'secrets'), '/api/v1/secrets']) {
       forbidden(await goOn(where, own), where);
     }
-    // What an administrator was given says nothing about what alice may read.
+    // Objects that an administrator was shown say nothing about alice's rights.
     await scene.make(path('b', 'secrets'), { metadata: { name: 'more' } });
     for (const where of [
       '/api/v1/configmaps',

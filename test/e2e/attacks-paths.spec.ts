@@ -16,7 +16,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Stands for the code of an answer that there is none of. */
+/** Stands for the code of a missing answer. */
 const reset = 0;
 
 /** One request with exactly this method and target. */
@@ -40,7 +40,7 @@ async function http2(headers: OutgoingHttpHeaders): Promise<Answer> {
     for await (const chunk of stream) chunks.push(chunk as Buffer);
     return { status, body: Buffer.concat(chunks).toString('utf8') };
   } catch (error) {
-    // The stream was reset: what the protocol itself forbids gets no answer.
+    // The stream was reset: a request that the protocol itself forbids gets no answer.
     if ((error as NodeJS.ErrnoException).code === 'ERR_HTTP2_STREAM_ERROR') return { status: reset, body: '' };
     throw error;
   } finally {
@@ -166,7 +166,7 @@ const disguises: readonly string[] = [
   '/healthz?/../api/v1/namespaces/a/secrets/NAME',
 ];
 
-/** What may come back where the answer itself is of a public path: it says nothing of the secret. */
+/** Answers of a public path; they say nothing about the secret. */
 const publicPath = (disguise: string) => disguise.startsWith('/healthz?');
 
 function judge(disguise: string, { status, body }: Answer): void {
@@ -206,7 +206,7 @@ for (const http of [1, 2] as const) {
       assert.ok([400, 403, 404].includes(climbing.status), String(climbing.status));
     });
 
-    it('is the path of what one may read when it is spelled in full', async () => {
+    it('leads to an allowed object when it is spelled in full', async () => {
       assert.equal((await get('/api/v1/namespaces/a/secrets/open')).status, 200);
       assert.equal((await get('/api/v1/namespaces/a/secrets/%6fpen')).status, 200);
       const one = await get('/api/v1/namespaces/a/secrets?fieldSelector=metadata.name%3Dopen');
@@ -243,7 +243,7 @@ for (const http of [1, 2] as const) {
       }
     });
 
-    it('that nothing here takes are refused', async () => {
+    it('that no path supports are refused', async () => {
       for (const method of ['TRACE', 'OPTIONS', 'PROPFIND', 'MKCOL', 'LINK', 'PURGE', 'SEARCH', 'QUERY', 'HEAD']) {
         const { status, body } = await call(method, closed);
         assert.ok([reset, 400, 403, 404, 405, 501].includes(status), `${method}: ${status}`);
@@ -253,7 +253,7 @@ for (const http of [1, 2] as const) {
 
     it('are not overridden', async () => {
       for (const field of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
-        // Alice may not write the secret, and may not read the closed one by whatever way.
+        // Alice may not write the secret, nor read the closed one in any way.
         assert.equal((await call('DELETE', closed, field)).status, 403, field);
         assert.equal((await call('PUT', '/api/v1/namespaces/a/secrets/open', field)).status, 403, field);
       }

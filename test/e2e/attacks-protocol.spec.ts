@@ -112,7 +112,7 @@ const types = { headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, continuat
 const endHeaders = 4;
 const endStream = 1;
 
-/** What a server sent over a connection of bare frames, until it closed it or was silent. */
+/** The frames that a server sent over a bare connection, until it closed it or was silent. */
 async function frames(
   sent: readonly Buffer[],
   idleMs = 700,

@@ -9,13 +9,13 @@ import { vendorNames } from '../../src/machinery/vendor.js';
 import { ResourceRegistry } from '../../src/registry/resource-registry.js';
 
 /*
- * Times of answers are too noisy to judge a comparison by. What is shown instead: secrets are compared by the function
- * that takes as long for every input of a length, over digests, which all have one length, and as often for a token that
- * fits as for one that doesn't.
+ * Times of answers are too noisy for judging a comparison. Instead this shows that secrets are compared by the function
+ * that takes equally long for every input of a length, over digests, which all have one length, and equally often for a
+ * token that fits and one that does not.
  */
 
 const real = crypto.timingSafeEqual;
-/** Lengths of what was compared, in order. */
+/** Lengths of the compared inputs, in order. */
 let compared: number[] = [];
 
 before(() => {

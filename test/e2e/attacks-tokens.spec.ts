@@ -102,7 +102,7 @@ describe('tokens that nobody issued', () => {
     await cluster?.stop();
   });
 
-  it('are told from those that somebody did', async () => {
+  it('are told from issued ones', async () => {
     assert.equal(await whoIs(await signed(own.privateKey, { alg: 'RS256' }, good)), good.sub);
     assert.equal(await whoIs(await signed(ownEc.privateKey, { alg: 'ES256' }, good)), good.sub);
     assert.equal(await whoIs(await provider.sign({ sub: 'jane' })), `${provider.issuer}#jane`);
@@ -121,7 +121,7 @@ describe('tokens that nobody issued', () => {
       'alg is a list': tokenWith({ alg: ['none'] }, good),
       'alg of the prototype': tokenWith({ alg: 'constructor' }, good),
       'two algs': `${Buffer.from('{"alg":"none","alg":"RS256"}').toString('base64url')}.${encode(good)}.`,
-      // RFC 7797: the payload as it is.
+      // RFC 7797: an unencoded payload.
       'unencoded payload': tokenWith({ alg: 'RS256', b64: false, crit: ['b64'] }, good, () => 'x'),
     });
   });
@@ -273,7 +273,7 @@ describe('tokens that nobody issued', () => {
     await refused({ 'unknown crit': sign({ crit: ['evil'], evil: 1 }), 'empty crit': sign({ crit: [] }) });
     const token = await signed(own.privateKey, { alg: 'RS256' }, good);
     await refused({
-      // The inner one is good; as the content of another it says nothing.
+      // The inner one is good; as the content of another token it means nothing.
       nested: signed(foreign.privateKey, { alg: 'RS256', cty: 'JWT' }, token),
       'nested and signed by us': signed(own.privateKey, { alg: 'RS256', cty: 'JWT' }, token),
       'in JSON form': Buffer.from(JSON.stringify({ payload: token.split('.')[1], signatures: [] })).toString(

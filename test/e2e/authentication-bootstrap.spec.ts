@@ -29,7 +29,7 @@ interface TokenSecret {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Makes the secret of a good token, but for what is given. */
+/** Makes the secret of a good token, except for the given fields. */
 async function addToken({ id, type, name, namespace = 'control-system', data = {} }: TokenSecret): Promise<string> {
   const stringData = {
     'token-id': id,
@@ -91,7 +91,7 @@ describe('bootstrap tokens', () => {
       ['its groups have spaces', { id: 'bad010', data: { 'auth-extra-groups': ' system:bootstrappers:a' } }],
     ];
     for (const [why, secret] of cases) {
-      // Rules of the kind may refuse the secret itself, which is as good.
+      // The rules of the kind may refuse the secret itself, which is just as good.
       const token = await addToken(secret).catch(() => `${secret.id}.${secretPart}`);
       assert.equal(await whoIs(admin, token), 401, why);
     }

@@ -11,7 +11,7 @@ import { eventually, TestCluster, type TestServer, tokens } from './support/test
 
 const path = '/api/v1/namespaces/none/pods';
 
-/** Nobody may read it, so that the answer tells who asked. */
+/** Nobody may read it, so the answer names the sender. */
 async function whoIs(client: ApiClient): Promise<string> {
   const { status, body } = await client.get(path);
   if (status === 401) return '401';
@@ -28,7 +28,7 @@ describe('client certificates', () => {
   const clients: ApiClient[] = [];
   const file = (name: string) => join(cluster.directory, name);
 
-  /** Whole or not at all, as tools that renew certificates do it. */
+  /** Whole or not at all, as by tools that renew certificates. */
   function replaceFile(name: string, content: string): void {
     writeFileSync(file(`${name}.new`), content, { mode: 0o600 });
     renameSync(file(`${name}.new`), file(name));
@@ -55,7 +55,7 @@ describe('client certificates', () => {
     replaceFile('ca.pem', root.cert);
     replaceFile('tls.crt', readFileSync(cluster.pki.serving.certificateFile, 'utf8'));
     replaceFile('tls.key', readFileSync(cluster.pki.serving.privateKeyFile, 'utf8'));
-    // The last one given of a flag counts.
+    // Of a repeated flag the last one counts.
     server = await cluster.addServer(undefined, [
       `--client-ca-file=${file('ca.pem')}`,
       `--tls-cert-file=${file('tls.crt')}`,
@@ -137,7 +137,7 @@ describe('client certificates', () => {
     }
   });
 
-  it('are judged by the authorities of the file as it is now, on open connections too', async () => {
+  it('are judged by the present authorities of the file, even on open connections', async () => {
     const known = clientWith(await user('known'));
     const unknown = clientWith(await user('newcomer', stranger));
     assert.equal(await whoIs(known), 'known');
@@ -213,7 +213,7 @@ describe('client certificates', () => {
         usages: [serverAuth],
         names: [{ type: 'ip', value: '127.0.0.1' }],
       });
-      // Between the two files certificate and key don't belong together.
+      // Between the two files, certificate and key do not belong together.
       replaceFile('tls.crt', renewed.chain);
       await eventually(
         () => server.log.split('changed certificates are not used').length > 2,

@@ -85,7 +85,7 @@ describe('credentials of an exec plugin', () => {
     assert.match(stdout, /namespace\/default/, stderr);
   });
 
-  it('that stay wrong are told as such', () => {
+  it('that stay wrong are reported', () => {
     const { kubectl, runs } = pluginOf('wrong', print({ token: 'never-valid' }));
     const { code, stderr } = kubectl.run(['get', 'namespaces']);
     assert.notEqual(code, 0);

@@ -37,7 +37,7 @@ for (const http of [1, 2] as const) {
   describe(`impersonation over HTTP/${http === 1 ? '1.1' : '2'}`, () => {
     const send = (token: string, lines: FieldLines, path = missing, body?: unknown): Promise<FieldsAnswer> =>
       sendFields(http, `${cluster.first.url}${path}`, { ca: cluster.pki.authority, token }, lines, body);
-    /** Who the administrator becomes. The privileged group makes the question itself allowed. */
+    /** The user that the administrator becomes. The privileged group makes the question itself allowed. */
     const become = async (...lines: FieldLines) => {
       const all: FieldLines = [...lines, ['Impersonate-Group', 'system:masters']];
       const { status, body } = await send(tokens.admin, all, selfReviews, {});
@@ -105,7 +105,7 @@ for (const http of [1, 2] as const) {
         await refusal(tokens.alice, ['Impersonate-User', 'system:serviceaccount:ns1:sa1']),
         `serviceaccounts "sa1" is forbidden: ${cannot('serviceaccounts')} in the namespace "ns1"`,
       );
-      // What is no name of an account is an ordinary user.
+      // A name that is not that of an account belongs to an ordinary user.
       assert.match(
         await refusal(tokens.alice, ['Impersonate-User', 'system:serviceaccount:BAD:sa1']),
         /cannot impersonate resource "users"/,

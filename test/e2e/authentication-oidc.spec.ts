@@ -32,7 +32,7 @@ describe('ID tokens of a provider', () => {
       `--oidc-ca-file=${caFile}`,
       '--authorization-mode=RBAC',
     ];
-    // The provider is away while the servers start.
+    // The provider is down while the servers start.
     [server, byEmail] = await Promise.all([
       cluster.addServer(undefined, [
         ...common,
@@ -49,7 +49,7 @@ describe('ID tokens of a provider', () => {
     await cluster?.stop();
   });
 
-  it('are refused while the provider was never seen, and the log says why', async () => {
+  it('are refused until the provider has answered once, and the log says why', async () => {
     assert.equal(await whoIs(await provider.sign({ sub: 'jane', tenant: 'one' })), '401');
     assert.match(server.log, /ID tokens are refused: the provider is not reachable/);
     await provider.listen();

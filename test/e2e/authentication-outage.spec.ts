@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
-// Answered from memory for whoever may look, so that only authentication needs the database.
+// Answered from memory for every user with the right, so that only authentication needs the database.
 const path = '/version';
 const secrets = '/api/v1/namespaces/control-system/secrets';
 const accounts = '/api/v1/namespaces/default/serviceaccounts';
@@ -44,11 +44,11 @@ describe('authentication while the database is away', () => {
   });
   after(() => cluster?.stop());
 
-  it('can not tell, which is not the same as no, and goes on with what needs no database', async () => {
+  it('fails with an error instead of a refusal, and goes on for credentials that need no database', async () => {
     assert.equal((await ask(account)).status, 200);
     const lastUse = performance.now();
     await cluster.postgres.shutDown('immediate');
-    // Known a moment ago, and not changed since as far as anybody knows; never longer than that.
+    // Known a moment ago and, as far as anybody knows, not changed since; never for longer.
     await eventually(async () => (await ask(account)).status === 503, 'the end of what is remembered', 30_000);
     assert.ok(performance.now() - lastUse < 2 * rememberedMs);
     for (const token of [account, bootstrap]) {
@@ -69,7 +69,7 @@ describe('authentication while the database is away', () => {
   it('says so once in the log, not for each request', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(account)));
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]));
-    // One line for each of the two methods that could not tell.
+    // One line for each of the two methods that failed.
     assert.equal(server.log.match(/bearer tokens can not be checked/g)?.length, 2);
     assert.ok(!server.log.includes(account.split('.')[2] as string));
     assert.ok(!server.log.includes('0123456789abcdef'));

@@ -53,7 +53,7 @@ for (const http of [1, 2] as const) {
     };
     const anonymous = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-    it('is believed who a request is from', async () => {
+    it('is trusted to name the sender of a request', async () => {
       const user = await whoIs(front, [
         ['X-Remote-User', 'jürgen'],
         ['x-remote-uid', '17'],
@@ -87,7 +87,7 @@ for (const http of [1, 2] as const) {
       assert.equal((await whoIs(front, first)).username, 'eve');
     });
 
-    it('goes before the other credentials of a request', async () => {
+    it('takes precedence over the other credentials of a request', async () => {
       assert.equal((await whoIs(front, [['X-Remote-User', 'eve']], tokens.alice)).username, 'eve');
     });
 
@@ -96,7 +96,7 @@ for (const http of [1, 2] as const) {
       assert.equal((await whoIs(front, [], tokens.alice)).username, 'alice');
     });
 
-    it('is anybody without its certificate: fields say nothing then', async () => {
+    it('is anybody without its certificate: its fields are ignored', async () => {
       const lines: FieldLines = [
         ['X-Remote-User', 'eve'],
         ['X-Remote-Group', 'system:masters'],

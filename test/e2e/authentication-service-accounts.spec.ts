@@ -128,7 +128,7 @@ describe('tokens of service accounts', () => {
     const servers = [cluster.first, cluster.second];
     for (const server of servers) assert.notEqual(await whoIs(token, server), '401');
     assert.equal((await cluster.first.client.delete(`${pods}/worker?gracePeriodSeconds=0`)).status, 200);
-    // Far sooner than what is remembered would end by itself.
+    // Far sooner than remembered results would expire.
     for (const server of servers) {
       await eventually(async () => (await whoIs(token, server)) === '401', 'the token is refused', 5_000);
     }

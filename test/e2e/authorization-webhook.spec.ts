@@ -48,7 +48,7 @@ function answer(status: object): void {
 }
 
 describe('the mode Webhook', () => {
-  it('is asked with everything there is to know', async () => {
+  it('is asked with all attributes of the request', async () => {
     answer({ allowed: true });
     const headers = {
       'impersonate-user': 'carol',
@@ -105,7 +105,7 @@ describe('the mode Webhook', () => {
     assert.match(nobody.body.message, /at the cluster scope: who knows$/);
   });
 
-  it('keeps answers for who got them', async () => {
+  it('keeps answers for the same user only', async () => {
     const secrets = '/api/v1/namespaces/default/secrets';
     webhook.answer = ({ body }) => ({
       body: { kind: 'SubjectAccessReview', status: { allowed: body.spec.user === 'alice' } },
@@ -136,7 +136,7 @@ describe('the mode Webhook', () => {
     const failed = await client.get(path, { token: tokens.bob });
     assert.equal(failed.status, 500);
     assert.equal(failed.body.message, 'Internal error occurred: the authorization webhook did not answer');
-    // What another module allows goes on, administrators included.
+    // Requests that another module allows go on, including those of administrators.
     assert.equal((await client.get('/version/', { token: tokens.bob })).status, 200);
     assert.equal((await client.get(path)).status, 200);
     for (const body of ['{', [], { kind: 'Status' }, { kind: 'SubjectAccessReview', status: { allowed: 'yes' } }]) {

@@ -14,23 +14,23 @@ import { TestCluster } from './support/test-cluster.js';
 const bodiesPerFormat = 2000;
 const patchesPerType = 700;
 const parallel = 8;
-/** Sent in rounds, with the memory that is in use measured after each. */
+/** Sent in rounds; memory in use is measured after each. */
 const bodiesPerRound = 1000;
 const warmRounds = 3;
 const countedRounds = 4;
-/** Were bodies kept, about 3000 would stay; code that gets hot and the like make some 100. */
+/** If bodies were kept, about 3000 would stay; optimised code and the like make some 100. */
 const maxBytesPerBody = 600;
-/** Memory that is not the heap's: it comes and goes in large pieces. */
+/** Memory outside the heap: it comes and goes in large pieces. */
 const maxResidentGrowth = 128 * 2 ** 20;
 
-// One seed, so that the time stays bounded; others by the variable.
+// One seed, so that the time stays bounded; set the variable for others.
 const seed = Number(process.env[seedVariable] ?? 2);
 const namespace = 'bad-input';
 const samples = sampleKinds(namespace);
 
 let cluster: TestCluster;
 let client: ApiClient;
-/** How much of the server's log was looked at. */
+/** How much of the server's log was read. */
 let seenLog = 0;
 
 before(async () => {
@@ -47,7 +47,7 @@ interface BadBody {
   readonly raw: Buffer;
 }
 
-/** Runs `work` for each item, a few at a time; throws the first failure when nothing is under way any more. */
+/** Runs `work` for each item, a few at a time; throws the first failure when all of them have ended. */
 async function forEachParallel<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const failures: unknown[] = [];
@@ -60,7 +60,7 @@ async function forEachParallel<T>(items: Iterable<T>, work: (item: T) => Promise
   if (failures.length > 0) throw failures[0];
 }
 
-/** What is wrong with an answer to a body that may be bad, or undefined. */
+/** The fault in an answer to a body that may be bad, or undefined. */
 function faultOf(answer: ApiResponse, sample: SampleKind): string | undefined {
   if (answer.status >= 400 && answer.status < 500) {
     const { kind, status, code, message } = answer.body ?? {};
@@ -83,7 +83,7 @@ function describeBody(raw: Buffer): string {
   return `${shown.toString('utf8')} | ${shown.toString('base64')}`;
 }
 
-/** Creates from every body; then exactly what was accepted must be there. */
+/** Creates from every body; then exactly the accepted objects must exist. */
 async function sendAll(bodies: Iterable<BadBody>, contentType: string): Promise<{ accepted: number; refused: number }> {
   const before = await storedNames();
   const accepted = new Set<string>();
@@ -95,7 +95,7 @@ async function sendAll(bodies: Iterable<BadBody>, contentType: string): Promise<
     if (answer.status >= 400) refused++;
     else {
       accepted.add(`${sample.path}/${answer.body.metadata.name}`);
-      // Names of roles may hold what means something in a URL.
+      // Names of roles may contain characters with a meaning in a URL.
       const read = await client.get(`${sample.path}/${encodeURIComponent(answer.body.metadata.name)}`);
       assert.deepEqual(read.body, answer.body);
     }
@@ -251,7 +251,7 @@ describe('memory', () => {
   it('does not grow with the number of bad bodies', async () => {
     const random = new Random(seed + 3);
     const sizes: MemoryReport[] = [];
-    // The first rounds fill caches and make code hot; what grows for ever grows in the later ones too.
+    // The first rounds fill caches and optimise code; a leak also grows in the later ones.
     for (let round = 0; round < warmRounds + countedRounds; round++) {
       for (const [prefix, make, contentType] of [
         [`mj-${round}`, jsonBody, 'application/json'],
@@ -259,7 +259,7 @@ describe('memory', () => {
       ] as const) {
         const bodies = mutatedBodies(random, prefix, (value) => make(random, value), bodiesPerRound / 2);
         await forEachParallel(bodies, async ({ sample, raw }) => {
-          // Nothing is stored: the recent past of objects is kept in memory for watches.
+          // Nothing is stored, because recent states of objects are kept in memory for watches.
           const answer = await client.post(`${sample.path}?dryRun=All`, undefined, { raw, contentType });
           assert.equal(faultOf(answer, sample), undefined, answer.text);
         });
@@ -282,7 +282,7 @@ function mebibytes(bytes: number): string {
 
 describe('bodies of the largest size', () => {
   const limit = 3_000_000;
-  /** Several times what the slowest takes: not a benchmark, but nothing that grows with the square of the size. */
+  /** Several times the slowest. This is no benchmark, but nothing may grow with the square of the size. */
   const maxSeconds = 10;
   const repeat = (part: (i: number) => string, separator = ',') => {
     const parts: string[] = [];

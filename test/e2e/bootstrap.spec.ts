@@ -45,7 +45,7 @@ async function createToken(id: string, entries: Record<string, string> = {}): Pr
   assert.equal(status, 201, text);
 }
 
-/** The map as a node sees it that has no credentials yet. */
+/** The map as a node without credentials sees it. */
 async function readClusterInfo(): Promise<Record<string, string>> {
   const client = cluster.clientFor(cluster.first);
   try {

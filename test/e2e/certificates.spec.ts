@@ -20,7 +20,7 @@ before(async () => {
   const requests = { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'] };
   await grant('test:requester', 'alice', [
     { ...requests, verbs: ['create', 'get', 'list', 'watch'] },
-    // Rights on the paths, yet on no signer.
+    // Rights on the paths, but on no signer.
     {
       ...requests,
       resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],
@@ -47,7 +47,7 @@ interface Asked extends TestRequest {
   readonly token?: string;
 }
 
-/** Creates a request and gives the private key behind it. */
+/** Creates a request and returns its private key. */
 async function ask(name: string, asked: Asked = {}): Promise<string> {
   const { signer = 'k8s.io/apiserver-client', usages = clientUsages, expirationSeconds, token, ...rest } = asked;
   const { request, privateKey } = await makeRequestWithKey(rest);
@@ -69,7 +69,7 @@ async function certificateOf(name: string): Promise<string | undefined> {
 
 const issued = (name: string) => eventually(() => certificateOf(name), `the certificate of ${name}`);
 
-/** Approves one more request and waits until it is signed: what was approved before had its turn by then. */
+/** Approves one more request and waits until it is signed. Earlier approved requests had their turn by then. */
 async function signerPassed(name: string): Promise<void> {
   await ask(name, { subject: 'CN=fence' });
   kubectl.ok(['certificate', 'approve', name]);

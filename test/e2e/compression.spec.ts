@@ -12,7 +12,7 @@ const filler = 'the same text again and again, '.repeat(12);
 let cluster: TestCluster;
 let bytes: ProtobufClient;
 let two: Http2Client;
-/** Lists are asked for at one version: something else may write in between. */
+/** Lists are requested at one version, because other writes may come in between. */
 let version: string;
 
 before(async () => {
@@ -41,7 +41,7 @@ after(async () => {
   await cluster.stop();
 });
 
-/** Reads that are long, in every way an answer is made. */
+/** Long reads, one for every way of making an answer. */
 const long: readonly (readonly [what: string, path: string, accept: string])[] = [
   ['one object', `${path}/big`, 'application/json'],
   ['one object, indented', `${path}/big?pretty=true`, 'application/json'],
@@ -86,7 +86,7 @@ describe('long answers to reads', () => {
         assert.equal(answer.headers['content-type'], plain.headers['content-type']);
         assert.ok(answer.bytes.length * 5 < plain.bytes.length);
         const unpacked = gunzipSync(answer.bytes);
-        // Where the metadata of a list stands is not fixed.
+        // The position of a list's metadata is not fixed.
         if (accept === 'application/json') {
           assert.deepEqual(JSON.parse(unpacked.toString()), JSON.parse(plain.bytes.toString()));
         } else if (accept.includes('as=Table')) {

@@ -40,7 +40,7 @@ async function made(path: string, body: unknown): Promise<ApiResponse> {
 
 let collections = 0;
 
-/** A namespace of its own with config maps of these names; the label `half` says which half of them one is of. */
+/** A namespace of its own with config maps of these names; the label `half` says which half a map belongs to. */
 async function maps(...names: readonly string[]): Promise<string> {
   const namespace = `deletes-${++collections}`;
   await made('/api/v1/namespaces', { metadata: { name: namespace } });
@@ -56,7 +56,7 @@ async function namesIn(path: string): Promise<string> {
   return items.map(({ metadata }) => metadata.name).join();
 }
 
-/** Does something while nobody can write objects, or (`access exclusive`) read them either. */
+/** Does something while nobody can write objects or, with `access exclusive`, read them. */
 async function whileLocked(mode: 'exclusive' | 'access exclusive', work: () => Promise<void>): Promise<void> {
   const lock = new pg.Client({ connectionString: cluster.databaseUrl });
   await lock.connect();
@@ -97,7 +97,7 @@ describe('DELETE of a collection', () => {
     assert.equal(await namesIn(path), 'a');
   });
 
-  it('deletes what a list at the version shows, and nothing that took its place', async () => {
+  it('deletes the objects of a list at the version, and none that took their place', async () => {
     const path = await maps('a', 'b');
     const { resourceVersion } = (await client.get(path)).body.metadata;
     await client.delete(`${path}/a`);
@@ -164,7 +164,7 @@ describe('DELETE of a collection', () => {
     assert.equal(await namesIn(path), '');
   });
 
-  it('shows nothing to who may not read', async () => {
+  it('shows nothing to a user without the right to read', async () => {
     await made(`${core}/secrets`, { metadata: { name: 'quiet' }, stringData: { password: 'hunter2' } });
     for (const query of ['dryRun=All', 'dryRun=All&limit=1', 'limit=1']) {
       const answer = await client.delete(`${core}/secrets?${query}`, undefined, bob);
@@ -180,7 +180,7 @@ describe('DELETE of a collection', () => {
       const late = await client.delete(`${path}?timeoutSeconds=1`);
       assert.equal(late.status, 504, late.text);
     });
-    // Whatever went on would have its chance meanwhile.
+    // Deletes that went on would show by now.
     for (const name of names) await made(path, { metadata: { name: `other-${name}` } });
     const left = (await namesIn(path)).split(',').filter((name) => !name.startsWith('other-'));
     assert.ok(left.length >= names.length - 8, `${left.length} are left`);
@@ -223,7 +223,7 @@ describe('a list', () => {
 });
 
 describe('DELETE of one object', () => {
-  it('shows it only to who may read it', async () => {
+  it('shows it only to users with the right to read it', async () => {
     const finalizers = ['example.com/hold'];
     await made(`${core}/secrets`, { metadata: { name: 'held', finalizers }, stringData: { password: 'hunter2' } });
     await made(`${core}/resourcequotas`, { metadata: { name: 'quota', labels: { password: 'x' } } });
@@ -244,7 +244,7 @@ describe('DELETE of one object', () => {
     await client.patch(`${core}/secrets/held`, 'merge', { metadata: { finalizers: null } });
   });
 
-  it('answers a Service with what is gone, as generated clients expect', async () => {
+  it('answers the deleted Service, as generated clients expect', async () => {
     const service = { metadata: { name: 'gone' }, spec: { ports: [{ port: 80 }] } };
     const { body } = await made(`${core}/services`, service);
     for (const query of ['dryRun=All', '']) {
@@ -284,12 +284,12 @@ describe('DELETE of one object', () => {
     const query = 'dryRun=All&gracePeriodSeconds=7';
     assert.equal(graceOf(await client.delete(`${pod}?${query}`, {})), 7);
     assert.equal(graceOf(await client.delete(`${pod}?${query}`, { gracePeriodSeconds: 3 })), 3);
-    // What becomes of dependents is one question, however it is put.
+    // The fate of dependents is one question, in whatever form it is asked.
     const orphan = await client.delete(`${pod}?dryRun=All&orphanDependents=true`, { propagationPolicy: 'Background' });
     assert.equal(orphan.status, 200, orphan.text);
   });
 
-  it('leaves nothing that waits for a garbage collector', async () => {
+  it('leaves no object that waits for a garbage collector', async () => {
     const template = {
       metadata: { labels: { a: 'b' } },
       spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },

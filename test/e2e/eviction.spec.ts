@@ -32,7 +32,7 @@ async function addPod(name: string, { phase = 'Running', ready = true, labels = 
   assert.equal(changed.status, 200, changed.text);
 }
 
-/** A budget whose controller has spoken. */
+/** A budget with a status from its controller. */
 async function addBudget(name: string, status: object, spec: object = {}) {
   const { client } = cluster.first;
   const selector = { matchLabels: { app: 'a' } };
@@ -58,7 +58,7 @@ async function budgetStatus(name: string) {
 }
 
 describe('eviction', () => {
-  it('deletes a pod that no budget speaks of', async () => {
+  it('deletes a pod that no budget selects', async () => {
     await addPod('p', { labels: { app: 'other' } });
     await addBudget('b', {});
     const answer = await evict('p');
@@ -164,7 +164,7 @@ describe('eviction', () => {
     assert.equal((await evict('p', { gracePeriodSeconds: 7 })).status, 201);
     const { metadata } = (await cluster.first.client.get(`${podsPath()}/p`)).body;
     assert.equal(metadata.deletionGracePeriodSeconds, 7);
-    // It is on its way already: nobody counts it twice.
+    // Its deletion has begun, so nobody counts it again.
     assert.equal((await evict('p')).status, 201);
   });
 

@@ -32,7 +32,7 @@ before(async () => {
 after(() => cluster.stop());
 
 describe('numbers that JavaScript numbers can not carry', () => {
-  it('come out of writes, reads, lists, tables and watches as they went in', async () => {
+  it('come out of writes, reads, lists, tables and watches unchanged', async () => {
     const made = await client.send('POST', path, { raw: revision('one'), contentType: 'application/json' });
     assert.equal(made.status, 201, made.text);
     assertExact(made.text);

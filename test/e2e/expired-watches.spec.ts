@@ -17,7 +17,7 @@ const path = '/api/v1/namespaces/default/configmaps';
 
 let cluster: TestCluster;
 let informer: Informer<V1ConfigMap> & ObjectCache<V1ConfigMap>;
-/** A version of before the history begins. */
+/** A version from before the history. */
 let gone: string;
 /** How often the informer listed. */
 let lists = 0;
@@ -33,7 +33,7 @@ before(async () => {
     return api.listNamespacedConfigMap({ namespace: 'default' });
   });
   informer.on('error', (error) => {
-    // A stop is told as a fault, too.
+    // A stop is reported as a fault, too.
     if (error.name !== 'AbortError') faults.push(error);
   });
 
@@ -60,7 +60,7 @@ const names = () =>
     .join();
 
 describe('a watch from before the history', () => {
-  it('is told so by the one event of a stream, as JSON and as a table', async () => {
+  it('gets the 410 as the only event of a stream, as JSON and as a table', async () => {
     const { client } = cluster.first;
     for (const accept of ['application/json', 'application/json;as=Table;g=meta.k8s.io;v=v1']) {
       const answer = await client.get(`${path}?watch=1&resourceVersion=${gone}`, { headers: { accept } });
@@ -79,7 +79,7 @@ describe('a watch from before the history', () => {
     assert.equal(JSON.parse(named.text).object.code, 410);
   });
 
-  it('is told so in protobuf', async () => {
+  it('gets the 410 in protobuf', async () => {
     const binary = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
     const events = [];
     for await (const event of binary.watch(`${path}?watch=1&resourceVersion=${gone}`)) events.push(event);

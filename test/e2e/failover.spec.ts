@@ -32,7 +32,7 @@ async function prepare(pooled: boolean): Promise<Stage & { readonly move: () => 
     const moving = await TcpProxy.start(postgres.port);
     proxy = moving;
     if (!pooled) return { databaseUrl: moving.through(databaseUrl), stop: () => moving.stop() };
-    // The pooler hides from the servers that its own connections break and lead elsewhere afterwards.
+    // The pooler hides from the servers that its own connections break and then lead elsewhere.
     const pooler = await PgBouncer.start(moving.through(postgres.adminUrl));
     return {
       databaseUrl: pooler.through(databaseUrl),
@@ -116,7 +116,7 @@ describe('a fail-over', () => {
       }
       await standby.caughtUp();
       standby.detach();
-      // Acknowledged, and known only to the first server and its clients.
+      // Acknowledged, but known only to the first server and its clients.
       let newest = kept;
       for (let i = 0; i < 50; i++) newest = remember(await create(cluster, 0, `lost${i}`), `lost${i}`);
       await eventually(() => seen.every((informer) => informer.get('lost49', 'default') !== undefined), 'informers');
@@ -126,7 +126,7 @@ describe('a fail-over', () => {
       await standby.promote();
       stage.move();
 
-      // The second server has not written anything yet: it does not know how far the first one got.
+      // The second server has not written yet, so it does not know how far the first one got.
       for (const [server, name] of [
         [1, 'next-b'],
         [0, 'next-a'],
@@ -165,7 +165,7 @@ describe('a fail-over', () => {
           30_000,
         );
       }
-      // What was acknowledged and is gone is told.
+      // The loss of acknowledged writes is reported.
       assert.ok((await metric(cluster, 0, 'storage_missing_versions_total')) >= 50);
       assert.match(cluster.first.log, /lacks versions that were handed out/);
       assert.equal(await metric(cluster, 0, 'storage_epoch'), 2);
@@ -187,7 +187,7 @@ describe('a fail-over', () => {
       await standby.caughtUp();
       standby.detach();
       const kept = contents.newest;
-      // Written and delivered, and unknown to the standby.
+      // Written and delivered, but unknown to the standby.
       await written(60);
       await cluster.postgres.shutDown('immediate');
       const lost = contents.newest;
@@ -260,10 +260,10 @@ describe('a fail-over', () => {
     const { cluster, standby } = stage;
     await create(cluster, 0, 'a');
     await standby.caughtUp();
-    // The way leads to the standby before it is promoted: nothing is written, nothing old is answered.
+    // The way leads to the standby before it is promoted: nothing is written, and no old version is answered.
     stage.move();
     const write = () => cluster.first.client.post(path, { metadata: { name: 'b' } });
-    // A write that was on its way when the connections were cut may have been made.
+    // A write that was under way when the connections were cut may have been made.
     await write();
     const refused = await write();
     assert.equal(refused.status, 503, refused.text);
@@ -300,7 +300,7 @@ describe('a restore of an older backup', () => {
     await cluster.first.stop();
     const admin = new pg.Client({ connectionString: cluster.postgres.adminUrl });
     await admin.connect();
-    // The same server, the same place: nothing but the content tells that time went back.
+    // The same server in the same place: only the content shows that time went back.
     await admin.query(`create database backup template ${database}`);
     cluster.servers.splice(0);
     await cluster.addServer();

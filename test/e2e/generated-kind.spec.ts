@@ -14,7 +14,7 @@ const parts = [
   'scripts',
   'migrations',
   'test',
-  // So that only what is new is compiled.
+  // Only new files are compiled.
   'dist',
   'package.json',
   'tsconfig.json',
@@ -90,7 +90,7 @@ describe('a generated kind', () => {
     assert.equal(status, 0, output);
   });
 
-  it('is served, in a new group and in one that was there', async () => {
+  it('is served, in a new group and in an existing one', async () => {
     const { client } = cluster.first;
     const shelves = '/apis/workshop.k8s.io/v1/namespaces/default/toolshelves';
     const created = await client.post(shelves, { metadata: { name: 'a' } });

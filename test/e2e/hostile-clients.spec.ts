@@ -170,7 +170,7 @@ describe('metrics', () => {
     return text.split('\n').filter((line) => line.startsWith('apiserver_')).length;
   };
 
-  it('get no series from what clients make up', async () => {
+  it('make no metric series for invented values', async () => {
     const client = await Http2Client.connect(server.url, cluster.pki.authority, tokens.alice);
     const attack = async (round: number) => {
       const words = (i: number) => `made-up-${round}-${i}`;
@@ -211,7 +211,7 @@ describe('connections', () => {
     for (const socket of open) {
       socket.on('error', () => undefined);
       socket.once('close', () => ended++);
-      // A closed connection is noticed by reading only.
+      // A closed connection is only noticed by reading.
       socket.resume();
     }
     await eventually(() => ended >= maxConnections, 'those above the limit to be closed');

@@ -68,14 +68,14 @@ function overTwo({ method = 'GET', path, headers = {}, body }: Send): Promise<An
   return two.send(method, path, headers, body);
 }
 
-/** What belongs to a connection of one HTTP version, or differs between any two requests. */
+/** Values that belong to a connection of one HTTP version, or differ between any two requests. */
 const apart = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', ':status', 'content-length']);
 
 function comparable({ status, headers, body }: Answer) {
   const kept = Object.entries(headers).filter(([name]) => !apart.has(name));
   const shown: Record<string, unknown> = Object.fromEntries(kept);
   const type = String(headers['content-type'] ?? '');
-  // Ages in tables go on between the two requests.
+  // Ages in tables change between the two requests.
   const text = body.toString().replace(/"\d+s"|"\d+m(\d+s)?"/g, '"age"');
   return { status, headers: shown, body: type === 'application/json' && text !== '' ? JSON.parse(text) : text };
 }
@@ -199,7 +199,7 @@ describe('bodies', { timeout: 90_000 }, () => {
     for (let i = 0; i < 16; i++) stream.write(chunk);
     assert.equal((await answer)[':status'], 413);
     stream.close();
-    // The connection is as good as before.
+    // The connection can still be used.
     assert.equal((await two.send('GET', '/livez')).status, 200);
   });
 
@@ -309,7 +309,7 @@ describe('a client that stops reading', { timeout: 300_000 }, () => {
   for (const version of ['HTTP/1.1', 'HTTP/2'] as const) {
     it(`does not make the server keep lists of 100 MB or a busy watch, ${version}`, async () => {
       const pid = patient.process.pid as number;
-      // Once by somebody who reads, so that what stays in memory anyway is there.
+      // Once by a client that reads, so that permanent memory is already in use.
       const whole = await patient.client.get(configMaps);
       assert.ok(whole.text.length > 99_000_000);
       const from = whole.body.metadata.resourceVersion;
@@ -362,7 +362,7 @@ describe('a client that stops reading', { timeout: 300_000 }, () => {
   });
 });
 
-// Each has a server of its own, and most of the time they wait.
+// Each has a server of its own, and they spend most of the time waiting.
 describe('limits', { timeout: 90_000, concurrency: 3 }, () => {
   async function withFlags(flags: readonly string[], run: (limited: TestServer) => Promise<void>): Promise<void> {
     const limited = await cluster.addServer(undefined, flags);
@@ -382,7 +382,7 @@ describe('limits', { timeout: 90_000, concurrency: 3 }, () => {
       const watches = seconds.map((s) => client.open('GET', `${configMaps}?watch=true&timeoutSeconds=${s}`));
       await Promise.all(watches.map(responseOf));
       watches[0]?.resume();
-      // The client itself waits with the fourth until there is room.
+      // The client itself holds back the fourth until there is room.
       let answered = false;
       const fourth = client.send('GET', '/livez').then((answer) => {
         answered = true;

@@ -29,7 +29,7 @@ describe('IPAddress objects that are deleted', () => {
     });
     assert.equal(taken.status, 422, taken.text);
     assert.match(taken.body.message, /already allocated/);
-    // The owner still gives it back at its own end.
+    // The owner still frees it at its own end.
     assert.equal((await client.delete(`${services}/a`)).status, 200);
     assert.equal((await client.get(`${addresses}/${clusterIP}`)).status, 404);
   });

@@ -27,7 +27,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
   describe(`a node that joins${compat === '' ? '' : `, with the names of ${compat}`}`, () => {
     let cluster: TestCluster;
     let admin: ApiClient;
-    /** What the node learned from the cluster: nothing else is given to it but its token. */
+    /** What the node learned from the cluster; it is given only its token. */
     let found: { readonly server: string; readonly ca: string };
     let own: { cert: string; key: string };
 
@@ -98,7 +98,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
         },
       });
       assert.equal(secret.status, 201, secret.text);
-      // The node doesn't know the authority yet: what it believes is the signature.
+      // The node does not know the authority yet, so it trusts the signature.
       const anonymous = cluster.clientFor(cluster.first);
       const path = `/api/v1/namespaces/${names.publicNamespace}/configmaps/cluster-info`;
       const data = await eventually(async () => {
@@ -116,7 +116,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
       assert.deepEqual(found, { server: cluster.first.url, ca: cluster.pki.authority });
     });
 
-    it('may do nothing with its token before somebody lets nodes join', async () => {
+    it('may do nothing with its token before an administrator lets nodes join', async () => {
       const { request } = await makeRequestWithKey({ subject: 'CN=system:node:n1, O=system:nodes' });
       const spec = { request: toBase64(request), signerName: names.nodeClientSigner, usages: ['client auth'] };
       const { status, body } = await withClient({ token }, (client) =>
@@ -173,7 +173,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
         conditions[0].message,
         new RegExp(`^Auto approving self ${names.nodeAgent.word} client certificate`),
       );
-      // It came before the other one.
+      // It arrived before the other one.
       assert.deepEqual((await admin.get(`${requests}/not-mine`)).body.status, {});
       await withClient(renewed, async (client) => assert.equal((await client.get('/api/v1/nodes/n1')).status, 200));
     });

@@ -5,7 +5,7 @@ import { growsInThread, throwsInThread } from './support/lane-fault.js';
 import { TestCluster, tokens } from './support/test-cluster.js';
 
 const path = '/api/v1/namespaces/default/configmaps';
-/** Enough small values that another thread takes them. */
+/** Enough small values to go to another thread. */
 const data = Object.fromEntries(Array.from({ length: 8_000 }, (_, i) => [`k${i}`, 'value']));
 
 let cluster: TestCluster;
@@ -23,7 +23,7 @@ after(() => cluster?.stop());
 
 const configMap = (name: string, text = '') => ({ metadata: { name, annotations: { text } }, data });
 
-/** On connections of their own, so that the processes share them. */
+/** On connections of their own, so that all processes get some. */
 async function each<T>(count: number, use: (client: ApiClient, i: number) => Promise<T>): Promise<T[]> {
   const clients = Array.from(
     { length: count },

@@ -6,11 +6,11 @@ import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 /*
- * The same requests go to a server that answers as ever and to one that does in its other thread whatever it can do
- * there, each in a namespace of its own.
+ * The same requests go to an ordinary server and to one that does all possible work in its other thread, each in a
+ * namespace of its own.
  */
 
-/** Of one length, so that nothing else differs in answers that count bytes. */
+/** All of one length, so that nothing else differs in answers that count bytes. */
 const namespaces = ['space-one', 'space-two'] as const;
 let cluster: TestCluster;
 before(async () => {
@@ -51,7 +51,7 @@ const deployment = {
 const review = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
 const applied = 'kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: a\ndata:\n  k: ';
 
-/** Paths are below the namespace; `~` stands for the version of the object that was answered last. */
+/** Paths are below the namespace; `~` stands for the version of the object in the last answer. */
 const steps: readonly Step[] = [
   ['POST', 'configmaps', json({ metadata: { name: 'a', labels: { x: 'y' } }, data: { k: 'v' } })],
   ['POST', 'configmaps', json({ metadata: { name: 'a' } })],
@@ -147,7 +147,7 @@ const deployments: readonly Step[] = [
   ['DELETE', 'deployments/d?propagationPolicy=Background'],
 ];
 
-/** An answer without what differs between any two objects. */
+/** An answer without the values that differ between any two objects. */
 async function answerOf(client: ApiClient, namespace: string, prefix: string, [method, path, options]: Step) {
   const { status, headers, text } = await client.send(method, `${prefix}/namespaces/${namespace}/${path}`, options);
   const { date: _date, 'audit-id': _audit, 'content-length': length, ...shown } = headers;
@@ -213,7 +213,7 @@ it('reads and writes the same protobuf', async () => {
   }
 });
 
-it('shows the same events, and really took the other way', async () => {
+it('shows the same events, and really used the other thread', async () => {
   const admin = cluster.first.client;
   const path = `/api/v1/namespaces/${namespaces[0]}/configmaps`;
   await admin.post(path, { metadata: { name: 'seen', labels: { a: 'b' } }, data: { a: 'b' } });

@@ -101,7 +101,7 @@ describe('YAML bodies', () => {
       if (!isAnswered) others++;
     }
     assert.equal((await posted).status, 201);
-    // Were they kept waiting, only those before the body had arrived would have been answered.
+    // If they had to wait, only requests from before the arrival of the body would have been answered.
     assert.ok(others > 20, `${others} other requests were answered`);
   });
 });

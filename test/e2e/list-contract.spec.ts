@@ -18,7 +18,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** The ConfigMaps of a namespace of the test's own. */
+/** The ConfigMaps of the test's own namespace. */
 async function ownCollection(): Promise<string> {
   const name = `list-${counter++}`;
   const made = await one().post('/api/v1/namespaces', { metadata: { name } });
@@ -42,7 +42,7 @@ const namesOf = (list: ApiResponse['body']): string[] =>
   list.items.map((item: { metadata: { name: string } }) => item.metadata.name);
 const withQuery = (path: string, query: Readonly<Record<string, string>>) => `${path}?${new URLSearchParams(query)}`;
 
-/** All pages behind the first request, each from the other process than the one before. */
+/** All pages after the first request, each from the other process than the one before. */
 async function allPages(path: string, query: Readonly<Record<string, string>>): Promise<ApiResponse['body'][]> {
   const pages = [await ok(one(), withQuery(path, query))];
   const { resourceVersion: _version, resourceVersionMatch: _match, ...kept } = query;
@@ -54,7 +54,9 @@ async function allPages(path: string, query: Readonly<Record<string, string>>): 
   }
 }
 
-/** Runs work with a process that has begun after the past was gone: others may remember some of it, and may use that. */
+/**
+ * Runs work with a process that started after the history was gone. Others may remember some of it, and may use that.
+ */
 async function withNewServer(work: (client: ApiClient) => Promise<void>): Promise<void> {
   const server = await cluster.addServer();
   try {
@@ -121,7 +123,7 @@ describe('chunked lists', () => {
     assert.equal(new Set(pages.map((list) => list.metadata.resourceVersion)).size, 1);
   });
 
-  it('show the state of the first page, whatever happens behind it', async () => {
+  it('show the state of the first page, whatever changes after it', async () => {
     const path = await ownCollection();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await create(path, name);
     const first = await ok(one(), `${path}?limit=2`);
@@ -215,7 +217,7 @@ describe('chunked lists', () => {
     });
   }
 
-  it('are lists without items where there is nothing', async () => {
+  it('are lists without items where there are no objects', async () => {
     const path = await ownCollection();
     for (const query of ['', '?limit=1', '?resourceVersion=0', '?labelSelector=a']) {
       const list = await ok(two(), `${path}${query}`);
@@ -234,7 +236,7 @@ describe('continue tokens', () => {
     return { path, first, token: first.metadata.continue };
   }
 
-  it('are good at another process, and after the one that gave them restarted', async () => {
+  it('are valid at another process, and after a restart of the one that issued them', async () => {
     const { path, first, token } = await started();
     await create(path, 'n2-late');
     await cluster.restartServer(cluster.first, 'SIGKILL');
@@ -288,11 +290,11 @@ describe('continue tokens', () => {
         assert.equal(answer.body.reason, 'BadRequest');
       }
     }
-    // Another limit, or none, is no other query.
+    // Another limit, or none, does not make another query.
     for (const limit of ['', '0', '1', '100']) await ok(two(), withQuery(path, { continue: token, limit }));
   });
 
-  it('are told to be too old with one to go on with', async () => {
+  it('are refused as too old, with one to go on with', async () => {
     const { path, first, token } = await started(9);
     await one().delete(`${path}/n3`);
     await create(path, 'n35');
@@ -307,7 +309,7 @@ describe('continue tokens', () => {
       const fresh = answer.body.metadata.continue;
       assert.ok(typeof fresh === 'string' && fresh !== '' && fresh !== token);
       const second = await ok(two(), withQuery(path, { limit: '2', continue: fresh }));
-      // From the same key on, full, at a version that is another and stays from here on.
+      // From the same key on, complete, at another version that is kept from here on.
       assert.deepEqual(namesOf(second), ['n2', 'n35']);
       assert.notEqual(second.metadata.resourceVersion, first.metadata.resourceVersion);
       await create(path, `zz-${counter++}`);
@@ -325,7 +327,7 @@ function sameBytes(a: string, b: string): boolean {
 
 describe('versions of a list', () => {
   let path: string;
-  /** A version of the past, with what there was then. */
+  /** An earlier version with its objects. */
   let then: string;
   const thenNames = ['a', 'b', 'c', 'd', 'e'];
   const nowNames = ['a', 'b', 'd', 'e', 'f'];
@@ -355,7 +357,7 @@ describe('versions of a list', () => {
     | 'bad request'
     | 'too large';
 
-  /** The table of specification 4.4, and what it says of versions nobody has seen. */
+  /** The table of specification 4.4, and the rules for versions that nobody has seen. */
   function expectedOf(match: string, limit: string, isContinued: boolean, version: string): Expected {
     const isFuture = version === 'future';
     if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') return 'invalid';
@@ -408,7 +410,7 @@ describe('versions of a list', () => {
       case 'not older than': {
         assert.equal(answer.status, 200, answer.text);
         if (expected === 'not older than') assert.ok(version >= BigInt(then));
-        // Any state there was, but one of them, and the version has to be its own.
+        // Any state that existed will do, but it must be a single one, and the version must be its own.
         const states = version >= BigInt(newest) ? [nowNames] : [thenNames, nowNames.slice(0, 4), nowNames];
         assert.ok(
           states.some((names) => namesOf(answer.body).join() === shown(names).join()),
@@ -469,7 +471,7 @@ describe('versions of a list', () => {
     }
   });
 
-  it('show each version of the past as it was', async () => {
+  it('show each earlier version unchanged', async () => {
     const own = await ownCollection();
     const states: { version: string; items: readonly unknown[] }[] = [];
     for (let i = 0; i < 12; i++) {
@@ -509,7 +511,7 @@ describe('versions of a list', () => {
     const idle = await ownCollection();
     const made = await create(await ownCollection(), 'elsewhere');
     const { resourceVersion } = made.metadata;
-    // A version seen anywhere can be asked for everywhere.
+    // A version that was seen anywhere can be requested everywhere.
     for (const client of [one(), two()]) {
       const list = await ok(client, withQuery(idle, { resourceVersion, resourceVersionMatch: 'NotOlderThan' }));
       assert.ok(BigInt(list.metadata.resourceVersion) >= BigInt(resourceVersion));
@@ -526,7 +528,7 @@ describe('versions of a list', () => {
         const answer = await client.get(withQuery(`${own}/x`, { resourceVersion: version }));
         assert.deepEqual(answer.body, made, `version "${version}"`);
       }
-      // Any state will do for 0, also one from before it was there.
+      // Any state will do for 0, even one from before the object existed.
       const any = await client.get(`${own}/x?resourceVersion=0`);
       if (any.status === 200) assert.deepEqual(any.body, made);
       else isStatus(any, 404, 'NotFound');
@@ -534,7 +536,7 @@ describe('versions of a list', () => {
     check('too large', await two().get(`${own}/x?resourceVersion=999999999999`), '');
   });
 
-  // Last: the past of everything above is gone after it.
+  // Last, because the history of everything above is gone after it.
   it('that are gone get 410, those that need not be exact do not', async () => {
     const own = await ownCollection();
     const made = await create(own, 'x');
@@ -553,7 +555,7 @@ describe('versions of a list', () => {
       const list = await ok(client, withQuery(own, { resourceVersion, resourceVersionMatch: 'NotOlderThan' }));
       assert.equal(list.items[0].data.n, '1');
       await ok(client, withQuery(`${own}/x`, { resourceVersion }));
-      // The newest version there is can still be asked for exactly.
+      // The newest version can still be requested exactly.
       const newestList = await ok(client, own);
       const exact = { resourceVersion: newestList.metadata.resourceVersion, resourceVersionMatch: 'Exact' };
       assert.deepEqual((await ok(client, withQuery(own, exact))).items, newestList.items);

@@ -14,7 +14,7 @@ const csiNodes = '/apis/storage.k8s.io/v1/csinodes';
 let cluster: TestCluster;
 let keys: string;
 let admin: ApiClient;
-/** The second process, which hears of everything from the log. */
+/** The second process, which learns everything from the log. */
 let other: ApiClient;
 
 before(async () => {
@@ -144,7 +144,7 @@ describe('the mode Node', () => {
     refused(await other.get(`${core}/configmaps/unused`, as('n1')), unrelated);
   });
 
-  it('says the same about what exists and what does not', async () => {
+  it('gives the same answer for existing and missing objects', async () => {
     const hidden = await other.get(`${core}/secrets/unused`, as('n1'));
     const missing = await other.get(`${core}/secrets/nothing`, as('n1'));
     refused(missing, unrelated);
@@ -174,7 +174,7 @@ describe('the mode Node', () => {
     assert.ok(both.status === 403 || both.body.items.length === 0, both.text);
   });
 
-  it('sees a pod at once that another process has just bound', async () => {
+  it('sees at once a pod that another process has just bound', async () => {
     for (let i = 0; i < 15; i++) {
       await created(`${core}/secrets`, { metadata: { name: `fresh-${i}` } });
       const volumes = [{ name: 'v', secret: { secretName: `fresh-${i}` } }];
@@ -187,7 +187,7 @@ describe('the mode Node', () => {
     }
   });
 
-  it('takes the right back when the pod is gone', async () => {
+  it('revokes the right when the pod is gone', async () => {
     await created(`${core}/secrets`, { metadata: { name: 'short' } });
     const volumes = [{ name: 'v', secret: { secretName: 'short' } }];
     await created(`${core}/pods`, pod('short', 'n1', { volumes }));
@@ -289,7 +289,7 @@ describe('NodeRestriction', () => {
       const body = await mirrorOf('bad', over);
       refused(await other.post(`${core}/pods`, body, as('n1')), message);
     }
-    // Even a mirror that an administrator lets through opens nothing.
+    // Even a mirror pod that an administrator lets through grants nothing.
     await created(`${core}/pods`, await mirrorOf('by-admin', { spec: { volumes } }));
     refused(await other.get(`${core}/secrets/unused`, as('n1')), /no relationship found/);
   });

@@ -26,7 +26,7 @@ function answered(answer: ApiResponse, status: number): ApiResponse {
   return answer;
 }
 
-/** A new object; its text as the server has it. */
+/** A new object, with its text as the server returns it. */
 // biome-ignore lint/suspicious/noExplicitAny: any object
 async function made(path: string, body: object): Promise<any> {
   return answered(await client.post(path, body), 201).body;
@@ -72,10 +72,10 @@ describe('resourceVersion zero of a write', () => {
       answered(await client.post(`${pods}/${name}/binding`, binding), 201);
     });
 
-    it(`is none where one has to be given: ${version}`, async () => {
+    it(`counts as missing where a version is required: ${version}`, async () => {
       const name = `lease-${version}`;
       const metadata = { name, resourceVersion: version };
-      // No state is named, so a lease that is missing is made.
+      // No state is named, so a missing lease is made.
       answered(await client.put(`${leases}/${name}`, { metadata, spec: {} }), 201);
       for (const answer of [
         await client.put(`${leases}/${name}`, { metadata, spec: { leaseDurationSeconds: 3 } }),
@@ -97,7 +97,7 @@ describe('resourceVersion zero of a write', () => {
   });
 });
 
-describe('what only the server writes', () => {
+describe('fields that only the server writes', () => {
   const foreign = { creationTimestamp: '2001-01-01T00:00:00Z', generation: 77, selfLink: '/x' };
 
   for (const { path, body } of [
@@ -309,14 +309,14 @@ describe('apply of something that is empty', () => {
       assert.deepEqual(ownedBy(shared, 'b'), { 'f:spec': { 'f:replicas': {}, 'f:revisionHistoryLimit': {} } });
       const given = await partly(nothing);
       assert.equal(ownedBy(given, 'b'), undefined);
-      // The other owner's stays, its own goes back to the default.
+      // Fields of the other owner stay; its own go back to the default.
       assert.equal(given.spec.replicas, 2);
       assert.equal(given.spec.revisionHistoryLimit, 10);
       assert.equal(given.spec.template.spec.containers.length, 1);
     });
   }
 
-  it('claims no structs and maps that are there anyway', async () => {
+  it('claims no structs and maps that exist anyway', async () => {
     for (const spec of [
       { template: {} },
       { template: { spec: {} } },
@@ -328,13 +328,13 @@ describe('apply of something that is empty', () => {
     }
   });
 
-  it('claims what is there only when it is given', async () => {
+  it('claims an existing struct only when it is given', async () => {
     const owned = ownedBy(await partly({ template: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } } }), 'b');
     const volume = owned['f:spec']['f:template']['f:spec']['f:volumes']['k:{"name":"v"}'];
     assert.deepEqual(volume, { '.': {}, 'f:emptyDir': {}, 'f:name': {} });
   });
 
-  it('takes a map away that nobody else has a part of', async () => {
+  it('removes a map that nobody else owns a part of', async () => {
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'empty' } };
     await applied('a', `${maps}/empty`, { ...map, data: { a: '1' } });
     await applied('b', `${maps}/empty`, { ...map, data: { b: '1' } });
@@ -347,7 +347,7 @@ describe('apply of something that is empty', () => {
   });
 });
 
-describe('the deletion of a pod that is not waited for', () => {
+describe('the deletion of a pod without a grace period', () => {
   it('is a mark, then the end, for everybody who watches', async () => {
     const bound = { ...podSpec, nodeName: 'n' };
     const zero = { gracePeriodSeconds: 0 };
@@ -378,7 +378,7 @@ describe('the deletion of a pod that is not waited for', () => {
       );
       assert.ok(events.every(({ object }) => object.metadata.deletionTimestamp !== undefined));
       if (answer.body.kind !== 'Pod') continue;
-      // Whoever watches from what was answered sees the end.
+      // A watch from the answered version sees the end.
       assert.equal(answer.body.metadata.resourceVersion, events[0]?.object.metadata.resourceVersion, String(i));
     }
   });

@@ -58,7 +58,7 @@ const methods: Readonly<Record<string, string>> = {
   deletecollection: 'delete',
 };
 
-/** Where a verb of a resource is found below its group version. */
+/** The path of a verb of a resource below its group version. */
 function pathOf({ name, namespaced }: DiscoveredResource, verb: string): string {
   const [resource, subresource] = name.split('/');
   const scope = namespaced ? '/namespaces/{namespace}' : '';
@@ -142,7 +142,7 @@ describe('/openapi/v2', () => {
     assert.notEqual(asked.headers.etag, (await client.get('/openapi/v2')).headers.etag);
   });
 
-  it('is the same in every process, and unchanged for who has it', async () => {
+  it('is the same in every process, and not sent again to clients that have it', async () => {
     const one = await client.get('/openapi/v2');
     const { etag } = one.headers;
     assert.match(etag ?? '', /^"[0-9A-F]{64}"$/);
@@ -154,7 +154,7 @@ describe('/openapi/v2', () => {
     assert.equal(changed.status, 200);
   });
 
-  it('is compressed for who takes that', async () => {
+  it('is compressed for clients that accept it', async () => {
     const plain = await client.get('/openapi/v2');
     assert.equal(plain.headers['content-encoding'], undefined);
     const packed = await binary.send('GET', '/openapi/v2', {
@@ -223,7 +223,7 @@ describe('/openapi/v3', () => {
   });
 });
 
-/** A value that each parameter refuses, and how its refusal tells that it was read. */
+/** A value that each parameter refuses, and how the refusal shows that it was read. */
 const refusedValues: Readonly<Record<string, readonly [value: string, message: RegExp]>> = {
   continue: ['x', /continue token/],
   dryRun: ['x', /dryRun/],

@@ -78,10 +78,10 @@ describe('a database that goes away', () => {
     watch.close();
   });
 
-  it('lets watches begin that go on from what memory holds', async () => {
+  it('lets watches start from a version in memory', async () => {
     const { client } = cluster.second;
     const from = (await client.get(path)).body.metadata.resourceVersion;
-    // One that stands keeps what follows in memory.
+    // An open watch keeps the following changes in memory.
     const standing = await client.watch(`${path}?watch=1&resourceVersion=${from}`);
     const made = await cluster.first.client.post(path, { metadata: { name: 'before-the-watch' } });
     assert.equal((await standing.next())?.object.metadata.name, 'before-the-watch');
@@ -91,7 +91,7 @@ describe('a database that goes away', () => {
     assert.equal((await begun.next())?.object.metadata.name, 'before-the-watch');
     const listed = await client.get(`${path}?resourceVersion=0`);
     assert.equal(listed.status, 200, listed.text);
-    // Nobody knows whether there is such a version.
+    // Nobody knows whether this version exists.
     const ahead = await client.get(
       `${path}?watch=1&resourceVersion=${BigInt(made.body.metadata.resourceVersion) + 50n}`,
     );

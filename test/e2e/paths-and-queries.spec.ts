@@ -66,7 +66,7 @@ describe('apply of a missing object', () => {
       contentType: 'application/apply-patch+yaml',
     });
 
-  it('does not bring back a certain one', async () => {
+  it('does not bring back an object with a certain uid', async () => {
     const uid = '00000000-0000-4000-8000-000000000000';
     const refused = await apply('gone', { uid });
     assert.equal(refused.status, 409);

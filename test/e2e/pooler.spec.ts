@@ -51,7 +51,7 @@ for (const pooler of ['direct-listen', 'polling'] satisfies PoolerMode[]) {
     });
 
     it('leave no statements, settings or LISTEN behind on connections that serve others', async () => {
-      // What a session leaves can only be seen inside it: with one server connection everybody is in the same one.
+      // What a session leaves behind can only be seen inside it. With one server connection all clients share it.
       const route = await PgBouncer.start(cluster.postgres.adminUrl, { poolSize: 1 });
       const storage = await createPostgresStorage({ databaseUrl: route.through(cluster.databaseUrl) });
       await storage.create({ resource: 'things', namespace: '', name: 'a' }, 'u', '{}');
@@ -77,7 +77,7 @@ for (const pooler of ['direct-listen', 'polling'] satisfies PoolerMode[]) {
       } else assert.doesNotMatch(cluster.first.log, silent);
     });
 
-    it('heal after the database was away, and lose nothing', async () => {
+    it('heal after a database outage, and lose nothing', async () => {
       const start = (await cluster.second.client.get(path)).body.metadata.resourceVersion;
       const watch = await cluster.second.client.watch(`${path}?watch=1&resourceVersion=${start}`);
       assert.equal((await cluster.first.client.post(path, { metadata: { name: 'before' } })).status, 201);
@@ -147,7 +147,7 @@ describe('a store behind a transaction pooler', () => {
     await retention.round(3_600_000, 0);
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
-    // A reader of the log that takes its time: the partition has to wait, nobody else for longer than a moment.
+    // A slow reader of the log: the partition has to wait, but nobody else for longer than a moment.
     await client.query('begin');
     await client.query('select count(*) from plinth.changes');
     assert.equal(await retention.round(0, 3_600_000), 0);

@@ -65,7 +65,7 @@ describe('no request ends the process', () => {
     const { body } = await slow.client.get(`${core}/configmaps`);
     const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=${body.metadata.resourceVersion}`;
     const stream = await slow.client.watch(`${core}/configmaps?${query}`);
-    // Paid for in more than four seconds: whatever comes next waits past the end of the watch.
+    // Takes more than four seconds to pay for, so the next event waits beyond the end of the watch.
     const data = { text: 'x'.repeat(4000) };
     assert.equal((await slow.client.post(`${core}/configmaps`, { metadata: { name: 'long' }, data })).status, 201);
     assert.equal((await stream.next())?.type, 'ADDED');
@@ -76,7 +76,7 @@ describe('no request ends the process', () => {
   });
 });
 
-describe('a fault that nothing takes', () => {
+describe('a fault that nothing catches', () => {
   it('lets requests finish, then ends the process with an exit code that is not 0', async () => {
     const port = await freePort();
     const faulty = await withFaults(() => cluster.addServer(port, ['--shutdown-delay-duration=2s']));
@@ -94,7 +94,7 @@ describe('a fault that nothing takes', () => {
     assert.match(faulty.log, /INFO +stopped/);
   });
 
-  it('ends a worker, in whose place another one serves', async () => {
+  it('ends a worker, and another one takes its place', async () => {
     const shared = await withFaults(() => cluster.addServer(undefined, ['--workers=2']));
     const parent = shared.process.pid as number;
     const workers = await eventually(() => {

@@ -33,14 +33,14 @@ describe('authentication', () => {
       reason: 'Unauthorized',
       code: 401,
     });
-    // Nothing here takes passwords, so nothing refuses them: whoever sends one is nobody.
+    // Nothing here accepts passwords, so nothing refuses them: their sender is anonymous.
     const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
     const basic = await client.post(review, {}, { headers: { authorization: 'Basic YTpi' } });
     assert.equal(basic.body.status.userInfo.username, 'system:anonymous');
     client.close();
   });
 
-  it('says at the start what will not work for want of a file', () => {
+  it('says at the start which features lack a file', () => {
     assert.match(
       cluster.first.log,
       /WARN +service accounts get no tokens.* missing=--service-account-signing-key-file/,
@@ -75,7 +75,7 @@ describe('authentication', () => {
     server.close();
   });
 
-  it('lets anonymous requests in only when that is on', async () => {
+  it('lets anonymous requests in only when they are switched on', async () => {
     const anonymous = cluster.clientFor(cluster.first);
     assert.equal((await anonymous.get('/api')).status, 200);
     anonymous.close();

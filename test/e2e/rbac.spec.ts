@@ -21,7 +21,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** A namespace of a test's own. */
+/** A test's own namespace. */
 async function makeNamespace(name: string): Promise<string> {
   assert.equal((await admin.post('/api/v1/namespaces', { metadata: { name } })).status, 201);
   return name;
@@ -224,7 +224,7 @@ describe('escalation', () => {
     const json = [{ op: 'replace', path: '/rules/0', value: rule }];
     assert.equal(messageOf(await admin.patch(`${roles}/own`, 'json', json, { token })), text('own'));
     assert.deepEqual((await admin.get(`${roles}/own`)).body.rules, [readPods]);
-    // Even a label: who could do that could make a role of others part of an aggregated one.
+    // Not even a label: a user who could set it could make a role of others part of an aggregated one.
     const labelled = await admin.patch(`${roles}/secrets`, 'merge', { metadata: { labels: { a: 'b' } } }, { token });
     assert.match(messageOf(labelled), /not currently held/);
     const released = await admin.patch(`${roles}/secrets`, 'merge', { metadata: { finalizers: [] } }, { token });
@@ -306,7 +306,7 @@ describe('aggregation', () => {
     await everywhere(path, tokens.bob, 403);
     const labels = { [`${group}/aggregate-to-view`]: 'true' };
     await created(`${rbac}/clusterroles`, { metadata: { name: 'widgets', labels }, rules: [widgets] });
-    // Nothing is served there, which is told to those only who could read it.
+    // Nothing is served there, but only users with the right to read learn that.
     await everywhere(path, tokens.bob, 404);
     await admin.delete(`${rbac}/clusterroles/widgets`);
     await everywhere(path, tokens.bob, 403);
@@ -331,7 +331,7 @@ describe('kubectl', () => {
     assert.match(kubectl.ok(['describe', 'clusterrole', 'view']), /pods\/log/);
   });
 
-  it('reconciles what a file says, as far as its user may', async () => {
+  it('reconciles the roles of a file, as far as its user may', async () => {
     const ns = await makeNamespace('reconciled');
     const kubectl = new Kubectl(cluster.first.kubeconfig);
     const role = (verbs: string[]) =>

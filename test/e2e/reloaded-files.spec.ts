@@ -28,7 +28,7 @@ describe('files that change under running processes', () => {
   let proxies: TestIdentity;
   const path = (name: string) => join(cluster.directory, name);
 
-  /** As careful tools do it: nobody sees half a file. */
+  /** As careful tools do it: nobody ever reads half a file. */
   function write(name: string, text: string | Buffer): string {
     writeFileSync(path(`${name}.new`), text, { mode: 0o600 });
     renameSync(path(`${name}.new`), path(name));
@@ -110,7 +110,7 @@ describe('files that change under running processes', () => {
     await eventually(() => /changed keys of service account tokens are not used/.test(server.log), 'a word in the log');
     assert.deepEqual([await statusOf(old), await statusOf(next)], [403, 403]);
     write('sa.pub', publicPem(second));
-    // Although it was remembered a moment ago.
+    // Although the token was remembered a moment ago.
     await eventually(async () => (await statusOf(old)) === 401, 'the end of the old token', 6_000);
     assert.equal(await statusOf(next), 403);
     assert.ok(!(await keyIds()).includes(oldId));
@@ -139,7 +139,7 @@ describe('files that change under running processes', () => {
     assert.equal((await authorities()).trim(), proxies.cert.trim());
     write('proxies.crt', successor.cert);
     await eventually(async () => (await whoIs()) === 'jane', 'the new authority in use');
-    // Other processes may still know the old one.
+    // Other processes may still know the old authority.
     const both = await eventually(async () => {
       const text = await authorities();
       return text.includes(successor.cert.trim()) && text;

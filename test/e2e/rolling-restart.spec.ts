@@ -23,7 +23,7 @@ before(async () => {
   balancer = await TcpBalancer.start(
     cluster.servers.map(({ url }) => Number(new URL(url).port)),
     async (port) => {
-      // The server on the port changes; a check has a connection of its own.
+      // The server on the port changes, so a check has a connection of its own.
       const client = new ApiClient(`https://127.0.0.1:${port}`, { ca: cluster.pki.authority, token: tokens.admin });
       try {
         return (await client.get('/readyz')).status === 200;
@@ -42,7 +42,7 @@ after(async () => {
   await cluster.stop();
 });
 
-/** Sends writes at an even pace until told to stop; any answer but success counts as a failure. */
+/** Sends writes at an even pace until told to stop; every answer but success counts as a failure. */
 class Writer {
   readonly failures: string[] = [];
   readonly last = new Map<string, string>();

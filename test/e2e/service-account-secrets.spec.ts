@@ -77,7 +77,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
       assert.equal(namespace, 'default');
       assert.equal(authority, cluster.pki.authority);
       await everywhere(token, 403);
-      // What is in the secret is all that a client needs.
+      // A client needs only the content of the secret.
       const path = join(cluster.directory, 'robot-ca.crt');
       writeFileSync(path, authority);
       const client = new Kubectl(join(cluster.directory, 'no.kubeconfig'));
@@ -104,7 +104,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
       kubectl.ok(['delete', 'sa', 'robot']);
       await everywhere(token, 401);
       await eventually(() => kubectl.run(['get', 'secret', 'robot-token']).code === 1, 'the end of the secret');
-      // Another account of that name is another one.
+      // Another account with that name is a different one.
       kubectl.ok(['create', 'sa', 'robot']);
       await everywhere(token, 401);
     });

@@ -26,7 +26,7 @@ function connect(server: TestServer): Promise<Http2Client> {
   return Http2Client.connect(server.url, cluster.pki.authority, tokens.admin);
 }
 
-/** Sends the signal and gives the exit code once the process has ended. */
+/** Sends the signal and returns the exit code once the process has ended. */
 function terminate(server: TestServer): Promise<number | null> {
   const ended = once(server.process, 'exit').then(([code]) => code as number | null);
   server.process.kill('SIGTERM');
@@ -50,7 +50,7 @@ async function stopping(server: TestServer): Promise<void> {
   await eventually(() => / stopping /.test(server.log), 'the server to stop');
 }
 
-/** The server doesn't accept any more. */
+/** The server accepts no more connections. */
 async function draining(server: TestServer): Promise<void> {
   await eventually(async () => {
     const client = cluster.clientFor(server);
@@ -76,7 +76,7 @@ describe('a stop', () => {
     assert.equal(ready.headers.connection, 'keep-alive');
     assert.equal((await two.send('GET', '/readyz')).status, 500);
     assert.equal((await two.send('GET', '/livez')).status, 200);
-    // New connections and writes too, and watches go on.
+    // New connections and writes work too, and watches go on.
     const fresh = cluster.clientFor(server, { token: tokens.admin });
     const created = await fresh.post(configMaps, { metadata: { generateName: 'late-' } });
     assert.equal(created.status, 201);
@@ -111,7 +111,7 @@ describe('a stop', () => {
     });
     const { body } = await server.client.post(configMaps, { metadata: { generateName: 'seen-' } });
     for (const watch of one) assert.equal((await watch.next())?.object.metadata.name, body.metadata.name);
-    // Something else happens that these watches don't show, but their bookmark does.
+    // Something else happens. These watches don't show it, but their bookmark does.
     const other = await server.client.post('/api/v1/namespaces/default/secrets', { metadata: { generateName: 'n-' } });
     const moved = BigInt(other.body.metadata.resourceVersion);
     const goaway = once(two.session, 'goaway');
@@ -179,7 +179,7 @@ describe('a stop', () => {
     agent.destroy();
     kept.destroy();
     await two.close();
-    // What was answered was done.
+    // Every acknowledged write was made.
     const check = await start();
     for (const name of ['slow-one', 'slow-two']) {
       assert.equal((await check.client.get(`${configMaps}/${name}`)).status, 200);
@@ -239,7 +239,7 @@ describe('a stop', () => {
     const ended = once(server.process, 'exit');
     server.process.kill('SIGTERM');
     await stopping(server);
-    // The same signal within a second may be the same wish, passed on twice.
+    // The same signal within a second may be passed on twice, so it counts once.
     await eventually(() => {
       server.process.kill('SIGTERM');
       return server.process.exitCode !== null || server.process.signalCode !== null;

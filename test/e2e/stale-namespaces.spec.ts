@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-/** Changes the row of a namespace without a word in the log: no server hears of it. */
+/** Changes the row of a namespace without an entry in the log, so no server learns of it. */
 async function behindTheBack(sql: string, name: string): Promise<void> {
   const database = new pg.Client({ connectionString: cluster.databaseUrl });
   await database.connect();
@@ -21,7 +21,7 @@ async function behindTheBack(sql: string, name: string): Promise<void> {
   }
 }
 
-it('a server that has not heard of the end of a namespace makes nothing in it', async () => {
+it('a server that does not know yet that a namespace ends makes no objects in it', async () => {
   const { client } = cluster.first;
   const attempts = async (namespace: string): Promise<[number, string][]> => {
     const core = `/api/v1/namespaces/${namespace}`;

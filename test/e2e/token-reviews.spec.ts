@@ -32,7 +32,7 @@ describe('token reviews', () => {
     assert.deepEqual(dry.body.status, body.status);
   });
 
-  it('say what is wrong with a token, and believe nothing that stands in the question', async () => {
+  it('name the fault of a token, and trust nothing in the question', async () => {
     const status = { authenticated: true, user: { username: 'admin' }, error: 'x' };
     const { body } = await admin.post(tokenReviews, { spec: { token: 'nonsense' }, status });
     assert.deepEqual(body.status, { user: {}, error: 'invalid bearer token' });
@@ -68,7 +68,7 @@ describe('token reviews', () => {
     assert.equal((await admin.post(tokenReviews, { kind: 'Pod', apiVersion: 'v1' })).status, 400);
   });
 
-  it('are for those who may', async () => {
+  it('are for users with the right', async () => {
     const { status, body } = await admin.post(tokenReviews, { spec: { token: 'x' } }, { token: tokens.alice });
     assert.equal(status, 403);
     assert.match(body.message, /cannot create resource "tokenreviews" in API group "authentication.k8s.io"/);
@@ -107,7 +107,7 @@ describe('token reviews', () => {
 });
 
 describe('self reviews', () => {
-  it('say who one is, to everybody who is somebody', async () => {
+  it('tell every authenticated user who they are', async () => {
     const { status, body } = await admin.post(selfReviews, {}, { token: tokens.alice });
     assert.equal(status, 201);
     assert.deepEqual(body.status, { userInfo: alice });

@@ -70,7 +70,7 @@ describe('PUT of a body without a name', () => {
     }
   });
 
-  it('leaves the object as it is', async () => {
+  it('leaves the object unchanged', async () => {
     for (const { path, type } of samples) {
       const object = `${path}/kept`;
       const { text } = await client.get(object);
@@ -142,7 +142,7 @@ describe('PATCH', () => {
     assertUnnamed(await client.patch(scale, 'merge', { metadata: { name: null } }), 'kept', scale);
   });
 
-  it('that takes away or leaves out what the server knows changes nothing', async () => {
+  it('that removes or leaves out fields that the server knows changes nothing', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps/kept`;
     const { text } = await client.get(path);
     const merges = [

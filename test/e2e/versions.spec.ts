@@ -74,7 +74,7 @@ describe('an object in several versions', () => {
 describe('owners of fields', () => {
   const target = { 'f:scaleTargetRef': { 'f:kind': {}, 'f:name': {} } };
 
-  it('stay owners when somebody writes another version', async () => {
+  it('stay owners when another client writes another version', async () => {
     const spec = { scaleTargetRef, maxReplicas: 3, metrics: [memory] };
     const identity = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'owned' } };
     assert.equal((await apply(`${hpas('v2')}/owned`, { ...identity, spec }, 'new')).status, 201);
@@ -87,12 +87,12 @@ describe('owners of fields', () => {
     assert.deepEqual(owners['old Update autoscaling/v1'], { 'f:spec': { 'f:maxReplicas': {} } });
   });
 
-  it('lose what another version writes under another name', async () => {
+  it('lose fields that another version writes under another name', async () => {
     const spec = { targetCPUUtilizationPercentage: 33 };
     const answer = await client.patch(`${hpas('v1')}/owned?fieldManager=old`, 'merge', { spec });
     assert.equal(answer.status, 200);
     const owners = ownersOf(answer);
-    // In v2 this is one more metric in the list that the other manager had set.
+    // In v2 this is one more metric in the list of the other manager.
     assert.deepEqual(owners['new Apply autoscaling/v2'], { 'f:spec': target });
     const own = { 'f:maxReplicas': {}, 'f:targetCPUUtilizationPercentage': {} };
     assert.deepEqual(owners['old Update autoscaling/v1'], { 'f:spec': own });
@@ -180,7 +180,7 @@ describe('--runtime-config', () => {
   let partial: ApiClient;
 
   before(async () => {
-    // The stored versions of two kinds are off, and one resource of a group that stays.
+    // The stored versions of two kinds are off, and one resource of a group that stays on.
     const config = ['autoscaling/v2=false', 'policy/v1=false', 'apps/v1/daemonsets=false', 'api/legacy=true'];
     const flags = [`--runtime-config=${config.join(',')}`, '--runtime-config=batch/v1beta1=false'];
     server = await cluster.addServer(undefined, flags);

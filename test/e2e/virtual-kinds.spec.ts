@@ -78,7 +78,7 @@ describe('virtual kinds', () => {
 });
 
 describe('componentstatuses', () => {
-  it('say how storage is', async () => {
+  it('tell the health of storage', async () => {
     const { client } = cluster.first;
     const item = {
       metadata: { name: 'storage' },
@@ -105,7 +105,7 @@ describe('componentstatuses', () => {
 });
 
 describe('discovery', () => {
-  it('lists them with what can be done, and without a stored version', async () => {
+  it('lists them with their verbs, and without a stored version', async () => {
     const { resources } = (await cluster.first.client.get('/api/v1')).body;
     const entry = (name: string) => resources.find((r: { name: string }) => r.name === name);
     assert.deepEqual(entry('bindings'), {

@@ -24,7 +24,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** The ConfigMaps of a namespace of the test's own. */
+/** The ConfigMaps of the test's own namespace. */
 async function ownCollection(): Promise<string> {
   const name = `watch-${counter++}`;
   const made = await one.post('/api/v1/namespaces', { metadata: { name } });
@@ -76,7 +76,7 @@ async function readAll(stream: WatchStream, timeoutMs = 20_000): Promise<WatchEv
   return events;
 }
 
-/** Writes one more object and reads until it comes: whatever has to come before it has come then. */
+/** Writes one more object and reads until it arrives, with everything that has to come before it. */
 async function readUpToMark(stream: WatchStream, path: string, labels: Labels = {}): Promise<WatchEvent[]> {
   const name = `mark-${counter++}`;
   await create(two, path, name, labels);
@@ -94,7 +94,7 @@ const isEnd = (event: WatchEvent): boolean =>
 const streaming = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
 
 describe('where a watch starts', () => {
-  it('at a version: everything after it, also of objects that are gone by now', async () => {
+  it('at a version: everything after it, even of objects that are gone by now', async () => {
     const path = await ownCollection();
     await create(one, path, 'x');
     const first = await setN(two, path, 'x', '1');
@@ -113,7 +113,7 @@ describe('where a watch starts', () => {
     }
   });
 
-  it('again at the last version it had, at another process: nothing twice, nothing missing', async () => {
+  it('again at its last version, at another process: nothing twice, nothing missing', async () => {
     const path = await ownCollection();
     let from = await listVersion(one, path);
     const expected: string[] = [];
@@ -124,7 +124,7 @@ describe('where a watch starts', () => {
       const name = `r${round}`;
       await create(two, path, name);
       await setN(one, path, name, '1');
-      // Taken by this connection: less than there is, so that the next one has to fetch the rest.
+      // This connection takes less than everything, so the next one has to fetch the rest.
       const events = await stream.take(1 + (round % 2));
       stream.close();
       await setN(one, path, name, 'between');
@@ -194,7 +194,7 @@ describe('selectors of a watch', sideBySide, () => {
       'MODIFIED x inside',
       'DELETED x inside',
     ]);
-    // As it was while selected, at the version of its leaving: a client goes on from there.
+    // The state while selected, at the version of its leaving: a client continues from there.
     const { resourceVersion } = left.metadata;
     const last = { ...inside, metadata: { ...inside.metadata, resourceVersion } };
     assert.deepEqual(events[1]?.object, last);
@@ -305,7 +305,7 @@ describe('the order of a watch', () => {
         }
       };
       const forks = [one, two, one, two].map((client) => writer(client, new Random(random.below(2 ** 31))));
-      // Watches that begin at each event that comes, while the writers go on.
+      // Watches that start at each arriving event, while the writers go on.
       const later: { from: bigint; stream: WatchStream }[] = [];
       await Promise.all(forks);
       const reference = await readUpToMark(first, path);
@@ -337,7 +337,7 @@ describe('the order of a watch', () => {
     assert.ok(versionOf(event as WatchEvent) > BigInt(made.metadata.resourceVersion));
     const { resourceVersion } = event?.object.metadata ?? {};
     assert.deepEqual(event?.object, { ...made, metadata: { ...made.metadata, resourceVersion } });
-    // Going on from there shows what came after, and not the deletion again.
+    // A watch from there shows later changes, and not the deletion again.
     const next = await watch(one, path, `resourceVersion=${resourceVersion}`);
     await create(two, path, 'x', {}, 'new');
     for (const open of [stream, next]) {
@@ -368,7 +368,7 @@ describe('the order of a watch', () => {
 });
 
 describe('bookmarks', sideBySide, () => {
-  it('carry the progress of everything, also where nothing happens', async () => {
+  it('carry the progress of everything, even where nothing happens', async () => {
     const idle = await ownCollection();
     const busy = await ownCollection();
     const from = await listVersion(one, idle);
@@ -479,7 +479,7 @@ describe('initial events on request', sideBySide, () => {
     }
   }
 
-  it('end with a bookmark also where there is nothing', async () => {
+  it('end with a bookmark even where there are no objects', async () => {
     const path = await ownCollection();
     const made = await create(one, await ownCollection(), 'elsewhere');
     const stream = await watch(two, path, streaming);
@@ -510,7 +510,7 @@ describe('initial events on request', sideBySide, () => {
     }
   });
 
-  it('wait for a version that is on its way', async () => {
+  it('wait for a version that is not committed yet', async () => {
     const path = await ownCollection();
     await create(one, path, 'a');
     for (let i = 0; i < 10; i++) {
@@ -556,14 +556,14 @@ describe('versions that a watch can not start at', () => {
     });
   }
 
-  it('tells of one that is gone with a 410 as the only event', async () => {
+  it('answers an expired one with a 410 as the only event', async () => {
     const path = await ownCollection();
     const made = await create(one, path, 'x');
     await setN(one, path, 'x', '1');
     const open = await watch(two, path, `resourceVersion=${made.metadata.resourceVersion}`);
     await open.take(1);
     await expireHistory(cluster.databaseUrl);
-    // Others may remember some of the past, and may use that.
+    // Others may remember some of the history, and may use that.
     const late = await cluster.addServer();
     for (const version of [made.metadata.resourceVersion, '2']) {
       const answer = await late.client.get(`${path}?watch=1&resourceVersion=${version}&timeoutSeconds=5`);
@@ -579,13 +579,13 @@ describe('versions that a watch can not start at', () => {
     }
     cluster.servers.splice(cluster.servers.indexOf(late), 1);
     await late.stop();
-    // One that was open goes on, or is told too when it had not looked since; it never stays silent.
+    // An open watch goes on, or gets the 410 too if it had not read since; it never stays silent.
     await setN(one, path, 'x', '2');
     const [next] = await open.take(1);
     if (next?.type === 'ERROR') assert.equal(next.object.reason, 'Expired');
     else assert.equal(brief(next as WatchEvent), 'MODIFIED x 2');
     open.close();
-    // And a list gives a version to start at.
+    // And a list returns a version to start at.
     const from = await listVersion(two, path);
     const stream = await watch(one, path, `resourceVersion=${from}`);
     await setN(two, path, 'x', '3');
@@ -606,7 +606,7 @@ describe('the end of a watch', sideBySide, () => {
     assert.ok(took > 1_500 && took < 15_000, `${took} ms`);
   });
 
-  it('comes to a client that does not read, which then goes on where it was', async () => {
+  it('comes to a client that does not read, which then resumes where it was', async () => {
     const path = await ownCollection();
     const made = await create(one, path, 'x');
     const { resourceVersion } = made.metadata;
@@ -632,7 +632,7 @@ describe('the end of a watch', sideBySide, () => {
     );
   });
 
-  it('leaves nothing behind: a server ends in time though watches stand', async () => {
+  it('leaves nothing behind: a server ends in time despite open watches', async () => {
     const extra = await cluster.addServer();
     const path = await ownCollection();
     const stream = await watch(extra.client, path, `resourceVersion=${await listVersion(extra.client, path)}`);
@@ -723,7 +723,7 @@ describe('other forms of a watch', sideBySide, () => {
     assert.deepEqual(ofChanges(events), ofChanges(inJson));
   });
 
-  it('the forms of one change tell of the same version', async () => {
+  it('the forms of one change have the same version', async () => {
     const path = await ownCollection();
     const from = await listVersion(one, path);
     const forms = [undefined, 'application/json;as=Table;v=v1;g=meta.k8s.io', 'application/yaml'];

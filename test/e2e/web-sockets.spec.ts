@@ -102,7 +102,7 @@ describe('watches over WebSocket', () => {
     };
     const foreign = open(`${configMaps}?watch=1`, [], { ...page, headers: {} });
     assert.deepEqual(statusOf(await refusal(foreign)), [403, 'Status', 403]);
-    // What a page makes up counts for nothing beside the certificate of its reader.
+    // The certificate of the reader takes precedence over anything that a page makes up.
     const madeUp = [`base64url.bearer.authorization.k8s.io.${Buffer.from('made-up').toString('base64url')}`, 'x'];
     const pretending = open(`${configMaps}?watch=1`, madeUp, { ...page, headers: {} });
     assert.deepEqual(statusOf(await refusal(pretending)), [403, 'Status', 403]);
@@ -125,7 +125,7 @@ describe('watches over WebSocket', () => {
     }
   });
 
-  it('are not what requests with a body get, which end no process either', async () => {
+  it('are not for requests with a body, which end no process either', async () => {
     const head =
       'GET /api/v1/pods?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';

@@ -73,7 +73,7 @@ describe('workers', () => {
     for (const [worker, requests] of answered) assert.ok(requests >= 16, `worker ${worker} answered ${requests}`);
   });
 
-  it('see what others wrote, in watches too', async () => {
+  it('see writes of the others, in watches too', async () => {
     const clients = Array.from({ length: count }, () => cluster.clientFor(cluster.first, { token: tokens.admin }));
     const { body } = await (clients[0] as (typeof clients)[0]).get(configMaps);
     const from = body.metadata.resourceVersion;
@@ -136,7 +136,7 @@ describe('workers', () => {
     const server = cluster.first;
     const [stuck] = childrenOf(pidOf(server));
     const clients = Array.from({ length: count }, () => cluster.clientFor(server, { token: tokens.admin }));
-    // Each worker in turn gets one; the one that stands still can neither take nor refuse it.
+    // Each worker in turn gets one; the stopped one can neither take nor refuse it.
     process.kill(stuck as number, 'SIGSTOP');
     try {
       let answered = 0;
@@ -155,7 +155,7 @@ describe('workers', () => {
     await allUp(server);
   });
 
-  it('that are told to end alone finish and are replaced; nothing piles up in the parent', async () => {
+  it('that are stopped one by one finish and are replaced; nothing piles up in the parent', async () => {
     const server = cluster.first;
     const pid = pidOf(server);
     const files = openFiles(pid);
@@ -226,7 +226,7 @@ describe('the parent of workers', () => {
     }
   });
 
-  it('tells once why it cannot start', async () => {
+  it('says once why it cannot start', async () => {
     const occupied = createServer().listen(0, '127.0.0.1');
     await once(occupied, 'listening');
     const { port } = occupied.address() as { port: number };

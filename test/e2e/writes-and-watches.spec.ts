@@ -192,7 +192,7 @@ describe('lists', () => {
       if (answer.body.metadata.continue) assert.equal(seen.length + remainingItemCount, names.length);
       else assert.equal(remainingItemCount, undefined);
       token = answer.body.metadata.continue ?? '';
-      // What changes behind the first page must not show.
+      // Changes after the first page must not show.
       if (page === 1) {
         await two.delete(`${list}/z`);
         await one.post(list, configMap('c-late'));
@@ -287,7 +287,7 @@ describe('watches', () => {
       events.map((e) => e.type),
       ['ADDED', 'DELETED', 'ADDED', 'MODIFIED', 'DELETED'],
     );
-    // The object as it was while it was selected.
+    // The object in its last selected state.
     assert.equal(events[1]?.object.data.n, '0');
     watch.close();
   });
@@ -326,7 +326,7 @@ describe('watches', () => {
     assert.equal(without.status, 400);
   });
 
-  it('sends tables to those who ask, the columns once', async () => {
+  it('sends tables to clients that ask, with the columns once', async () => {
     const start = (await one.get(configMaps)).body.metadata.resourceVersion;
     const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
     const watch = await two.watch(`${configMaps}?watch=1&resourceVersion=${start}`, { headers: { accept } });

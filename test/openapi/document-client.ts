@@ -10,13 +10,13 @@ import type { Json } from './document-schemas.js';
 
 const names = vendorNames('k8s.io');
 
-/** An answer in any of the documented forms, read. */
+/** A decoded answer in any of the documented forms. */
 export interface Answer {
   readonly status: number;
-  /** Without parameters such as `charset`, but with `stream`. */
+  /** Media type without parameters such as `charset`, but with `stream`. */
   readonly mediaType: string;
   readonly warning: string | undefined;
-  /** What the body says, whatever its form; undefined when it has another form, or none. */
+  /** The decoded body in any form; undefined for another form, or none. */
   readonly value: Json;
   readonly text: string;
 }
@@ -57,7 +57,7 @@ export class DocumentClient {
     return this.read(await this.plain.send(method, path, request));
   }
 
-  /** The same request by somebody whose token is not known. */
+  /** The same request by a sender whose token is not known. */
   async sendAsStranger(method: string, path: string): Promise<Answer> {
     return this.read(await this.stranger.send(method, path, { accept: 'application/json' }));
   }

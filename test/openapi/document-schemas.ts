@@ -15,14 +15,14 @@ export class DocumentSchemas {
   private readonly schemas: Readonly<Record<string, Json>>;
 
   constructor(document: Json) {
-    // JSON Schema knows no format for what may be a number or a text.
+    // JSON Schema has no format for a value that is a number or a text.
     this.ajv = new Ajv({ strict: false, formats: { 'int-or-string': true } });
     addFormats.default(this.ajv);
     this.schemas = document.components?.schemas ?? document.definitions ?? {};
     for (const [name, schema] of Object.entries(this.schemas)) this.ajv.addSchema(toJsonSchema(schema), name);
   }
 
-  /** What is wrong with a value of a schema of the document; empty when nothing is. */
+  /** The faults of a value by a schema of the document; empty when it has none. */
   faults(schema: Json, value: unknown): string[] {
     const key = JSON.stringify(schema);
     let check = this.compiled.get(key);
@@ -36,7 +36,7 @@ export class DocumentSchemas {
     });
   }
 
-  /** The schema that stands behind references to it. */
+  /** The schema at the end of references. */
   resolve(schema: Json): Json {
     const { $ref } = schema.allOf?.length === 1 ? schema.allOf[0] : schema;
     return $ref === undefined ? schema : this.schemas[nameOfReference($ref)];

@@ -12,17 +12,17 @@ export interface Place {
   readonly isObject: boolean;
 }
 
-/** Tries a parameter; rejects when it does not do what it is described for. */
+/** Tries a parameter; rejects when it has not its described effect. */
 type Effect = (place: Place) => Promise<void>;
 
-/** Two objects, made one after the other, with labels that no other has. */
+/** Two objects, made one after the other, with labels that no other object has. */
 interface Pair {
   readonly older: string;
   readonly newer: string;
   readonly selector: string;
-  /** A version at which only the older one was there. */
+  /** A version at which only the older one existed. */
   readonly between: string;
-  /** A version at which both were there. */
+  /** A version at which both existed. */
   readonly after: string;
 }
 
@@ -71,20 +71,20 @@ async function withPair(place: Place, work: (pair: Pair) => Promise<void>): Prom
   await remove(place, second.url);
 }
 
-/** Names of the objects of a list that nobody is deleting. */
+/** Names of the objects of a list that are not being deleted. */
 function namesIn({ value }: Answer): string[] {
   const left = value.items.filter((item: Json) => item.metadata.deletionTimestamp === undefined);
   return left.map((item: Json) => item.metadata.name).sort();
 }
 
-/** Lists the pair with a query and compares which of them are there. */
+/** Lists the pair with a query and compares which objects are in the list. */
 async function assertListed(place: Place, query: string, expected: readonly string[]): Promise<Answer> {
   const answer = await must(place.client.send('GET', `${place.list}?${query}`));
   assert.deepEqual(namesIn(answer), [...expected].sort(), query);
   return answer;
 }
 
-/** Deletes some of the pair by a query and compares which of them are left. */
+/** Deletes some of the pair by a query and compares which objects are left. */
 async function assertLeft(place: Place, pair: Pair, query: string, expected: readonly string[]): Promise<void> {
   const { path } = place.collection;
   await must(place.client.send('DELETE', `${path}?${query}`));
@@ -98,7 +98,7 @@ async function watched({ client, list }: Place, { selector }: Pair, query: strin
   return [...text.matchAll(/^\{"type":"([A-Z]+)"/gm)].map(([, type]) => type as string);
 }
 
-/** For parameters whose value is read, though these objects give it nothing to do. */
+/** For parameters whose value is read, though it has no effect on these objects. */
 function isRead(method: string, query: string): Effect {
   return async ({ client, collection, isObject }) => {
     const name = collection.nextName();
@@ -109,7 +109,7 @@ function isRead(method: string, query: string): Effect {
   };
 }
 
-/** A write of each method on an object that is there, with a change. */
+/** A write of each method that changes an existing object. */
 const writes = {
   put: (live: Json) => ({ body: { ...live, metadata: { ...live.metadata, labels: { changed: 'yes' } } } }),
   patch: () => ({ contentType: 'application/merge-patch+json', body: { metadata: { labels: { changed: 'yes' } } } }),
@@ -119,7 +119,7 @@ function assertIndented({ text }: Answer): void {
   assert.match(text, /^\{\n {2}"/);
 }
 
-/** Effects of parameters of a change of one object. */
+/** Effects of parameters on the change of one object. */
 function changeEffects(method: keyof typeof writes): Record<string, Effect> {
   const write = writes[method];
   const verb = method.toUpperCase();
@@ -159,7 +159,7 @@ async function assertValidated(place: Place, verb: string, url: string, sent: Js
   assert.doesNotMatch(ignored.warning ?? '', /unknown field/);
 }
 
-/** Effects of the parameters that choose objects, for lists and for the deletion of what they would list. */
+/** Effects of the parameters that select objects, for lists and for the deletion of listed objects. */
 const selections: Readonly<Record<string, (place: Place, pair: Pair, select: Select) => Promise<void>>> = {
   continue: async (place, pair, select) => {
     const page = await must(place.client.send('GET', `${place.list}?labelSelector=${pair.selector}&limit=1`));
@@ -189,7 +189,7 @@ function selectionEffects(): Record<string, Effect> {
   const effects: Record<string, Effect> = {};
   for (const [name, select] of Object.entries(selections)) {
     effects[`get ${name}`] = (place) => {
-      // On one object there is nothing to choose; the value still has to be a version.
+      // A single object leaves nothing to select; the value still has to be a version.
       if (place.isObject) return isRead('GET', `${name}=x`)(place);
       return withPair(place, (pair) => {
         return select(place, pair, async (query, names) => void (await assertListed(place, query, names)));
@@ -206,7 +206,7 @@ function selectionEffects(): Record<string, Effect> {
   return effects;
 }
 
-/** What each parameter must bring about, by its method and name. */
+/** The effect of each parameter, by its method and name. */
 export const effects: Readonly<Record<string, Effect>> = {
   ...selectionEffects(),
   ...changeEffects('put'),

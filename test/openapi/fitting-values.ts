@@ -1,7 +1,7 @@
 import type { Random } from '../support/random.js';
 import { type DocumentSchemas, type Json, nameOfReference } from './document-schemas.js';
 
-/** Texts with a form that the schemas can't tell, by the end of the name of their definition. */
+/** Texts with a form that the schemas can't express, by the end of the name of their definition. */
 const knownForms: readonly (readonly [ending: string, values: readonly unknown[]])[] = [
   ['.Quantity', ['1', '250m', '64Mi']],
   ['.IntOrString', [1, 80, '50%', 'web']],
@@ -44,7 +44,7 @@ export function fittingValue(schemas: DocumentSchemas, schema: Json, random: Ran
       }
       for (const [name, member] of Object.entries<Json>(properties ?? {})) {
         const isGiven = required.includes(name) || random.chance(depth < 2 ? 0.7 : 0.3);
-        // Nested kinds say what they are by the place where they stand.
+        // Nested kinds are told by their place.
         if (isGiven && depth < maxDepth && name !== 'apiVersion' && name !== 'kind') object[name] = inner(member);
       }
       return object;
@@ -54,7 +54,7 @@ export function fittingValue(schemas: DocumentSchemas, schema: Json, random: Ran
   }
 }
 
-/** Of each type a value of another one. */
+/** For each type, a value of another type. */
 const wrongValues: Readonly<Record<string, readonly Json[]>> = {
   string: [7, true, { no: 1 }, ['a']],
   integer: ['no', true, 1.5, {}, 2 ** 70],
@@ -65,7 +65,7 @@ const wrongValues: Readonly<Record<string, readonly Json[]>> = {
 };
 
 /**
- * Gives one declared field of a body, picked by chance, a value of a type that it does not have.
+ * Gives one declared field of a body, picked by chance, a value of the wrong type.
  *
  * @returns where; undefined when the pick has no type to miss
  */

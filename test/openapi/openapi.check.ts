@@ -17,7 +17,7 @@ import { type Collection, creations, namespace, readCollections } from './sample
 const fittingBodies = 12;
 const brokenBodies = 25;
 const parallel = 6;
-/** One seed, so that a run can be repeated; others by the variable. */
+/** One seed, so that a run can be repeated; set the variable for others. */
 const seed = Number(process.env[seedVariable] ?? 1);
 
 let cluster: TestCluster;
@@ -42,14 +42,14 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** The same choices for the same place, in whatever order the places have their turn. */
+/** The same choices for the same place, whatever the order of the places. */
 function randomFor(place: string): Random {
   let hash = seed;
   for (const letter of place) hash = Math.imul(hash, 31) + letter.charCodeAt(0);
   return new Random(hash);
 }
 
-/** Checks things one after the other over a few connections; every fault once, with how often it was seen. */
+/** Checks things one after the other over a few connections; reports every fault once, with a count. */
 async function faultsOf<T>(
   chosen: Iterable<T>,
   check: (item: T, report: (where: string, faults: readonly string[]) => void) => Promise<void>,
@@ -73,12 +73,12 @@ function assertNone(faults: readonly string[]): void {
   assert.ok(faults.length === 0, `${faults.length} faults:\n${faults.slice(0, 50).join('\n')}`);
 }
 
-/** The path of an operation below a namespace and an object that are there. */
+/** The path of an operation below an existing namespace and object. */
 function urlOf(path: string, name: string): string {
   return path.replace('{namespace}', namespace).replace('{name}', name);
 }
 
-/** What a request with this operation is answered, compared with the documents. */
+/** Compares the answer to a request of this operation with the documents. */
 async function ask(operation: Operation, url: string, sent: Sent = {}): Promise<{ answer: Answer; faults: string[] }> {
   const answer = await client.send(operation.method.toUpperCase(), url, sent);
   return { answer, faults: answerFaults(operation, answer, documents.swagger) };
@@ -98,7 +98,7 @@ describe('the OpenAPI documents', () => {
   });
 });
 
-describe('answers to what is valid', () => {
+describe('answers to valid requests', () => {
   it('are as described for everything that happens to an object, in every form', async () => {
     let made = 0;
     const faults = await faultsOf(collections, async (collection, report) => {
@@ -133,7 +133,7 @@ describe('answers to what is valid', () => {
       for (let i = 0; i < fittingBodies; i++) {
         const { apiVersion, kind, metadata, ...valid } = make(nextName());
         const fitting = fittingValue(schemas, schema, random);
-        // Half of them keep what makes an object valid.
+        // Half of them keep the parts that make an object valid.
         const content = i % 2 === 0 ? fitting : { ...fitting, ...valid };
         const body = { ...content, apiVersion, kind, metadata: { ...metadata, labels: { a: 'b' } } };
         const contentType = random.pick(forms.slice(0, 2));
@@ -155,7 +155,7 @@ describe('answers to what is valid', () => {
   });
 });
 
-/** Whether a 400 tells of missing values, as reviews do, and of no form. */
+/** Whether a 400 reports missing values, as reviews do, and not a wrong form. */
 function isAboutMeaning(message: string): boolean {
   return /^(token is required|no namespace on request|spec\.resourceAttributes\.namespace must match)/.test(message);
 }
@@ -170,7 +170,7 @@ async function liveThrough(
   const name = nextName();
   const url = `${path}/${encodeURIComponent(name)}`;
   const sent = { accept: form, contentType: form };
-  /** Sends a request of an operation, if there is such one, which must succeed. */
+  /** Sends a request of an operation, if it exists, which must succeed. */
   const check = async (method: Method, place: string, target: string, request: Sent = {}) => {
     const operation = byPlace.get(`${method} ${place}`);
     if (operation === undefined) return undefined;
@@ -223,7 +223,7 @@ function patchUrl(url: string, contentType: string): string {
   return contentType.includes('apply') ? `${url}?fieldManager=check&force=true` : url;
 }
 
-/** Why an effect did not come about. */
+/** Why an effect did not happen. */
 async function missesOf(effect: Promise<void> | undefined): Promise<string[]> {
   if (effect === undefined) return ['nobody knows what it does'];
   return effect.then(
@@ -233,7 +233,7 @@ async function missesOf(effect: Promise<void> | undefined): Promise<string[]> {
 }
 
 describe('parameters', () => {
-  it('do what they are described for, wherever they are', async () => {
+  it('have their described effect everywhere', async () => {
     const seen = new Set<string>();
     const faults = await faultsOf(collections, async (collection, report) => {
       const { template, path } = collection;
@@ -301,7 +301,7 @@ describe('requests that are not as described', () => {
       };
       const verb = method.toUpperCase();
       await expect('without a known token', 401, client.sendAsStranger(verb, url));
-      // The version is answered in JSON, whatever is asked for.
+      // The version is answered in JSON, whatever form is requested.
       if (path !== '/version/') {
         await expect('an answer as text/html', 406, client.send(verb, url, { accept: 'text/html' }));
       }

@@ -16,17 +16,17 @@ export interface Operation {
   readonly document: ApiDocument;
 }
 
-/** A document with what checks values by it. */
+/** A document with its validator. */
 export interface ApiDocument {
   readonly content: Json;
   readonly schemas: DocumentSchemas;
 }
 
-/** Everything the server says about itself. */
+/** All documents of the server about itself. */
 export interface Documents {
   readonly swagger: ApiDocument;
   readonly operations: readonly Operation[];
-  /** Where the two versions of OpenAPI say different things. */
+  /** The differences between the two versions of OpenAPI. */
   readonly differences: readonly string[];
 }
 
@@ -76,7 +76,7 @@ function parameterDifferences(where: string, v3: readonly Json[] = [], v2: reado
   return one === other ? [] : [`${where}: parameters are ${one} in v3, ${other} in v2`];
 }
 
-/** The name of what a schema refers to; the first of several that it may be. */
+/** The name of the schema that a schema refers to; the first one if there are several. */
 function referred(schema: Json): string | undefined {
   return (schema?.anyOf?.[0] ?? schema)?.$ref?.replace(/^.*\//, '');
 }
@@ -103,14 +103,14 @@ function operationDifferences(where: string, v3: Json, v2: Json): string[] {
   return found;
 }
 
-/** What a document of version 3 says about a code, behind a reference too. */
+/** The description of a code in a document of version 3, following a reference. */
 function describedResponse({ v3, document }: Operation, status: number): Json {
   const response = v3.responses[status] ?? v3.responses.default;
   const name = response?.$ref?.replace('#/components/responses/', '');
   return name === undefined ? response : document.content.components.responses[name];
 }
 
-/** Where an answer is not what both documents tell of the operation. */
+/** The differences between an answer and the description of the operation in both documents. */
 export function answerFaults(operation: Operation, answer: Answer, swagger: ApiDocument): string[] {
   const { v3, v2, document } = operation;
   const { status, mediaType, value, text } = answer;
@@ -123,7 +123,7 @@ export function answerFaults(operation: Operation, answer: Answer, swagger: ApiD
   if (content === undefined) return [`${status} with ${mediaType || 'no media type'} is not described: ${shown()}`];
   if (status < 400 && !v2.produces.includes(mediaType)) return [`v2 does not describe ${mediaType}`];
   if (status >= 400 && (value.kind !== 'Status' || value.code !== status)) return [`${status} with ${shown()}`];
-  // Swagger 2.0 can't say that a delete may show one of two things.
+  // Swagger 2.0 can't express that a delete may answer one of two things.
   const isOther = v3.responses[status]?.content?.[mediaType].schema.anyOf !== undefined;
   const schema2 = (v2.responses[status] ?? v2.responses.default).schema;
   return [

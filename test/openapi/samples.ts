@@ -4,11 +4,11 @@ import { validObject } from '../support/valid-objects.js';
 import type { DocumentClient } from './document-client.js';
 import type { Json } from './document-schemas.js';
 
-/** Where namespaced objects are put; events tell of objects of this namespace. */
+/** The namespace of namespaced objects; events are about objects of this namespace. */
 export const namespace = 'default';
 
 const attributes = { verb: 'get', resource: 'pods', namespace };
-/** The least that the kinds ask for which nothing is stored of. */
+/** The minimal content of kinds that are never stored. */
 const questions: Readonly<Record<string, Json>> = {
   bindings: { target: { kind: 'Node', name: 'some' } },
   localsubjectaccessreviews: { metadata: { namespace }, spec: { user: 'alice', resourceAttributes: attributes } },
@@ -19,7 +19,7 @@ const questions: Readonly<Record<string, Json>> = {
   tokenreviews: { spec: { token: 'x' } },
 };
 
-/** The same for what is created below an object, by the name of the subresource. */
+/** The same for objects that are created below another one, by the name of the subresource. */
 export const creations: Readonly<Record<string, Json>> = {
   binding: { apiVersion: 'v1', kind: 'Binding', target: { kind: 'Node', name: 'some' } },
   eviction: { apiVersion: 'policy/v1', kind: 'Eviction' },
@@ -33,7 +33,7 @@ function isNameless(resource: string): boolean {
 
 /** Objects of one resource in one version. */
 export interface Collection {
-  /** As in the documents: `/apis/apps/v1/namespaces/{namespace}/deployments`. */
+  /** Path in the documents: `/apis/apps/v1/namespaces/{namespace}/deployments`. */
   readonly template: string;
   readonly path: string;
   readonly definition: ResourceDefinition;

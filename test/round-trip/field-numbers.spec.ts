@@ -17,7 +17,7 @@ import { RandomValues } from '../support/random-values.js';
 type Facts = Readonly<Record<string, Readonly<Record<string, string>> | string>>;
 
 function readFacts(file: string): Facts {
-  // Compiled code lies at another depth than its source: look upwards.
+  // Compiled code lies at another depth than its source, so look upwards.
   for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
     const path = join(directory, 'test', 'facts', file);
     if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Facts;
@@ -30,7 +30,7 @@ const facts = readFacts('field-numbers.json');
 const ownFacts = readFacts('own-field-numbers.json');
 const { structs, variants } = await declaredTypes();
 
-/** Packages that nothing is declared of, and why. */
+/** Packages without declared types, and why. */
 const undeclaredPackages: Readonly<Record<string, string>> = {
   'admission.v1beta1': 'webhooks are called with v1',
   'apidiscovery.v2beta1': 'aggregated discovery is served as v2',
@@ -56,7 +56,7 @@ const undeclaredPackages: Readonly<Record<string, string>> = {
   'storagemigration.v1beta1': 'the group is not served',
 };
 
-/** Where a served older version uses the types of a newer one, which must have the same numbers. */
+/** Where a served older version uses the types of a newer one; both must have the same numbers. */
 const sharedTypes: Readonly<Record<string, string>> = {
   'admissionregistration.v1beta1': 'admissionregistration.v1',
   'batch.v1beta1': 'batch.v1',
@@ -147,7 +147,7 @@ function readTags(data: Uint8Array): { number: number; wireType: number }[] {
 
 const values = new RandomValues(new Random(1));
 
-/** The message of an object that has this field alone. */
+/** The message of an object with only this field. */
 function encodeAlone(type: StructType, field: Field): Uint8Array {
   const { value } = decode(field.type, values.partOf(field.type));
   const object = field.presence === 'inline' ? value : { [field.name]: value };
@@ -247,7 +247,7 @@ describe('protobuf numbers', () => {
     assert.deepEqual([...stale], [], 'reasons for nothing');
   });
 
-  it('of values that are one of two things are fixed', () => {
+  it('of values with two possible types are fixed', () => {
     for (const variant of variants.values()) {
       const holder = { type: 'struct', name: 'Holder', fields: [], kind: undefined } as unknown as StructType;
       const field = { name: 'held', number: 1, presence: 'pointer', type: variant } as unknown as Field;

@@ -31,7 +31,7 @@ const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** Where a value, parsed from JSON, is not what a schema of OpenAPI 3.0 says. */
+/** The differences between a value parsed from JSON and a schema of OpenAPI 3.0. */
 class Checker {
   constructor(private readonly definitions: Readonly<Record<string, OpenApiSchema>>) {}
 
@@ -79,7 +79,7 @@ function checkerOf(type: KindType): (value: unknown) => string[] {
 }
 
 describe('answers', () => {
-  it('are what their schemas say, for every kind and version, with nothing given', () => {
+  it('match their schemas, for every kind and version, with nothing given', () => {
     assert.ok(kinds.length > 150, String(kinds.length));
     // The server sends no list of objects without its items.
     const single = kinds.filter((type) => !jsonFields(type).has('items'));
@@ -87,7 +87,7 @@ describe('answers', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('are what their schemas say, for every kind and version, whatever they hold', () => {
+  it('match their schemas, for every kind and version, with any content', () => {
     const faults = new Set<string>();
     for (const seed of seeds) {
       const values = new RandomValues(new Random(seed));
@@ -101,7 +101,7 @@ describe('answers', () => {
     assert.deepEqual([...faults], []);
   });
 
-  it('are found to be wrong when they are', () => {
+  it('are found to be wrong when they are wrong', () => {
     const pod = kinds.find(({ name }) => name === 'core.v1.Pod') as KindType;
     const check = checkerOf(pod);
     assert.deepEqual(check({ metadata: { creationTimestamp: null }, spec: { containers: [{ name: 7 }] }, other: 1 }), [

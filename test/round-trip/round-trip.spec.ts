@@ -31,7 +31,7 @@ function canonical<T extends object>(type: StructType, input: unknown): T {
   return value as T;
 }
 
-/** Runs `check` on random objects of a kind; a failure says how to repeat it. */
+/** Runs `check` on random objects of a kind; a failure says how to repeat the run. */
 function forRandomObjects(type: KindType, check: (object: ApiObject) => void): void {
   for (const seed of seeds) {
     const values = new RandomValues(new Random(seed));
@@ -71,7 +71,7 @@ describe('protobuf', () => {
     }
   });
 
-  it('gives back every field of every struct by itself', () => {
+  it('returns every single field of every struct', () => {
     for (const seed of seeds) {
       const values = new RandomValues(new Random(seed));
       for (const type of structs.values()) {
@@ -97,8 +97,8 @@ async function servedResources(): Promise<readonly ServedResource[]> {
 }
 
 /**
- * What an older version shows besides what was written: `v1` of an autoscaler repeats the state of its metrics in an
- * annotation.
+ * Fields that an older version shows in addition to the written ones: `v1` of an autoscaler repeats the state of its
+ * metrics in an annotation.
  */
 function withoutAddedAnnotations(object: ApiObject, original: ApiObject): ApiObject {
   const { annotations } = object.metadata;
@@ -111,7 +111,7 @@ function withoutAddedAnnotations(object: ApiObject, original: ApiObject): ApiObj
   return { ...object, metadata };
 }
 
-/** Makes a random object of an older version one that its clients would write. */
+/** Changes a random object of an older version to one that its clients would write. */
 const consistent: Readonly<Record<string, (object: ApiObject) => void>> = {
   // The node of an endpoint is also among its labels.
   'discovery.v1beta1.EndpointSlice': (object) => {
@@ -141,14 +141,14 @@ describe('stored form', () => {
         const parsed = parseStored(resource, { json, resourceVersion: 7n });
         const back = canonical<ApiObject>(type, toServed(resource, parsed));
         assert.equal(JSON.stringify(withoutAddedAnnotations(back, original)), JSON.stringify(original));
-        // What was added is no part of the object: it does not add up.
+        // The addition is no part of the object: it does not add up.
         const again = toServed(resource, toStored(resource, structuredClone(back)));
         assert.equal(JSON.stringify(canonical(type, again)), JSON.stringify(back));
       });
     }
   });
 
-  it('is answered as it is, with its version', () => {
+  it('is answered unchanged, with its version', () => {
     for (const resource of resources.filter(({ isStored }) => isStored)) {
       const { type } = resource.served;
       forRandomObjects(type, (object) => {

@@ -86,7 +86,7 @@ describe('bookmarks', () => {
     }
   });
 
-  it('show an object with everything that all objects of the kind have', () => {
+  it('show an object with every field that all objects of the kind have', () => {
     const pods = stores.registry.find('', 'v1', 'pods');
     assert.ok(pods);
     const { object } = JSON.parse(encoderOf(pods, 'application/json').encodeBookmark(7n, false).toString());
@@ -108,7 +108,7 @@ describe('bookmarks', () => {
 });
 
 describe('events', () => {
-  it('are encoded for every kind, version and form, whatever the objects hold', () => {
+  it('are encoded for every kind, version and form, with any content of the objects', () => {
     for (const seed of testSeeds('events of watches')) {
       const values = new RandomValues(new Random(seed));
       for (const resource of resources) {
@@ -116,7 +116,7 @@ describe('events', () => {
           const served = decode(resource.served.type, values.valueOf(resource.served.type)).value;
           const stored = toStored(resource, served as Parameters<typeof toStored>[1]);
           const text = { json: encodeForStorage(resource, stored), resourceVersion: 7n };
-          // Must be possible at all: some random objects fit one version only.
+          // There must be one at all: some random objects fit one version only.
           toServed(resource, JSON.parse(text.json));
           for (const form of forms) {
             const key = { resource: resource.storageResource, namespace: 'a', name: 'b' };

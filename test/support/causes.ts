@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 /**
- * Compares broken rules with the beginnings of what is expected (`reason | field | message`, the word FieldValue in front
- * left out), in order and number.
+ * Compares broken rules with the beginnings of the expected ones (`reason | field | message`, without the word
+ * FieldValue in front), in order and number.
  */
 export function assertCauses(actual: readonly string[], expected: readonly string[]): void {
   const shown = actual.map((cause, i) => {

@@ -11,7 +11,7 @@ export const keyAlgorithms = {
   ed25519: { name: 'Ed25519' },
 } as const;
 
-/** What a test request asks for. */
+/** The content of a test request. */
 export interface TestRequest {
   readonly subject?: string;
   readonly names?: readonly { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }[];
@@ -82,7 +82,7 @@ export async function makeCertificate(): Promise<string> {
   return `${certificate.toString('pem')}\n`;
 }
 
-/** Text as the base64 that stands in JSON. */
+/** Text as base64 in the form of JSON. */
 export function toBase64(text: string): string {
   return Buffer.from(text, 'latin1').toString('base64');
 }

@@ -8,7 +8,7 @@ import { eventually } from '../e2e/support/test-cluster.js';
 
 const guardModule = new URL('./child-guard.js', import.meta.url).href;
 
-/** A test process with two children and two folders, of which it has ended and removed one each. */
+/** A test process with two children and two folders. It has ended one child and removed one folder. */
 const script = `
   import { spawn } from 'node:child_process';
   import { once } from 'node:events';

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Reads what belongs to the test process, and cleans up when its input ends: that happens however the test process dies.
- * Lines: `add <pid> <signal>`, `done <pid>`, `folder <path>`, `gone <path>`.
+ * Reads which children and folders the test process has, and cleans up when its input ends. That happens however the
+ * test process dies. Lines: `add <pid> <signal>`, `done <pid>`, `folder <path>`, `gone <path>`.
  */
 const script = `
 pids= folders=
@@ -25,7 +25,7 @@ let guard: ChildProcess | undefined;
 
 function tell(line: string): void {
   if (guard === undefined) {
-    // A group of its own: a Ctrl-C that ends the tests leaves it alone.
+    // A group of its own, so that a Ctrl-C that ends the tests leaves it alone.
     guard = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     guard.on('error', () => undefined);
     guard.stdin?.on('error', () => undefined);
@@ -35,7 +35,7 @@ function tell(line: string): void {
   guard.stdin?.write(`${line}\n`);
 }
 
-/** Ends a process with the signal when this one ends in whatever way, SIGKILL too, and the process still runs then. */
+/** Ends a process with the signal if it still runs when this one ends in any way, even by SIGKILL. */
 export function endWithUs(child: ChildProcess, signal: 'KILL' | 'QUIT' = 'KILL'): void {
   const { pid } = child;
   if (pid === undefined) return;
@@ -45,7 +45,7 @@ export function endWithUs(child: ChildProcess, signal: 'KILL' | 'QUIT' = 'KILL')
 
 /** Removes a folder of temporary files when this process ends before `forgetFolder`. */
 export function removeWithUs(folder: string): void {
-  // The lines of the guard are split at spaces; what is left behind then is only untidy.
+  // The lines of the guard are split at spaces; a folder that is left behind then is merely untidy.
   if (!/\s/.test(folder)) tell(`folder ${folder}`);
 }
 

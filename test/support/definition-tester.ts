@@ -19,12 +19,12 @@ import { toServed, toStored } from '../../src/registry/store/object-codec.js';
 import { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
 
-/** When everything in these tests happens. */
+/** The time of everything in these tests. */
 export const testTime = '2030-01-01T00:00:00Z';
 export const testClock: Clock = { now: () => Date.parse(testTime) };
 export const testNames: VendorNames = vendorNames('k8s.io');
 
-/** Ranges that Services are given something from. */
+/** The ranges that Services allocate from. */
 export const testRanges = { serviceClusterIpRange: '10.0.0.0/16', serviceNodePortRange: '30000-32767' } as const;
 
 /** Stores without resources; without a database behind them unless one is given. */
@@ -57,7 +57,7 @@ export class DefinitionTester {
     this.resource = resource;
   }
 
-  /** A body with a name (and a namespace where one is needed) unless it brings its own. */
+  /** A body with a name (and a namespace where necessary) unless it has its own. */
   create(body: Record<string, unknown>): TestOutcome {
     const namespace = this.definition.namespaced ? { namespace: 'default' } : {};
     const metadata = { name: 'a', ...namespace, ...(body.metadata as object | undefined) };
@@ -107,7 +107,7 @@ export class DefinitionTester {
   }
 }
 
-/** The object without what the server puts into metadata, for comparison. */
+/** The object without the metadata that the server sets, for comparison. */
 export function withoutServerFields({ metadata, ...rest }: ApiObject): Record<string, unknown> {
   const { uid: _uid, creationTimestamp, ...own } = metadata;
   if (creationTimestamp !== formatTime(testClock.now())) throw new Error(`unexpected time ${creationTimestamp}`);

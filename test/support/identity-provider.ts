@@ -35,7 +35,7 @@ export class IdentityProvider {
     this.callback = this.makeProvider();
   }
 
-  /** Prepares a provider at a port; it is away until `listen`. */
+  /** Prepares a provider at a port; it is down until `listen`. */
   static async prepare(port: number): Promise<IdentityProvider> {
     const authority = await TestIdentity.root('identity provider');
     const identity = await authority.issue({
@@ -75,7 +75,7 @@ export class IdentityProvider {
     await once(server, 'close');
   }
 
-  /** New keys take the place of the old ones. */
+  /** Replaces the old keys by new ones. */
   rotate(): void {
     this.keys = makeKeys(this.keys.generation + 1);
     this.callback = this.makeProvider();
@@ -103,7 +103,7 @@ export class IdentityProvider {
     return token;
   }
 
-  /** Signs claims with a key of the provider, for what no provider would issue. */
+  /** Signs claims with a key of the provider, for tokens that no provider would issue. */
   sign(claims: Readonly<Record<string, unknown>>, alg = 'RS256', header: object = {}): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const isEc = alg.startsWith('ES');
@@ -126,7 +126,7 @@ export class IdentityProvider {
       clients: [client('plinth'), client('other')],
       jwks: {
         keys: [
-          // Without an algorithm of its own, a key is good for all of its kind.
+          // A key without an algorithm of its own serves every algorithm of its kind.
           { ...rsa.export({ format: 'jwk' }), kid: `rsa-${generation}`, use: 'sig' },
           { ...ec.export({ format: 'jwk' }), kid: `ec-${generation}`, use: 'sig' },
         ],

@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** What stands in for a value somewhere in an object. */
+/** Replacements for a value anywhere in an object. */
 const strangeValues: readonly unknown[] = [
   null,
   true,
@@ -26,7 +26,7 @@ const strangeValues: readonly unknown[] = [
   { constructor: { prototype: { polluted: true } } },
 ];
 
-/** JSON texts that no value gives. */
+/** JSON texts that no value produces. */
 const strangeTexts: readonly string[] = [
   '1e999',
   '-1e999',
@@ -62,7 +62,7 @@ function put(container: Container, key: string, value: unknown): void {
   Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Exchanges, drops, adds or renames something somewhere; the input stays as it is. */
+/** Exchanges, drops, adds or renames something at some place; the input is not changed. */
 export function mutateValue(random: Random, value: unknown): unknown {
   const copy: unknown = structuredClone(value);
   const found = places(copy);
@@ -95,7 +95,7 @@ export function mutateValue(random: Random, value: unknown): unknown {
   return copy;
 }
 
-/** A value with JSON text in it that a value can't hold: numbers out of range, double keys, deep nesting. */
+/** A value whose JSON text contains things that a value can't hold: numbers out of range, double keys, deep nesting. */
 export function mutateJsonText(random: Random, value: unknown): string {
   const copy: unknown = structuredClone(value);
   const [container, key] = random.pick(places(copy));
@@ -110,7 +110,7 @@ export function mutateJsonText(random: Random, value: unknown): string {
   });
 }
 
-/** Bytes that are no UTF-8, or strange in it. */
+/** Bytes that are not UTF-8, or strange in it. */
 const strangeBytes: readonly Buffer[] = [
   Buffer.from([0xff]),
   Buffer.from([0xc0, 0x80]),
@@ -188,7 +188,7 @@ const strangeYaml: readonly string[] = [
   `a: ${'&x '.repeat(200)}y\n`,
 ];
 
-/** A YAML text with something strange in front of it, behind it, or in its midst. */
+/** A YAML text with something strange before, after or inside it. */
 export function mutateYamlText(random: Random, text: string): string {
   const lines = text.split('\n');
   const at = random.pick([0, lines.length, random.below(lines.length)]);

@@ -9,7 +9,7 @@ import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
 import { answers, freePort } from './ports.js';
 
 export interface PgBouncerOptions {
-  /** Server connections per database and user; few of them mix the transactions of all clients well. */
+  /** Server connections per database and user; with few of them the transactions of all clients mix well. */
   readonly poolSize?: number;
 }
 
@@ -42,7 +42,7 @@ export class PgBouncer {
       pool_mode: 'transaction',
       default_pool_size: poolSize,
       max_client_conn: 1000,
-      // How soon it tries again after the server was away.
+      // How soon it retries after a server outage.
       server_login_retry: 1,
     };
     const files = {
@@ -88,7 +88,7 @@ export class PgBouncer {
     rmSync(this.directory, { recursive: true, force: true });
   };
 
-  /** The URL with the way through the pooler. */
+  /** The URL that leads through the pooler. */
   through(url: string): string {
     const pooled = new URL(url);
     pooled.hostname = '127.0.0.1';

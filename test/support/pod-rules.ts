@@ -5,7 +5,7 @@ import { FieldPath } from '../../src/machinery/field-error.js';
 import { decode } from '../../src/machinery/schema/index.js';
 import { testNames } from './definition-tester.js';
 
-/** The texts of the naming rules, as clients see them. */
+/** The texts of the naming rules, as clients get them. */
 export const labelRule =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 export const subdomainRule =
@@ -21,13 +21,13 @@ export const keyRule =
 export const percentRule =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-/** A case of a table: what it is about, the part of a spec, and the broken rules as `reason | field | message`. */
+/** A case of a table: its title, the part of a spec, and the broken rules as `reason | field | message`. */
 export type PodCase = readonly [about: string, part: Record<string, unknown>, causes: readonly string[]];
 
 /** A container that breaks no rule. */
 export const validContainer = { name: 'c', image: 'img:1' } as const;
 
-/** A pod spec from its JSON form, with defaults. Its container is a valid one unless the part brings its own. */
+/** A pod spec from its JSON form, with defaults. It has a valid container unless the part brings its own. */
 export function podSpecOf(part: Record<string, unknown>): PodSpec {
   const spec = decode(podSpec, { containers: [validContainer], ...part }).value;
   applyPodSpecDefaults(spec);

@@ -22,7 +22,7 @@ const texts = [
 ];
 const keys = ['a', 'b', 'app', 'a.example/b', '0', '10', '2', 'constructor', '__proto__', 'toString', 'ü', 'A', ''];
 
-/** Sets any key as data, `__proto__` too. */
+/** Sets any key as data, even `__proto__`. */
 function setKey(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -42,7 +42,7 @@ export class RandomValues {
     return this.value(type, 0);
   }
 
-  /** The same for a value that stands inside of a kind. */
+  /** The same for a value inside a kind. */
   partOf(type: SchemaType): unknown {
     this.left = maxValues;
     return this.value(type, 1);
@@ -130,7 +130,7 @@ export class RandomValues {
     return String(this.random.below(10 ** count)).padStart(count, '0');
   }
 
-  /** Now and then with an offset, and in years that few expect. */
+  /** Now and then with an offset, and in unusual years. */
   private time(): string {
     const { random } = this;
     const year = random.chance(0.8) ? 1900 + random.below(200) : random.pick([0, 1, 99, 9998]);

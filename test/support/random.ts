@@ -31,7 +31,7 @@ export class Random {
   }
 }
 
-/** Names the seed to run a test with again. */
+/** Names the seed for running a test again. */
 export const seedVariable = 'PLINTH_TEST_SEED';
 
 /**

@@ -21,7 +21,7 @@ const octetStringTag = 0x04;
 const ecdsaWithSha256 = tlv(sequenceTag, Buffer.from('06082a8648ce3d040302', 'hex'));
 const attributeTypes = { CN: '0603550403', O: '060355040a', OU: '060355040b' } as const;
 
-/** One node of ASN.1, with whatever inside: nothing is checked, for tests of what must be refused. */
+/** One node of ASN.1 with any content: nothing is checked, for tests of input that must be refused. */
 export function tlv(tag: number, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
   const { length } = body;
@@ -29,7 +29,7 @@ export function tlv(tag: number, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.of(tag, ...size), body]);
 }
 
-/** A text in the bytes that its type has for it. */
+/** A text in the bytes of its type. */
 export function textNode(type: TextType, text: string): Buffer {
   const wide = (size: number) =>
     Buffer.concat(

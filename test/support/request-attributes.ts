@@ -2,7 +2,7 @@ import { parseRequestInfo } from '../../src/endpoints/request-info/request-info.
 import { type AuthorizerAttributes, attributesOf } from '../../src/machinery/authorizer.js';
 import type { UserInfo } from '../../src/machinery/request-context.js';
 
-/** What a request such as `GET /api/v1/pods?watch=1` is judged by. */
+/** The attributes of a request such as `GET /api/v1/pods?watch=1` for authorization. */
 export function attributesOfRequest(user: UserInfo, request: string): AuthorizerAttributes {
   const [method = '', url = ''] = request.split(' ');
   const [path = '', query = ''] = url.split('?');

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { serverAuth, TestIdentity } from './test-authority.js';
 
-/** What a webhook of a test was sent. */
+/** The request that a test's webhook got. */
 export interface ReceivedReview {
   readonly authorization: string | undefined;
   /** Common name of the client certificate; undefined without one. */
@@ -12,7 +12,7 @@ export interface ReceivedReview {
   readonly body: any;
 }
 
-/** What it answers: a status with a body, or nothing at all on a connection that ends. */
+/** Its answer: a status with a body, or nothing at all on a connection that ends. */
 export type ReviewAnswer = { readonly status?: number; readonly body: unknown } | 'cut';
 
 /** A remote service over TLS, under an authority of its own, that answers reviews as a test says. */
@@ -62,12 +62,12 @@ export class ReviewWebhook {
     return `https://127.0.0.1:${(this.server.address() as AddressInfo).port}/review`;
   }
 
-  /** The authority of its certificate, which is for the name `webhook.test`. */
+  /** The authority of its certificate, which is issued for the name `webhook.test`. */
   get ca(): string {
     return this.authority.cert;
   }
 
-  /** Certificate and key that it takes for a client's. */
+  /** Certificate and key that it accepts from a client. */
   async clientIdentity(name: string): Promise<{ readonly cert: string; readonly key: string }> {
     const { chain, key } = await this.authority.issue({ subject: [{ CN: [name] }] });
     return { cert: chain, key };

@@ -19,16 +19,18 @@ import {
 } from '../../src/storage/postgres/postgres-storage-options.js';
 
 export const names = vendorNames('k8s.io');
-/** Where allocations on addresses are stored. */
+/** The resource that allocations on addresses are stored under. */
 export const addressResource = 'ipaddresses.networking.k8s.io';
 export const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
 
 interface ProcessOptions extends Omit<PostgresStorageOptions, 'databaseUrl' | 'observer'> {
-  /** Hears when the fate of a batch could not be learned. */
+  /** Is called when the outcome of a batch could not be learned. */
   readonly onUnknownOutcome?: () => void;
 }
 
-/** One server process as far as services go; all of a test share a database and a clock that the test moves. */
+/**
+ * One server process, reduced to services. All processes of a test share a database and a clock that the test moves.
+ */
 export class ServiceProcess {
   readonly context: AllocatorParts & SystemParts & { readonly registry: ResourceRegistry };
   private readonly store: Store;

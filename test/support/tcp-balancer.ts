@@ -4,8 +4,8 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 const checkEveryMs = 100;
 
 /**
- * A virtual IP: connections go to the backends in turn, as long as these say that they are ready. Connections that are
- * open stay with their backend whatever it says.
+ * A virtual IP: connections go in turn to the backends that report ready. Open connections stay with their backend,
+ * whatever it reports.
  */
 export class TcpBalancer {
   private readonly sockets = new Set<Socket>();

@@ -37,12 +37,12 @@ export class TcpProxy {
     return proxied.href;
   }
 
-  /** New connections lead there from now on; those that exist stay where they are (see `cut`). */
+  /** New connections lead there from now on; existing ones stay where they are (see `cut`). */
   moveTo(targetPort: number): void {
     this.targetPort = targetPort;
   }
 
-  /** Requests still arrive at the server, its answers stay here. Applies to connections of now and later. */
+  /** Requests still arrive at the server, its answers stay here. Applies to present and later connections. */
   holdAnswers(): void {
     this.answersHeld = true;
     for (const { server } of this.pairs) server.pause();
@@ -54,7 +54,7 @@ export class TcpProxy {
     for (const { client } of this.pairs) client.pause();
   }
 
-  /** What was held arrives now. */
+  /** Held data arrive now. */
   release(): void {
     this.answersHeld = false;
     this.requestsHeld = false;
@@ -64,7 +64,7 @@ export class TcpProxy {
     }
   }
 
-  /** Cuts every connection; what was held is lost. New connections work again unless `refuse` is set. */
+  /** Cuts every connection; held data are lost. New connections work again unless `refuse` is set. */
   cut(refuse = false): void {
     this.answersHeld = false;
     this.requestsHeld = false;
@@ -76,7 +76,7 @@ export class TcpProxy {
     this.pairs.clear();
   }
 
-  /** Cuts one side of every connection only: the other one stays open and is never told. */
+  /** Cuts only one side of every connection: the other one stays open without notice. */
   cutSilently(side: 'client' | 'server'): void {
     for (const pair of this.pairs) {
       pair.client.removeAllListeners('close');

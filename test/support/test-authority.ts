@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 
-/** What a certificate of a test is to be like; everything else is as a good client certificate has it. */
+/** The properties of a test's certificate; the rest is as in a good client certificate. */
 export interface TestCertificate {
   /** Attributes of the subject in order, e.g. `[{ O: ['a'] }, { CN: ['b'] }]`. */
   readonly subject: x509.JsonName;

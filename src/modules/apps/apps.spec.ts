@@ -22,7 +22,7 @@ const statefulSets = new DefinitionTester(statefulSetResource(testNames));
 const daemonSets = new DefinitionTester(daemonSetResource(testNames));
 const revisions = new DefinitionTester(controllerRevisionResource(testNames));
 
-/** The spec without what the client sent. */
+/** The spec without the fields that the client sent. */
 function defaultsOf({ spec }: ApiObject): Record<string, unknown> {
   const { selector: _selector, template: _template, ...rest } = spec as Record<string, unknown>;
   return rest;
@@ -90,7 +90,7 @@ describe('generations of the apps group', () => {
   const annotation = { metadata: { annotations: { x: 'y' } } };
   const label = { metadata: { labels: { x: 'y' } } };
 
-  it('count changes of the spec, for deployments of annotations too', () => {
+  it('count changes of the spec, and of annotations for deployments', () => {
     for (const tester of [deployments, replicaSets, statefulSets, daemonSets]) {
       const { object } = tester.create(valid);
       assert.equal(object.metadata.generation, 1);
@@ -134,7 +134,7 @@ function scaleOf(definition: ResourceDefinition): ViewSubresource | undefined {
 describe('scale paths of the apps group', () => {
   const scalable = appsResources(testNames).filter((d) => scaleOf(d) !== undefined);
 
-  it('are served for what has replicas', () => {
+  it('are served for kinds with replicas', () => {
     assert.deepEqual(
       scalable.map((d) => d.kind),
       ['Deployment', 'ReplicaSet', 'StatefulSet'],
@@ -167,7 +167,7 @@ describe('scale paths of the apps group', () => {
       assert.deepEqual(path.read(none).spec, {});
     });
 
-    it(`refuses less than no replicas of a ${definition.kind}`, () => {
+    it(`refuses a negative number of replicas of a ${definition.kind}`, () => {
       const { object } = tester.create(valid);
       const body = { metadata: {}, spec: { replicas: -1 } } as ApiObject;
       assert.throws(

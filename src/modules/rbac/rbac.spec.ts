@@ -36,7 +36,7 @@ describe('Role and ClusterRole', () => {
     ]);
   });
 
-  it('asks for verbs, groups and resources', () => {
+  it('requires verbs, groups and resources', () => {
     const expected = [
       'FieldValueRequired | rules[0].verbs | Required value: verbs must contain at least one value',
       'FieldValueRequired | rules[0].apiGroups | Required value: resource rules must supply at least one api group',
@@ -56,7 +56,7 @@ describe('Role and ClusterRole', () => {
     ]);
   });
 
-  it('checks aggregation selectors, also on update', () => {
+  it('checks aggregation selectors, even on update', () => {
     const none = [
       'FieldValueRequired | aggregationRule.clusterRoleSelectors | Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
     ];
@@ -125,7 +125,7 @@ describe('RoleBinding and ClusterRoleBinding', () => {
     );
   });
 
-  it('asks for more cluster wide', () => {
+  it('requires more for the whole cluster', () => {
     const { causes } = clusterBindings.create({
       roleRef: { kind: 'Role', name: 'x' },
       subjects: [{ kind: 'ServiceAccount', name: 'a' }],

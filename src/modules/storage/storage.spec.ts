@@ -77,7 +77,7 @@ describe('StorageClass', () => {
     it(`judges ${name}`, () => assert.deepEqual(tester.create(body).causes, expected));
   }
 
-  it('keeps how volumes are made', () => {
+  it('keeps the way volumes are made', () => {
     const { object } = tester.create({ provisioner: 'a/b' });
     const patch = {
       provisioner: 'x',
@@ -108,7 +108,7 @@ describe('VolumeAttachment', () => {
     assert.deepEqual(tester.cells(object), ['a', 'a', 'pv', 'n', false, '0s']);
   });
 
-  it('asks for one source', () => {
+  it('requires one source', () => {
     const none = tester.create({ spec: { ...spec, source: {} } }).causes;
     assert.deepEqual(places(none), ['FieldValueRequired spec.source']);
     const both = tester.create({
@@ -122,7 +122,7 @@ describe('VolumeAttachment', () => {
     ]);
   });
 
-  it('asks for a plain CSI volume inline', () => {
+  it('requires a plain CSI volume inline', () => {
     const csi = { driver: 'd', volumeHandle: 'h' };
     assert.deepEqual(tester.create(inline({ accessModes: ['ReadWriteOnce'], csi })).causes, []);
     const at = 'spec.source.inlineVolumeSpec';
@@ -210,7 +210,7 @@ describe('CSIDriver', () => {
     it(`judges ${name}`, () => assert.deepEqual(places(tester.create({ spec }).causes), expected));
   }
 
-  it('keeps what volumes rely on', () => {
+  it('keeps the fields that volumes rely on', () => {
     const { object } = tester.create({ spec: {} });
     const patch = { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } };
     assert.deepEqual(tester.patch(object, patch).causes, [
@@ -249,7 +249,7 @@ describe('CSINode', () => {
     ]);
   });
 
-  it('lets drivers come and go, not change', () => {
+  it('lets drivers come and go, but not change', () => {
     const { object } = tester.create({ spec: { drivers: [driver] } });
     assert.deepEqual(tester.cells(object), ['a', 1, '0s']);
     assert.deepEqual(tester.patch(object, { spec: { drivers: [{ name: 'e', nodeID: 'm' }] } }).causes, []);

@@ -87,8 +87,8 @@ export class NotifyListener {
   /**
    * A transaction pooler accepts LISTEN and delivers nothing. So the listener first tests the way with a notification
    * from another connection. A notification from the same one would arrive whenever the pooler uses one server
-   * connection for both. If the test fails, it does not LISTEN, since that would stay behind on a connection that
-   * serves others.
+   * connection for both. If the test fails, it does not LISTEN to the channel of versions, since that would stay
+   * behind on a connection that serves others.
    */
   private async listen(session: ListenConnection): Promise<void> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;

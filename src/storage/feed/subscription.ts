@@ -12,7 +12,8 @@ export interface BufferLimits {
 /**
  * One consumer of the feed. First state `history`: versions in (from, joined] come from the log, page by page as the
  * consumer asks. Then `live`: the changes that the feed has delivered since it joined come from a bounded buffer. A
- * failure is reported only when everything the consumer got is in order, and drops the changes it has not fetched.
+ * failure drops the changes that were not fetched, and the next or waiting `next()` throws it. So the changes that the
+ * consumer got are in order and without a gap.
  */
 export class Subscription implements ChangeSubscription {
   readonly scope: Scope;

@@ -16,7 +16,8 @@ const PORT = /:(\d+)$/;
  * The hosts of a URL in their order, each as a URL of its own: `postgresql://user@a:5432,b:5433/database`, or
  * `?host=a,b&port=5432,5433`, as libpq reads them. Only connecting shows which of them is the primary.
  *
- * Throws `Unavailable` when the numbers of hosts and ports differ, or `target_session_attrs` asks for a standby.
+ * Throws `Unavailable` when a host is empty, when the numbers of hosts and ports do not match, or when
+ * `target_session_attrs` asks for a standby.
  */
 export function connectionTargets(url: string): readonly ConnectionTarget[] {
   const wanted = parametersOf(url).get('target_session_attrs');

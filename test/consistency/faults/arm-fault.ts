@@ -6,8 +6,8 @@ import { type FaultName, faultNames, faultVariable } from './fault-names.js';
 import { FaultyReads, faultyWatch } from './faulty-reads.js';
 
 /*
- * Loaded before the server (`node --import`), replaces methods of its storage by ones that are wrong now and then. The
- * server itself knows nothing of it.
+ * Loaded before the server (`node --import`). Replaces methods of its storage by versions that are wrong now and then.
+ * The server itself knows nothing of it.
  */
 
 const name = process.env[faultVariable];
@@ -16,14 +16,14 @@ if (fault === undefined) throw new Error(`${faultVariable} is none of ${faultNam
 process.emitWarning(`this server answers wrongly on purpose: ${fault}`);
 
 let turns = 0;
-/** Whether it is the turn of the fault: one call in `every`. */
+/** Whether the fault strikes this time: one call in `every`. */
 const strikes = (asked: FaultName, every: number): boolean => {
   if (asked !== fault) return false;
   turns += 1;
   return turns % every === 0;
 };
 
-/** Requests are answered by the cache in front of the database, or by the database when there is none. */
+/** Requests are answered by the cache in front of the database, or by the database when there is no cache. */
 function armReads(storage: typeof CachedStorage | typeof PostgresStorage): void {
   const { create, get, list, watch } = storage.prototype;
   const wrappers = new WeakMap<object, FaultyReads>();

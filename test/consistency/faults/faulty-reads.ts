@@ -10,7 +10,7 @@ import type {
 } from '../../../src/storage/storage.interface.js';
 import type { FaultName } from './fault-names.js';
 
-/** Tells whether it is the turn of a fault: one call in `every`. */
+/** Decides whether a fault strikes: one call in `every`. */
 export type Strikes = (fault: FaultName, every: number) => boolean;
 
 /** Answers from the storage behind it, wrongly when its fault strikes. */
@@ -59,7 +59,7 @@ export function faultyWatch(inner: ChangeSubscription, strikes: Strikes): Change
     if (wasFirst && strikes('lost-resume', 2)) return changes.slice(1);
     if (strikes('lost-event', 20)) return changes.slice(1);
     if (strikes('double-event', 20)) return [first, ...changes];
-    // Only where there are two: a batch is often a single change.
+    // Only with two or more: a batch is often a single change.
     if (second !== undefined && strikes('reorder-events', 2)) return [second, first, ...changes.slice(2)];
     return changes;
   };

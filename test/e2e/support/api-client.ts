@@ -11,7 +11,7 @@ export interface ApiResponse {
 
 export interface ApiRequest {
   readonly body?: unknown;
-  /** Sent as it is; wins over `body`. */
+  /** Sent unchanged; takes precedence over `body`. */
   readonly raw?: string | Buffer;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface Credentials {
 // biome-ignore lint/suspicious/noExplicitAny: see ApiResponse
 export type WatchEvent = { readonly type: string; readonly object: any };
 
-/** Longer than any server lets a request take; a request without an answer by then fails, rather than the test hanging. */
+/** Longer than any server lets a request take. A request without an answer by then fails, so the test does not hang. */
 const answerMs = 75_000;
 
 /** A plain client of one server over HTTP/1.1 with keep-alive. */

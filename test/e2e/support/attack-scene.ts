@@ -9,7 +9,9 @@ import { eventually, TestCluster } from './test-cluster.js';
 const group = 'rbac.authorization.k8s.io';
 const rbac = `/apis/${group}/v1`;
 
-/** What attackers may do and what is there for them: one process that goes by roles and by what nodes need. */
+/**
+ * The rights of attackers and the objects in their reach: one process that decides by roles and by the needs of nodes.
+ */
 export class AttackScene {
   private readonly clients: ApiClient[] = [];
 
@@ -50,7 +52,7 @@ export class AttackScene {
     return answer;
   }
 
-  /** Lets a user do something, in a namespace or everywhere. */
+  /** Grants a user a right, in a namespace or everywhere. */
   async grant(name: string, user: string, rules: readonly object[], namespace?: string): Promise<void> {
     const base = namespace === undefined ? rbac : `${rbac}/namespaces/${namespace}`;
     const kind = namespace === undefined ? 'ClusterRole' : 'Role';
@@ -82,7 +84,7 @@ export class AttackScene {
   }
 }
 
-/** Fails unless the answer is a 403 that says why. */
+/** Fails unless the answer is a 403 with a reason. */
 export function forbidden(answer: ApiResponse, what: string): void {
   assert.equal(answer.status, 403, `${what}: ${answer.status} ${answer.text}`);
   assert.equal(answer.body.reason, 'Forbidden', what);

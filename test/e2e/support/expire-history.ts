@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * Makes everything that was written so far too old to be listed at or watched from, the way the upkeep of the log does
- * it after the time of `--watch-history`. Gives the oldest version that is left, which is the newest of all.
+ * Makes every version so far too old for lists and watches, as log upkeep does after the time of `--watch-history`.
+ * Returns the oldest version that is left, which is the newest of all.
  */
 export async function expireHistory(databaseUrl: string): Promise<bigint> {
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -1,4 +1,4 @@
-/** Loaded into a server under test: at SIGUSR2, throws and rejects where nobody catches it. */
+/** Loaded into a server under test. At SIGUSR2 it throws and rejects where nobody catches it. */
 process.on('SIGUSR2', () => {
   setTimeout(() => {
     throw new Error('thrown on purpose');

@@ -2,8 +2,8 @@ import { LargeLane } from '../../../src/large/large-lane.js';
 import { largeLimits } from '../../../src/large/large-work.js';
 
 /**
- * Loaded into a server under test: whatever may be done in its other thread, is. At SIGUSR2 it says on standard error how
- * much was.
+ * Loaded into a server under test. All work that its other thread can do goes there. At SIGUSR2 it prints to standard
+ * error how much went there.
  */
 Object.assign(largeLimits, { small: 0, long: 0, structure: 0, listItem: 0, wholeList: 0 });
 

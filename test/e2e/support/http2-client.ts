@@ -21,7 +21,7 @@ export class Http2Client {
 
   static async connect(url: string, ca: string, token: string): Promise<Http2Client> {
     const session = connect(url, { ca, maxSendHeaderBlockLength: 1 << 20 });
-    // Faults reach whoever has a request under way.
+    // Faults reach every caller with a request under way.
     session.on('error', () => undefined);
     await new Promise<void>((resolve, reject) => {
       session.once('remoteSettings', () => resolve());

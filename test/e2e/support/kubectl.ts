@@ -34,7 +34,10 @@ export class Kubectl {
     return Number.parseInt(clientVersion.minor, 10);
   }
 
-  /** Runs one command and gives its output, whatever its exit code. `editor` is what `edit` starts on its file. */
+  /**
+   * Runs one command and returns its output, whatever its exit code. `editor` is the program that `edit` starts on its
+   * file.
+   */
   run(args: readonly string[], input?: string, editor = 'true'): KubectlResult {
     const done = spawnSync(this.program, args, {
       env: { ...this.environment, KUBE_EDITOR: editor },
@@ -47,14 +50,14 @@ export class Kubectl {
     return { code: done.status, stdout: done.stdout, stderr: done.stderr };
   }
 
-  /** Runs one command that has to succeed and gives its output. */
+  /** Runs one command that has to succeed and returns its output. */
   ok(args: readonly string[], input?: string): string {
     const { code, stdout, stderr } = this.run(args, input);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${stderr}${stdout}`);
     return stdout;
   }
 
-  /** Starts a command that goes on, such as a watch. */
+  /** Starts a command that keeps running, such as a watch. */
   start(args: readonly string[], errors: 'inherit' | 'pipe' = 'inherit'): ChildProcess {
     const child = spawn(this.program, args, {
       env: this.environment,

@@ -1,6 +1,6 @@
 import { isMainThread, workerData } from 'node:worker_threads';
 
-/** What a body says to do something to the thread that parses it. */
+/** Text in a body that makes the thread that parses it fail. */
 export const throwsInThread = 'throw in the thread';
 export const growsInThread = 'grow in the thread';
 

@@ -2,7 +2,7 @@ import { eventually, type TestServer } from './test-cluster.js';
 
 /** Memory of a process in bytes. */
 export interface MemoryReport {
-  /** What is left of its heap, and of the buffers that the heap holds, when all garbage is gone. */
+  /** The size of its heap, and of the buffers that the heap holds, without garbage. */
   readonly retained: number;
   readonly resident: number;
 }
@@ -23,7 +23,7 @@ export async function memoryReporting<T>(start: () => Promise<T>): Promise<T> {
 const reportMs = 120_000;
 const reportLine = /^memory (\{.*\})$/gm;
 
-/** Lets the server collect its garbage and says what is left. */
+/** Lets the server collect its garbage and returns the memory that is left. */
 export async function memoryOf(server: TestServer): Promise<MemoryReport> {
   const seen = server.log.length;
   server.process.kill('SIGUSR2');

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 
-/** What came back over one connection. */
+/** The answer over one connection. */
 export interface RawAnswer {
-  /** Of the first response; 0 when the connection was closed without any. */
+  /** Code of the first response; 0 when the connection was closed without any. */
   readonly status: number;
-  /** Everything behind the first head, as it came: further responses too. */
+  /** Everything after the first head, unchanged, including further responses. */
   readonly body: string;
   /** Codes of all responses, in order. */
   readonly statuses: readonly number[];
 }
 
 /**
- * Sends bytes as they are over one TLS connection with HTTP/1.1, and reads until the server closes it or nothing has come
+ * Sends bytes unchanged over one TLS connection with HTTP/1.1, and reads until the server closes it or has been silent
  * for `idleMs`. Characters stand for bytes.
  */
 export async function send(url: string, ca: string, parts: readonly string[], idleMs = 500): Promise<RawAnswer> {
@@ -20,7 +20,7 @@ export async function send(url: string, ca: string, parts: readonly string[], id
   const socket = connect({ host: hostname, port: Number(port), ca, ALPNProtocols: ['http/1.1'] });
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // A server that refuses may reset the connection while it is written to.
+  // A server that refuses may reset the connection during the write.
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await once(socket, 'secureConnect');

@@ -43,7 +43,7 @@ function overHttp1(url: string, tls: object, lines: FieldLines, payload: string 
       resolve({ status: response.statusCode ?? 0, body: parsed(chunks) });
     });
     sent.on('error', reject);
-    // A text would be sent together with the head, in its encoding.
+    // A text would be sent together with the head, in the encoding of the head.
     sent.end(payload === undefined ? undefined : Buffer.from(payload));
   });
 }

@@ -40,9 +40,9 @@ export interface TestClusterOptions {
    * connection for notifications, with `polling` none. Default: PLINTH_TEST_POOLER, so that any test can be run behind one.
    */
   readonly pooler?: PoolerMode;
-  /** How the processes reach the database, when not directly; wins over `pooler`. */
+  /** How the processes reach the database, if not directly; takes precedence over `pooler`. */
   readonly route?: (postgres: TestPostgres, databaseUrl: string) => Promise<Route>;
-  /** The compiled program to run, when it is another one than this tree's. */
+  /** The compiled program to run, if it is not the one of this tree. */
   readonly mainFile?: string;
 }
 
@@ -251,7 +251,7 @@ export class TestCluster {
   }
 
   async stop(): Promise<void> {
-    // All end, whatever becomes of one of them.
+    // All end, even if one of them fails to.
     const ended = await Promise.allSettled([
       ...this.servers.map((server) => server.stop()),
       ...this.children.map((child) => end(child, 'SIGTERM')),
@@ -274,7 +274,7 @@ export class TestCluster {
   }
 
   private async ready(server: TestServer, readyStatus: number): Promise<void> {
-    // A busy machine takes its time; a server that does not start at all ends, and is noticed at once.
+    // A busy machine takes its time. A server that does not start ends, which is noticed at once.
     const deadline = performance.now() + 120_000;
     for (;;) {
       if (server.process.exitCode !== null) throw new Error(`the server did not start:\n${server.log}`);
@@ -301,7 +301,7 @@ export async function eventually<T>(
   }
 }
 
-/** A port nobody listens on right now. */
+/** A port that nobody listens on at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

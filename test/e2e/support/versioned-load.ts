@@ -1,13 +1,13 @@
 import type { WatchStream } from './api-client.js';
 import type { TestCluster, TestServer } from './test-cluster.js';
 
-/** What the load writes. */
+/** The objects of the load. */
 export interface ConfigMap {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
   readonly data?: { readonly n?: string };
 }
 
-/** What was seen under each version, by whomever: acknowledged writers and watches. */
+/** What any acknowledged writer or watch saw under each version. */
 export class Contents {
   newest = 0n;
   readonly contradictions: string[] = [];
@@ -55,7 +55,7 @@ export class LoadWriter {
   }
 }
 
-/** What a client holds that lists and watches, and lists again when it is told to. */
+/** The state of a client that lists and watches, and lists again when it is told to. */
 export class Mirror {
   /** How often it had to list again because its version is gone. */
   restarts = 0;
@@ -84,7 +84,7 @@ export class Mirror {
     this.stream?.close();
   }
 
-  /** Answers with the version to go on from; undefined: list again. */
+  /** Returns the version to go on from; undefined: list again. */
   private async follow(from: string | undefined): Promise<string | undefined> {
     const client = this.cluster.servers[this.server]?.client as TestServer['client'];
     let version = from;

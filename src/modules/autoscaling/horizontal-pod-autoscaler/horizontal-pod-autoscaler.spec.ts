@@ -13,7 +13,7 @@ const annotation = (name: string): string => `autoscaling.alpha.${testNames.labe
 const notPopulated = 'Required value: must populate information for the given metric source';
 const typeRule = 'supported values: "ContainerResource", "External", "Object", "Pods", "Resource"';
 
-/** Specs beside a valid target and at most five replicas. */
+/** Specs added to a valid target and at most five replicas. */
 const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly string[]])[] = [
   [{ minReplicas: 5, metrics: [cpu], behavior: { scaleUp: { tolerance: '0.1' } } }, []],
   [
@@ -120,7 +120,7 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
 ];
 
 describe('HorizontalPodAutoscaler', () => {
-  it('fills defaults, under every version alike', () => {
+  it('fills in the same defaults under every version', () => {
     for (const { version } of definition.versions) {
       const made = new DefinitionTester(definition, version).create({ spec: { scaleTargetRef, maxReplicas: 3 } });
       assert.deepEqual(made.causes, []);

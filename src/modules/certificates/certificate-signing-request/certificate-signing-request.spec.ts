@@ -35,7 +35,7 @@ function sign(text: string, old = object) {
 }
 
 describe('a new CertificateSigningRequest', () => {
-  it('records who asks, whatever the body says', () => {
+  it('records the sender, whatever the body says', () => {
     const { object: created, causes } = create({ username: 'admin', groups: ['system:masters'], extra: { x: ['y'] } });
     assert.deepEqual(causes, []);
     const spec = { request, signerName: 'example.com/signer', usages: ['client auth'] };
@@ -166,7 +166,7 @@ describe('v1beta1', () => {
     });
   }
 
-  it('approves without a status and ignores approvals by the status path', () => {
+  it('approves without a status and ignores approvals through the status path', () => {
     const { object: done, causes } = approve([{ type: 'Approved' }], object, beta);
     assert.deepEqual(causes, []);
     assert.deepEqual(done.status, {
@@ -249,7 +249,7 @@ describe('updates of a CertificateSigningRequest', () => {
     assert.deepEqual(tester.patch(done, { status: { conditions: null } }, 'status').causes, removed);
   });
 
-  it('cannot decide by the status path', () => {
+  it('cannot decide through the status path', () => {
     const { causes } = tester.patch(object, { status: { conditions: [approved] } }, 'status');
     assert.deepEqual(causes, [
       'FieldValueForbidden | status.conditions | Forbidden: updates may not add a condition of type "Approved"',

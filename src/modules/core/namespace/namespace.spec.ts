@@ -56,7 +56,7 @@ describe('namespaces', () => {
     assert.deepEqual(changed.object.status, { phase: 'Active' });
   });
 
-  it('have the phase that their deletion asks for', () => {
+  it('have the phase that follows from their deletion', () => {
     const { object } = tester.create({});
     const dying = { ...object, metadata: { ...object.metadata, deletionTimestamp: testTime } };
     const only = (phase: string, not: string) => `may only be '${phase}' if \`deletionTimestamp\` is ${not}empty`;

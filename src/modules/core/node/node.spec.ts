@@ -8,7 +8,7 @@ const tester = new DefinitionTester(nodeResource(testNames));
 const rest = 'Forbidden | [] | Forbidden: node updates may only change labels, taints, or capacity';
 
 describe('nodes', () => {
-  it('bring their status along, with what they can give', () => {
+  it('bring their status along, with allocatable resources', () => {
     const { object, causes } = tester.create({ status: { capacity: { cpu: '4' } }, spec: { podCIDR: '10.1.0.0/24' } });
     assertCauses(causes, []);
     const status = object.status as Record<string, unknown>;

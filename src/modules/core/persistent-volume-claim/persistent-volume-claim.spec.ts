@@ -18,7 +18,7 @@ describe('persistent volume claims', () => {
     assert.deepEqual(object.status, { phase: 'Pending' });
   });
 
-  it('know their source by both names', () => {
+  it('know their source under both names', () => {
     const snapshot = { apiGroup: `snapshot.storage.${testNames.suffix}`, kind: 'VolumeSnapshot', name: 'a' };
     const other = { apiGroup: 'x.y', kind: 'Odd', name: 'a' };
     const sources = (spec: object) => {
@@ -97,7 +97,7 @@ describe('persistent volume claims', () => {
     ]);
   });
 
-  it('grow when bound, and shrink again only above what they have', () => {
+  it('grow when bound, and shrink again only to more than the present size', () => {
     const { object } = tester.create(claim());
     assertCauses(tester.patch(object, size('2Gi')).causes, [frozen]);
     const status = { phase: 'Bound', capacity: { storage: '1Gi' } };

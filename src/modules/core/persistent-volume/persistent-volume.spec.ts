@@ -117,7 +117,7 @@ describe('persistent volumes', () => {
     it(`refuse ${name}`, () => assertCauses(tester.create(body).causes, expected));
   }
 
-  it('stay where they are', () => {
+  it('keep their place', () => {
     const { object } = tester.create(on({ hostPath, storageClassName: 'a' }));
     assertCauses(tester.patch(object, { spec: { storageClassName: 'b', capacity: { storage: '2Gi' } } }).causes, []);
     assertCauses(tester.patch(object, { spec: { hostPath: { path: '/y' } } }).causes, [

@@ -28,7 +28,7 @@ function container(name: string, state: object, rest: object = {}): object {
 const running = container('d', { running: {} }, { ready: true });
 const completed = container('c', { terminated: { exitCode: 0, reason: 'Completed' } });
 
-/** The status of a pod, and what Ready, Status and Restarts show. */
+/** The status of a pod, and the cells of Ready, Status and Restarts. */
 const cases: readonly (readonly [status: Record<string, unknown>, cells: readonly [string, string, number]])[] = [
   [{}, ['0/2', 'Pending', 0]],
   [{ phase: 'Failed', reason: 'Evicted' }, ['0/2', 'Evicted', 0]],

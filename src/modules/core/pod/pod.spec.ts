@@ -25,7 +25,7 @@ describe('pod creation', () => {
     assert.equal(object.metadata.generation, undefined);
   });
 
-  it('refuses what only later paths may set', () => {
+  it('refuses fields that only other paths may set later', () => {
     const token = { projected: { sources: [{ serviceAccountToken: { path: 't' } }] } };
     const ephemeralContainers = [{ name: 'e', image: 'i' }];
     const { causes } = tester.create({
@@ -37,7 +37,7 @@ describe('pod creation', () => {
     ]);
   });
 
-  it('wants a node for the mirror of a file', () => {
+  it('needs a node for the mirror of a file', () => {
     const key = `${testNames.labelPrefix}/config.mirror`;
     const { causes } = tester.create({ ...valid, metadata: { annotations: { [key]: 'x' } } });
     assert.deepEqual(causes, [
@@ -149,7 +149,7 @@ describe('pod status', () => {
     assert.deepEqual(tester.patch(create(), dual, 'status').causes, []);
   });
 
-  it('does not start again what has ended', () => {
+  it('does not restart ended containers', () => {
     const status = (state: object) => ({ status: { containerStatuses: [{ name: 'c', image: 'i', state }] } });
     const ended = (restartPolicy: string, exitCode: number) =>
       tester.patch(create({ restartPolicy }), status({ terminated: { exitCode } }), 'status').object;

@@ -113,7 +113,7 @@ describe('resource quotas', () => {
     ]);
   });
 
-  it('check and show what is used', () => {
+  it('check and show usage', () => {
     const { object } = tester.create({ spec: { hard: { pods: '1' } }, status: { hard: { pods: '9' } } });
     assert.deepEqual(object.status, {});
     const wrong = tester.patch(object, { status: { hard: { foo: '1' }, used: { pods: '1500m' } } }, 'status');

@@ -22,7 +22,7 @@ const specOf = (object: ApiObject) => object.spec as Record<string, unknown>;
 const single = { internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
 const tcp80 = { port: 80, protocol: 'TCP', targetPort: 80 };
 
-/** A stored service that was given what it needs. */
+/** A stored service with its allocations. */
 function stored(spec: object): ApiObject {
   const { object, causes } = tester.create(service(spec));
   assertCauses(causes, []);
@@ -328,7 +328,7 @@ describe('service changes', () => {
     assert.deepEqual(nodePorts, [30001, undefined]);
   });
 
-  it('drop what the new type does not have', () => {
+  it('drop fields that the new type does not have', () => {
     const old = stored({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', loadBalancerClass: 'a.b/c' });
     const inside = tester.patch(old, { spec: { type: 'ClusterIP', externalTrafficPolicy: null } });
     assertCauses(inside.causes, []);

@@ -7,7 +7,7 @@ describe('EndpointSlice', () => {
   const tester = new DefinitionTester(endpointSliceResource(testNames));
   const endpoint = { addresses: ['1.2.3.4'] };
 
-  it('fills names and protocols of ports', () => {
+  it('fills in names and protocols of ports', () => {
     const { object, causes } = tester.create({ addressType: 'IPv4', endpoints: [endpoint], ports: [{ port: 80 }] });
     assert.deepEqual(causes, []);
     assert.deepEqual(object.ports, [{ name: '', protocol: 'TCP', port: 80 }]);
@@ -88,7 +88,7 @@ describe('EndpointSlice', () => {
     it(`judges ${name}`, () => assert.deepEqual(tester.create(body).causes, expected));
   }
 
-  it('names the place of an endpoint as its version does', () => {
+  it('names the place of an endpoint in the way of its version', () => {
     const older = new DefinitionTester(endpointSliceResource(testNames), 'v1beta1');
     const zone = `topology.${testNames.labelPrefix}/zone`;
     const slice = (topology: object) => ({ addressType: 'IPv4', endpoints: [{ ...endpoint, topology }] });

@@ -147,7 +147,7 @@ describe('events', () => {
     assert.deepEqual(core.cells(core.create({}).object), ['<unknown>', '', '', '', '', '', '', '<unknown>', 1, 'a']);
   });
 
-  it('count a series from its first one', () => {
+  it('count a series from its first event', () => {
     const series = { count: 4, lastObservedTime: '2029-12-31T23:59:30.000000Z' };
     const { object } = strict.create({ ...report, series });
     const cells = core.cells(object);

@@ -14,7 +14,7 @@ describe('FlowSchema', () => {
   const ruleCauses = (rule: object) =>
     causes({ rules: [rule] }).map((cause) => cause.split(' | ').slice(1).join(' | ').replace('spec.rules[0].', ''));
 
-  it('has a precedence, and shows what it says', () => {
+  it('has a precedence, and shows its content', () => {
     const { object } = schema('a', { distinguisherMethod: { type: 'ByUser' } });
     assert.equal((object.spec as { matchingPrecedence: number }).matchingPrecedence, 1000);
     assert.equal(object.metadata.generation, 1);
@@ -164,7 +164,7 @@ describe('FlowSchema', () => {
     });
   }
 
-  it('lets nothing else stand under the names that every server needs', () => {
+  it('allows no other content under the names that every server needs', () => {
     const everything = {
       resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
       nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],

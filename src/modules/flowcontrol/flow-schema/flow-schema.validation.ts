@@ -21,7 +21,7 @@ const everything: Pick<PolicyRulesWithSubjects, 'resourceRules' | 'nonResourceRu
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 };
 
-/** Schemas that every server needs. Their names can have no other content. */
+/** Schemas that every server needs. Objects with these names can have no other content. */
 const mandatory: ReadonlyMap<string, FlowSchemaSpec> = new Map([
   [
     exemptName,

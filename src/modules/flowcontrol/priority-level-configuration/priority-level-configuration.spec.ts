@@ -31,7 +31,7 @@ describe('PriorityLevelConfiguration', () => {
     assert.deepEqual(tester.cells(rejecting.object), ['a', 'Limited', 0, '<none>', '<none>', '<none>', '0s']);
   });
 
-  it('is exempt under one name only', () => {
+  it('is exempt only under one name', () => {
     const { object, causes } = create({ type: 'Exempt' }, 'exempt');
     assert.deepEqual(causes, []);
     assert.deepEqual(object.spec, { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } });
@@ -41,7 +41,7 @@ describe('PriorityLevelConfiguration', () => {
     assert.match(create(limited({ type: 'Reject' }), 'exempt').causes.join(), /if and only if name is 'exempt'/);
   });
 
-  it('keeps the level for all other requests as it is', () => {
+  it('keeps the level for all other requests unchanged', () => {
     const spec = limited({ type: 'Reject' }, { nominalConcurrencyShares: 5 });
     assert.deepEqual(create(spec, 'catch-all').causes, []);
     const { causes } = create(limited({ type: 'Reject' }), 'catch-all');

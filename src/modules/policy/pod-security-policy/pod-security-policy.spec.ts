@@ -19,7 +19,7 @@ describe('PodSecurityPolicy', () => {
     assert.deepEqual(tester.cells(object), cells);
   });
 
-  it('asks for every rule', () => {
+  it('requires every rule', () => {
     assert.deepEqual(
       tester.create({ spec: {} }).causes.map((cause) => cause.split(' | ')[1]),
       ['spec.runAsUser.rule', 'spec.seLinux.rule', 'spec.supplementalGroups.rule', 'spec.fsGroup.rule'],

@@ -50,7 +50,7 @@ describe('PriorityClass', () => {
     it(`judges ${JSON.stringify(body)}`, () => assert.deepEqual(tester.create(body).causes, expected));
   }
 
-  it('keeps what pods rely on', () => {
+  it('keeps the fields that pods rely on', () => {
     const { object } = tester.create({ value: 5 });
     assert.deepEqual(tester.patch(object, { value: 6, preemptionPolicy: 'Never' }).causes, [
       'FieldValueForbidden | Value | Forbidden: may not be changed in an update.',

@@ -12,7 +12,7 @@ describe('address ranges', () => {
     assert.equal(new IpRange('10.0.0.77/30').at(0), '10.0.0.77');
   });
 
-  it('find offsets again, inside only', () => {
+  it('find offsets again, but only inside the range', () => {
     const range = new IpRange('10.96.0.0/12');
     for (const offset of [0, 1, 4711, range.size - 1]) assert.equal(range.offsetOf(range.at(offset)), offset);
     for (const outside of ['10.96.0.0', '10.111.255.255', '10.95.0.1', '192.168.0.1', 'fd00::1']) {
@@ -33,7 +33,7 @@ describe('address ranges', () => {
     assert.equal(wide.offsetOf(wide.at(wide.size - 1)), wide.size - 1);
   });
 
-  it('refuse what has no room', () => {
+  it('refuse networks without room', () => {
     for (const text of ['10.0.0.0', 'x/8', '10.0.0.0/31', '10.0.0.1/32', 'fd00::/128']) {
       assert.throws(() => new IpRange(text), Error, text);
     }

@@ -37,7 +37,7 @@ async function withProcesses(count: number, use: (...processes: Process[]) => Pr
 }
 type RangesOption = { addresses: string; ports: string };
 
-/** The message of the 422 that a write ends with. */
+/** The message of the 422 that refuses a write. */
 async function refusal(write: Promise<unknown>): Promise<string> {
   const error = await write.then(
     () => undefined,
@@ -64,7 +64,7 @@ describe('service allocation', () => {
     });
   });
 
-  it('lets one of many have an address and a port that all ask for', async () => {
+  it('gives an address and a port that many services ask for to one of them', async () => {
     await withProcesses(2, async (a, b) => {
       const spec = { type: 'NodePort', clusterIP: '10.0.0.7', ports: [{ port: 80, nodePort: 30007 }] };
       const writes = Array.from({ length: 10 }, (_, i) => ([a, b][i % 2] as Process).create(`s${i}`, spec));
@@ -80,7 +80,7 @@ describe('service allocation', () => {
     });
   });
 
-  it('refuses what lies outside the ranges', async () => {
+  it('refuses names outside the ranges', async () => {
     await withProcesses(1, async (process) => {
       const far = refusal(process.create('s', { clusterIP: '192.168.1.1' }));
       assert.match(await far, /is not in the valid range. The range of valid IPs is 10.0.0.0\/24/);
@@ -151,7 +151,7 @@ describe('service allocation', () => {
     });
   });
 
-  it('gives back what a service could not be written with', async () => {
+  it('frees allocations of a service that could not be written', async () => {
     await withProcesses(1, async (process) => {
       await process.create('s', {});
       const allocated = await process.allocated(addressResource);
@@ -161,7 +161,7 @@ describe('service allocation', () => {
     });
   });
 
-  it('keeps what it took when nobody knows whether the service was written', async () => {
+  it('keeps allocations when the outcome of the write is unknown', async () => {
     const databaseUrl = await postgres.createTestDatabase();
     const proxy = await TcpProxy.start(postgres.port);
     const unresolved = Promise.withResolvers<void>();
@@ -215,13 +215,13 @@ describe('service allocation', () => {
     );
   });
 
-  it('takes over allocations of services that were never written, but not young ones', async () => {
+  it('takes over old allocations of services that were never written, but not recent ones', async () => {
     const databaseUrl = await postgres.createTestDatabase();
     const time = { now: Date.now() };
     const dead = await Process.start(databaseUrl, time);
     const process = await Process.start(databaseUrl, time);
     try {
-      // What a process leaves that dies between the allocation and its service.
+      // The allocation that a process leaves when it dies before writing its service.
       const definition = dead.context.registry.findStoredResource('', 'v1', 'services')?.definition;
       const object = decode(serviceType, {
         metadata: { name: 'lost', namespace: 'n', uid: randomUUID() },
@@ -250,7 +250,7 @@ describe('service allocation', () => {
     }
   });
 
-  it('lets the lost service itself be written at once', async () => {
+  it('lets the lost service itself be written again at once', async () => {
     await withProcesses(1, async (process) => {
       const definition = process.context.registry.findStoredResource('', 'v1', 'services')?.definition;
       const spec = { clusterIP: '10.0.0.7', clusterIPs: ['10.0.0.7'] };
