@@ -19,8 +19,8 @@ const stepMs = 20;
 const idleMs = 180_000;
 
 /**
- * Tracks the open connections of a listener, so a stop can end them in order. States: open, then draining once {@link
- * drain} is called.
+ * Tracks the open connections of a listener, so a stop can end them in order. States: open, then draining once
+ * {@link drain} is called.
  */
 export class ConnectionTracker {
   private readonly sessions = new Set<ServerHttp2Session>();

@@ -28,7 +28,7 @@ const componentSubjects: Readonly<Record<string, readonly string[]>> = {
   'system:kube-scheduler': ['user system:kube-scheduler'],
   'system:volume-scheduler': ['user system:kube-scheduler'],
   'system:kube-dns': ['account kube-dns'],
-  // The mode `Node` authorizes agents, so the role has no subjects; administrators without that mode can add them here.
+  // The mode `Node` authorizes agents. Administrators who do not use it can add subjects to the binding.
   'system:node': [],
   'system:node-proxier': ['user system:kube-proxy'],
 };
