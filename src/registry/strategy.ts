@@ -9,7 +9,7 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
   readonly orphanDependents?: boolean | undefined;
   readonly dryRun: boolean;
-  /** A garbage collector runs beside the server: what a finalizer leaves to it gets done. Default false. */
+  /** A garbage collector runs beside the server and does the work that finalizers leave to it. Default false. */
   readonly garbageCollector?: boolean;
 }
 
@@ -99,8 +99,9 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
    */
   readonly generation?: 'spec' | ((object: T) => unknown);
   /**
-   * What becomes of dependents, where a garbage collector runs: `orphaned` is what happens when a delete does not say,
-   * `none` means that the kind has none, whatever a delete says. Undefined: deleted unless the delete says otherwise.
+   * The default fate of dependents where a garbage collector runs. `orphaned`: they are kept unless a delete says
+   * otherwise. `none`: the kind has no dependents, whatever a delete says. Undefined: they are deleted unless a delete
+   * says otherwise.
    */
   readonly dependents?: 'orphaned' | 'none';
   /** A delete that removes the object answers the object instead of a Status. */

@@ -21,7 +21,7 @@ const run: RunOptions = { seed: 5, seconds: 60, servers: 2, disturbances: [], st
 
 /** Runs the check against servers that are wrong on purpose; true when it says so, and by the right check. */
 export async function findsFault(fault: FaultName): Promise<{ readonly isFound: boolean; readonly report: Report }> {
-  // Servers inherit the environment; this process has started already and stays as it is.
+  // Servers inherit the environment; this process has already started and does not change.
   process.env[faultVariable] = fault;
   process.env.NODE_OPTIONS = `--import ${new URL('./faults/arm-fault.js', import.meta.url).href}`;
   try {

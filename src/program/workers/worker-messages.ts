@@ -7,7 +7,7 @@ export type ParentMessage =
       readonly type: 'start';
       readonly index: number;
       readonly options: ServerOptions;
-      /** Nothing serves on the port yet: this worker does what is to be done once, such as the SQL views. */
+      /** Nothing serves on the port yet, so this worker does the work of the first one, such as the SQL views. */
       readonly isFirst: boolean;
     }
   | { readonly type: 'stop' }

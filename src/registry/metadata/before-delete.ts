@@ -105,7 +105,7 @@ function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | unde
   if (meta.generation !== undefined && meta.generation > 0) meta.generation++;
 }
 
-/** Tells who asked for something that takes a garbage collector that there is none. */
+/** Warns a client whose policy needs a garbage collector when none runs. */
 function warnOfPolicy(context: RequestContext, { propagationPolicy, orphanDependents }: DeleteOptions): void {
   if (propagationPolicy === 'Foreground') addWarning(context, foregroundWarning);
   else if (propagationPolicy === 'Orphan' || orphanDependents === true) addWarning(context, orphanWarning);
