@@ -223,7 +223,7 @@ describe('the published address of the API', () => {
     isAway = false;
     await rounds([first], 2);
     assert.deepEqual(await endpoints(), ['192.0.2.5 6443', '192.0.2.7 6443']);
-    assert.equal(told.filter((text) => text.startsWith('cannot say')).length, 2, 'once for each process');
+    assert.equal(told.filter((text) => text.startsWith('cannot publish where')).length, 2, 'once for each process');
   });
 });
 

@@ -132,6 +132,11 @@ describe('command line', () => {
       parseOptions({ groups, argv, environment: {} });
       for (const file of argv.filter((word) => word.startsWith('/'))) assert.ok((await stat(file)).isFile(), file);
     }
+    assert.match(
+      output,
+      /--authorization-mode Node,RBAC \\\n/,
+      'no server of such a command lets everybody do everything',
+    );
     const serving = new X509Certificate(await readFile(join(directory, 'apiserver.crt'), 'utf8'));
     for (const name of ['api.example.test', 'other.test']) assert.equal(serving.checkHost(name), name);
     assert.ok(serving.checkIP('10.9.8.7'));

@@ -130,7 +130,8 @@ export class DeleteAttributes extends RequestAttributes implements AdmissionAttr
   }
 
   get options(): Readonly<Record<string, unknown>> {
-    const { dryRun, ...options } = this.deleteOptions;
+    // Whether a collector runs is a setting of the server, not a wish of the client.
+    const { dryRun, garbageCollector: _setting, ...options } = this.deleteOptions;
     const apiVersion = `meta.${this.request.services.names.suffix}/v1`;
     return { kind: 'DeleteOptions', apiVersion, ...options, ...(dryRun ? { dryRun: ['All'] } : {}) };
   }

@@ -58,6 +58,9 @@ function serveFlags(pki: Pki, tokenKey: string): Flags {
     ['requestheader-username-headers', proxyHeaders.requestheaderUsernameHeaders.join()],
     ['requestheader-group-headers', proxyHeaders.requestheaderGroupHeaders.join()],
     ['requestheader-extra-headers-prefix', proxyHeaders.requestheaderExtraHeadersPrefix.join()],
+    // Without these, whoever reaches the port may do everything. The admin kubeconfig belongs to system:masters.
+    ['authorization-mode', 'Node,RBAC'],
+    ['enable-admission-plugins', 'NodeRestriction'],
   ];
 }
 
