@@ -43,6 +43,7 @@ export class ResourceRegistry {
   private readonly byPath = new Map<string, ServedResource>();
   private readonly servedByPath = new Map<string, ServedResource>();
   private readonly byStorage = new Map<string, StoredServedResource>();
+  private readonly servedByStorage = new Map<string, ServedResource[]>();
   private readonly groupVersions = new Map<string, string[]>();
 
   /** @param isServed which resources are served under which versions; default: all. */
@@ -70,6 +71,9 @@ export class ResourceRegistry {
       const { group, resource } = definition;
       if (!this.isServed({ group, version: served.version, resource })) continue;
       this.servedByPath.set(path, entry);
+      const views = this.servedByStorage.get(entry.storageResource);
+      if (views === undefined) this.servedByStorage.set(entry.storageResource, [entry]);
+      else views.push(entry);
       const versions = this.groupVersions.get(definition.group) ?? [];
       if (!versions.includes(served.version)) versions.push(served.version);
       versions.sort(compareVersions);
@@ -106,6 +110,11 @@ export class ResourceRegistry {
     const parsed = parseApiVersion(apiVersion);
     const found = parsed && this.find(parsed.group, parsed.version, resource.definition.resource);
     return found?.storageResource === resource.storageResource ? found : undefined;
+  }
+
+  /** All ways to the same objects that are open to clients: every served version, in every group. */
+  servedViews(resource: ServedResource): readonly ServedResource[] {
+    return this.servedByStorage.get(resource.storageResource) ?? [];
   }
 
   /** Whether anything of the group is served. */

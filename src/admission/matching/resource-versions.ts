@@ -1,0 +1,85 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { GroupVersionKind, GroupVersionResource } from '../../machinery/group-version.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
+import type { KindType } from '../../machinery/schema/index.js';
+import { subresourcesOf } from '../../registry/resource-definition.js';
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import { toServed, toStored } from '../../registry/store/object-codec.js';
+import { bodyKindOf } from '../../registry/subresource-definition.js';
+
+/** A resource, and the kind of the bodies under one path of it. */
+export interface ResourceAndKind {
+  readonly resource: GroupVersionResource;
+  readonly kind: GroupVersionKind;
+}
+
+const none: readonly ResourceAndKind[] = [];
+
+/** The ways to the same objects under other groups and versions, and conversions between them. */
+export class ResourceVersions {
+  private readonly known = new Map<string, { readonly views: number; readonly found: readonly ResourceAndKind[] }>();
+
+  constructor(private readonly registry: Pick<ResourceRegistry, 'find' | 'servedViews'>) {}
+
+  /**
+   * The same resource under its other served groups and versions (specification 5.10, `matchPolicy`). Versions that are
+   * not served are not equivalent.
+   */
+  equivalents(resource: GroupVersionResource, subresource: string): readonly ResourceAndKind[] {
+    const own = this.registry.find(resource.group, resource.version, resource.resource);
+    if (own === undefined) return none;
+    const views = this.registry.servedViews(own);
+    if (views.length < 2 && views[0] === own) return none;
+    const key = `${own.apiVersion}/${resource.resource}/${subresource}`;
+    const known = this.known.get(key);
+    // Resources may be added at run time, and never taken away.
+    if (known?.views === views.length) return known.found;
+    const found = views
+      .filter((view) => view !== own)
+      .flatMap((view) => {
+        const kind = bodyOf(view, subresource)?.kind;
+        return kind === undefined ? [] : [{ resource: gvrOf(view), kind }];
+      });
+    this.known.set(key, { views: views.length, found });
+    return found;
+  }
+
+  /** The kind and the declaration of the bodies under a path; undefined for a path that has none. */
+  bodyOf(
+    { group, version, resource }: GroupVersionResource,
+    subresource: string,
+  ): { readonly kind: GroupVersionKind; readonly type: KindType } | undefined {
+    const found = this.registry.find(group, version, resource);
+    return found === undefined ? undefined : bodyOf(found, subresource);
+  }
+
+  /**
+   * A canonical object of one path in the form of an equivalent one. The result is a copy, unless both paths have the
+   * same kind and version, as those with a kind of their own do (`scale`); then it is the object itself.
+   */
+  convert(object: ApiObject, from: GroupVersionResource, to: GroupVersionResource, subresource: string): ApiObject {
+    const source = this.registry.find(from.group, from.version, from.resource);
+    const target = this.registry.find(to.group, to.version, to.resource);
+    if (source === undefined || target === undefined || source === target) return object;
+    if (hasOwnKind(target, subresource)) return object;
+    return toServed(target, toStored(source, cloneJson(object)));
+  }
+}
+
+function gvrOf({ definition, served }: ServedResource): GroupVersionResource {
+  return { group: definition.group, version: served.version, resource: definition.resource };
+}
+
+function hasOwnKind({ definition }: ServedResource, subresource: string): boolean {
+  return bodyKindOf(subresourcesOf(definition).find(({ name }) => name === subresource)) !== undefined;
+}
+
+function bodyOf(
+  { definition, served }: ServedResource,
+  subresource: string,
+): { readonly kind: GroupVersionKind; readonly type: KindType } | undefined {
+  const own = { kind: { group: definition.group, version: served.version, kind: definition.kind }, type: served.type };
+  if (subresource === '') return own;
+  const found = subresourcesOf(definition).find(({ name }) => name === subresource);
+  return found === undefined ? undefined : (bodyKindOf(found) ?? own);
+}
