@@ -1,15 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { Agent, request } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../machinery/clock.js';
 import { systemClock } from '../machinery/clock.js';
-import {
-  type ClientAuth,
-  type ClientConfig,
-  ClientConfigError,
-  type ClientTls,
-  checkClientTls,
-} from './client-config.js';
+import type { ClientConfig, ClientTls } from './client-config.js';
+import { ClientCredentials } from './client-credentials.js';
+import { AnswerSizeError, HttpsConnections, type PostAnswer } from './https-connections.js';
 
 /** Time limits and retries of a client. Times are in milliseconds. */
 export interface WebhookPolicy {
@@ -63,31 +57,26 @@ export class WebhookError extends Error {
 
 const backOffFactor = 1.5;
 const jitter = 0.2;
-const maxSockets = 64;
-/** After this time, a call that needs the files checks them again. */
-const fileAgeMs = 10_000;
-
 /**
  * Posts JSON to one remote service over https, on connections that are kept open. Connection errors and the answers 429
  * and 5xx are retried with growing waits. Redirects are not followed, since they could lead credentials astray.
  */
 export class WebhookClient {
+  private readonly credentials: ClientCredentials;
   private tls: ClientTls;
-  private agent: Agent;
-  private tlsReadAt: number;
+  private connections: HttpsConnections;
   private readonly url: URL;
   private readonly stopping = new AbortController();
-  private tokenOfFile: { readonly header: string; readonly until: number } | undefined;
 
   constructor(
-    private readonly config: ClientConfig,
+    config: ClientConfig,
     private readonly policy: WebhookPolicy = reviewPolicy,
     private readonly parts: WebhookParts = systemParts,
   ) {
     this.url = new URL(config.server);
+    this.credentials = new ClientCredentials(config, parts.clock);
     this.tls = config.tls;
-    this.agent = agentFor(config.tls);
-    this.tlsReadAt = parts.clock.now();
+    this.connections = new HttpsConnections(config.tls);
   }
 
   /**
@@ -116,7 +105,7 @@ export class WebhookClient {
   /** Ends calls under way and closes all connections. */
   stop(): void {
     this.stopping.abort(new WebhookError(`${this.where}: the client has been stopped`, undefined, false));
-    this.agent.destroy();
+    this.connections.stop();
   }
 
   private get where(): string {
@@ -125,9 +114,12 @@ export class WebhookClient {
 
   private async attempt(body: Buffer, signal: AbortSignal): Promise<unknown> {
     await this.refreshTls();
-    const authorization = await this.authorization(this.config.auth);
+    const authorization = await this.authorization();
     const limit = AbortSignal.timeout(this.policy.timeoutMs);
-    const text = await this.send(body, authorization, AbortSignal.any([signal, limit]), true);
+    const { status, text } = await this.send(body, authorization, AbortSignal.any([signal, limit]));
+    if (status < 200 || status >= 300) {
+      throw new WebhookError(`${this.where} answers ${status}`, status, status === 429 || status >= 500);
+    }
     try {
       return JSON.parse(text);
     } catch (error) {
@@ -135,79 +127,31 @@ export class WebhookClient {
     }
   }
 
-  private send(
-    body: Buffer,
-    authorization: string | undefined,
-    signal: AbortSignal,
-    mayRepeat: boolean,
-  ): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': body.length,
-        accept: 'application/json',
-        'user-agent': 'plinth',
-        ...(authorization === undefined ? {} : { authorization }),
-      };
-      const sent = request(this.url, { method: 'POST', agent: this.agent, headers, signal }, (response) => {
-        const status = response.statusCode ?? 0;
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (size <= this.policy.maxAnswerBytes) chunks.push(chunk);
-          else {
-            const limit = this.policy.maxAnswerBytes;
-            reject(new WebhookError(`${this.where} answers with more than ${limit} bytes`, status, false));
-            sent.destroy();
-          }
-        });
-        response.on('error', (error) => reject(this.connectionError(error)));
-        response.on('end', () => {
-          if (status >= 200 && status < 300) resolve(Buffer.concat(chunks).toString('utf8'));
-          else reject(new WebhookError(`${this.where} answers ${status}`, status, status === 429 || status >= 500));
-        });
-      });
-      sent.on('error', (error: NodeJS.ErrnoException) => {
-        // The other side closed the kept connection just when it was used, which says nothing about its state.
-        if (mayRepeat && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
-          this.send(body, authorization, signal, false).then(resolve, reject);
-          return;
-        }
-        reject(this.connectionError(error));
-      });
-      sent.end(body);
-    });
+  private async send(body: Buffer, authorization: string | undefined, signal: AbortSignal): Promise<PostAnswer> {
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'user-agent': 'plinth',
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    const { maxAnswerBytes } = this.policy;
+    try {
+      return await this.connections.post({ url: this.url, body, headers, signal, maxAnswerBytes });
+    } catch (error) {
+      if (!(error instanceof AnswerSizeError)) throw this.connectionError(error as Error);
+      const message = `${this.where} answers with more than ${maxAnswerBytes} bytes`;
+      throw new WebhookError(message, error.status, false);
+    }
   }
 
-  /**
-   * Uses certificates that changed in their files for new connections. Calls under way keep the old ones. If the new
-   * ones can't be used (a key that is ahead of its certificate), the old ones stay until the next look.
-   */
+  /** Uses certificates that changed in their files for new connections. Calls under way keep the old ones. */
   private async refreshTls(): Promise<void> {
-    const { ca, cert, key } = this.config.files;
-    const now = this.parts.clock.now();
-    if ((ca ?? cert ?? key) === undefined || now < this.tlsReadAt + fileAgeMs) return;
-    // Calls that come meanwhile use the present certificates.
-    this.tlsReadAt = now;
-    const read = async (path: string | undefined, known: string | undefined) =>
-      path === undefined ? known : await readFile(path, 'utf8');
-    try {
-      const tls: ClientTls = {
-        ...this.tls,
-        ca: await read(ca, this.tls.ca),
-        cert: await read(cert, this.tls.cert),
-        key: await read(key, this.tls.key),
-      };
-      if (tls.ca === this.tls.ca && tls.cert === this.tls.cert && tls.key === this.tls.key) return;
-      checkClientTls(tls, (problem) => new ClientConfigError(problem));
-      const before = this.agent;
-      this.tls = tls;
-      this.agent = agentFor(tls);
-      retire(before);
-    } catch {
-      // As above. A connection that fails because of them reports the reason.
-    }
+    const tls = await this.credentials.tls();
+    if (tls === this.tls) return;
+    const before = this.connections;
+    this.tls = tls;
+    this.connections = new HttpsConnections(tls);
+    before.retire();
   }
 
   private connectionError(error: Error): WebhookError {
@@ -216,49 +160,11 @@ export class WebhookClient {
     return new WebhookError(`${this.where} can't be reached: ${text}`, undefined, true, error);
   }
 
-  private async authorization(auth: ClientAuth): Promise<string | undefined> {
-    switch (auth.kind) {
-      case 'none':
-        return undefined;
-      case 'bearer':
-        return `Bearer ${auth.token}`;
-      case 'basic':
-        return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
-      case 'bearerFile':
-        return this.tokenFrom(auth.path);
-    }
-  }
-
-  private async tokenFrom(path: string): Promise<string> {
-    const now = this.parts.clock.now();
-    const known = this.tokenOfFile;
-    if (known !== undefined && now < known.until) return known.header;
+  private async authorization(): Promise<string | undefined> {
     try {
-      const header = `Bearer ${(await readFile(path, 'utf8')).trim()}`;
-      this.tokenOfFile = { header, until: now + fileAgeMs };
-      return header;
+      return await this.credentials.authorization();
     } catch (error) {
-      // The last readable token is used for as long as it is accepted.
-      if (known !== undefined) return known.header;
       throw new WebhookError(`the token for ${this.where} can't be read`, undefined, true, error);
     }
   }
-}
-
-function agentFor({ ca, cert, key, serverName, insecureSkipVerify }: ClientTls): Agent {
-  return new Agent({
-    keepAlive: true,
-    maxSockets,
-    minVersion: 'TLSv1.2',
-    rejectUnauthorized: !insecureSkipVerify,
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert, key }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
-  });
-}
-
-/** Closes idle connections now and the others as soon as they are idle. */
-function retire(agent: Agent): void {
-  agent.maxFreeSockets = 0;
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }

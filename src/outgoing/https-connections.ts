@@ -1,0 +1,161 @@
+import { Agent, request } from 'node:https';
+import type { Duplex } from 'node:stream';
+import type { ClientTls } from './client-config.js';
+import type { DeniedAddresses } from './denied-addresses.js';
+
+/** Where a connection goes. */
+export interface Target {
+  /** An address or a name. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ConnectionSettings {
+  /** The most connections at a time; further calls wait. */
+  readonly maxSockets?: number;
+  /** Addresses that connections must not go to. */
+  readonly denied?: DeniedAddresses | undefined;
+  /** Chooses where each new connection goes, in place of the host of the URL. An error of it fails the call. */
+  readonly target?: (() => Target) | undefined;
+}
+
+/** One POST. */
+export interface Posting {
+  readonly url: URL;
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends the call, with its reason. */
+  readonly signal: AbortSignal;
+  /** Longer answers fail with {@link AnswerSizeError}. */
+  readonly maxAnswerBytes: number;
+}
+
+/** What came back, whatever its status. */
+export interface PostAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** An answer that is longer than the caller takes. */
+export class AnswerSizeError extends Error {
+  constructor(
+    readonly status: number,
+    readonly maxBytes: number,
+  ) {
+    super(`the answer has more than ${maxBytes} bytes`);
+    this.name = 'AnswerSizeError';
+  }
+}
+
+const defaultMaxSockets = 64;
+const maxFreeSockets = 16;
+const idleMs = 60_000;
+
+type CreateConnection = Agent['createConnection'];
+
+/** An agent whose connections go to chosen and allowed addresses only. */
+class GuardedAgent extends Agent {
+  constructor(
+    tls: ClientTls,
+    private readonly settings: ConnectionSettings,
+  ) {
+    const { ca, cert, key, serverName, insecureSkipVerify } = tls;
+    super({
+      keepAlive: true,
+      maxSockets: settings.maxSockets ?? defaultMaxSockets,
+      maxFreeSockets,
+      // Closes connections that nobody used for so long; those in use are not affected.
+      timeout: idleMs,
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: !insecureSkipVerify,
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert, key }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+    });
+  }
+
+  override createConnection(...[options, callback]: Parameters<CreateConnection>): Duplex | null | undefined {
+    const { denied, target } = this.settings;
+    try {
+      const chosen = target === undefined ? {} : target();
+      const connected = { ...options, ...chosen, ...(denied === undefined ? {} : { lookup: denied.lookup }) };
+      const host = String((connected as { host?: unknown }).host ?? '');
+      denied?.check(host.startsWith('[') ? host.slice(1, -1) : host);
+      return super.createConnection(connected, callback);
+    } catch (error) {
+      process.nextTick(() => callback?.(error as Error, undefined as unknown as Duplex));
+      return undefined;
+    }
+  }
+}
+
+/** Kept-alive HTTPS connections with one set of credentials. Redirects are never followed, and no proxy is used. */
+export class HttpsConnections {
+  private readonly agent: Agent;
+
+  constructor(tls: ClientTls, settings: ConnectionSettings = {}) {
+    this.agent = new GuardedAgent(tls, settings);
+  }
+
+  /** Sends one body and returns the answer. Throws what the connection threw, or the reason of the signal. */
+  async post(posting: Posting): Promise<PostAnswer> {
+    posting.signal.throwIfAborted();
+    try {
+      return await this.send(posting, true);
+    } catch (error) {
+      posting.signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  private send(posting: Posting, mayRepeat: boolean): Promise<PostAnswer> {
+    const { url, body, headers, signal, maxAnswerBytes } = posting;
+    return new Promise((resolve, reject) => {
+      const options = {
+        method: 'POST',
+        agent: this.agent,
+        headers: { ...headers, 'content-length': body.length },
+        signal,
+      };
+      let isAnswered = false;
+      const sent = request(url, options, (response) => {
+        isAnswered = true;
+        const status = response.statusCode ?? 0;
+        const chunks: Buffer[] = [];
+        let size = 0;
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size <= maxAnswerBytes) chunks.push(chunk);
+          else {
+            reject(new AnswerSizeError(status, maxAnswerBytes));
+            sent.destroy();
+          }
+        });
+        response.on('error', reject);
+        response.on('end', () => {
+          const contentType = response.headers['content-type'] ?? '';
+          resolve({ status, contentType, text: Buffer.concat(chunks).toString('utf8') });
+        });
+      });
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        // The other side closed the kept connection just when it was used, which says nothing about its state.
+        if (mayRepeat && !isAnswered && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
+          this.send(posting, false).then(resolve, reject);
+        } else reject(error);
+      });
+      sent.end(body);
+    });
+  }
+
+  /** Closes idle connections now and the others as soon as they are idle. */
+  retire(): void {
+    this.agent.maxFreeSockets = 0;
+    for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+
+  /** Closes all connections. */
+  stop(): void {
+    this.agent.destroy();
+  }
+}
