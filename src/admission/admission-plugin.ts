@@ -7,6 +7,7 @@ import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
 export interface AdmissionPlugin {
   readonly name: string;
   handles(operation: AdmissionOperation): boolean;
-  admit?(attributes: AdmissionAttributes): Promise<void>;
-  validate?(attributes: AdmissionAttributes): Promise<void>;
+  /** In the second round (`attributes.reinvocation`) it sees an object that it may have changed itself before. */
+  admit?(attributes: AdmissionAttributes): Promise<void> | void;
+  validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }

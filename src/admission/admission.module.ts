@@ -1,81 +1,109 @@
-import {
-  type FactoryProvider,
-  Inject,
-  Module,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { type FactoryProvider, Module, type Provider } from '@nestjs/common';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
-import { AdmissionOptions } from '../config/admission.options.js';
+import { AdmissionOptions, admissionPluginNames } from '../config/admission.options.js';
+import {
+  type AdmissionConfiguration,
+  noAdmissionConfiguration,
+  readAdmissionConfiguration,
+} from '../config/admission-configuration.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import { ListersLifecycle } from '../registry/informers/listers-lifecycle.js';
 import { NamespaceLister } from '../registry/informers/namespace-lister.js';
+import { SharedListers } from '../registry/informers/shared-listers.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import { StorageReader } from '../registry/store/object-reader.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
-import { StartPatience } from '../storage/start-patience.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AdmissionInterceptor } from './admission.interceptor.js';
+import { AdmissionMetrics } from './admission-metrics.js';
 import { buildAdmission } from './build-admission.js';
 import { AdmissionChain } from './chain.js';
+import { PluginConfigurations } from './plugin-configurations.js';
+
+/** Injection token of the {@link AdmissionConfiguration}. */
+export const ADMISSION_CONFIGURATION = Symbol('AdmissionConfiguration');
+
+const admissionConfiguration: FactoryProvider<AdmissionConfiguration> = {
+  provide: ADMISSION_CONFIGURATION,
+  inject: [AdmissionOptions, VENDOR_NAMES],
+  useFactory: ({ admissionControlConfigFile: file }: AdmissionOptions, names: VendorNames) =>
+    file === undefined ? noAdmissionConfiguration : readAdmissionConfiguration(file, names, admissionPluginNames),
+};
 
 /** The plugins that the options select. */
-export const admissionChain: FactoryProvider<AdmissionChain> = {
+const admissionChain: FactoryProvider<AdmissionChain> = {
   provide: AdmissionChain,
-  inject: [AdmissionOptions, VENDOR_NAMES, AUTHORIZER, NamespaceLister, ResourceStores],
+  inject: [
+    AdmissionOptions,
+    ADMISSION_CONFIGURATION,
+    VENDOR_NAMES,
+    AUTHORIZER,
+    NamespaceLister,
+    SharedListers,
+    ResourceStores,
+    Logger,
+    Metrics,
+  ],
   useFactory: (
     options: AdmissionOptions,
+    configuration: AdmissionConfiguration,
     names: VendorNames,
     authorizer: Authorizer,
     namespaces: NamespaceLister,
+    listers: SharedListers,
     stores: ResourceStores,
+    logger: Logger,
+    { registry: metrics }: Metrics,
   ) =>
-    buildAdmission(options, {
+    buildAdmission({
+      options,
+      configuration: new PluginConfigurations(configuration),
       names,
       authorizer,
       namespaces,
+      listers,
+      stores,
+      registry: stores.registry,
       objects: new StorageReader(stores.storage, stores.registry),
+      clock: stores.clock,
+      logger,
+      metrics: new AdmissionMetrics(metrics),
     }),
 };
 
+/** The chain and what plugins know from memory, wherever requests are answered. The configuration comes with it. */
+export const admissionProviders: Provider[] = [
+  {
+    provide: SharedListers,
+    inject: [STORAGE, ResourceRegistry, Logger],
+    useFactory: (storage: Storage, registry: ResourceRegistry, logger: Logger) =>
+      new SharedListers(storage, registry, (error) =>
+        logger.warn('the informers of admission lost their place in the change log', { error }),
+      ),
+  },
+  {
+    provide: NamespaceLister,
+    inject: [SharedListers, STORAGE, ResourceRegistry],
+    useFactory: (listers: SharedListers, storage: Storage, registry: ResourceRegistry) =>
+      new NamespaceLister(listers, storage, registry),
+  },
+  ListersLifecycle,
+  admissionChain,
+];
+
 /**
- * The chain of admission plugins, the interceptor that hands it to writes, and the namespaces that plugins know from
+ * The chain of admission plugins, the interceptor that hands it to writes, and the objects that plugins know from
  * memory.
  */
 @Module({
   imports: [StorageModule, RegistryModule, AuthorizationModule],
-  providers: [
-    {
-      provide: NamespaceLister,
-      inject: [STORAGE, ResourceRegistry, Logger],
-      useFactory: (storage: Storage, registry: ResourceRegistry, logger: Logger) =>
-        new NamespaceLister(storage, registry, (error) =>
-          logger.warn('the namespace index lost its place in the change log', { error }),
-        ),
-    },
-    admissionChain,
-    AdmissionInterceptor,
-  ],
+  providers: [admissionConfiguration, ...admissionProviders, AdmissionInterceptor],
   // Includes what the interceptor injects: Nest makes one interceptor for each module whose controllers use it.
-  exports: [NamespaceLister, AdmissionChain, AdmissionInterceptor, AuthorizationModule],
+  exports: [ADMISSION_CONFIGURATION, AdmissionChain, AdmissionInterceptor, AuthorizationModule],
 })
-export class AdmissionModule implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly stopping = new AbortController();
-
-  constructor(
-    @Inject(NamespaceLister) private readonly namespaces: NamespaceLister,
-    @Inject(StartPatience) private readonly patience: StartPatience,
-  ) {}
-
-  async onApplicationBootstrap(): Promise<void> {
-    await this.patience.abortable(this.stopping, () => this.namespaces.start(this.stopping.signal));
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.namespaces.stopped();
-  }
-}
+export class AdmissionModule {}

@@ -1,8 +1,11 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupVersionKind, GroupVersionResource } from '../machinery/group-version.js';
 import type { RequestContext, UserInfo } from '../machinery/request-context.js';
+import type { Reinvocation } from './reinvocation.js';
 
-export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+/** CONNECT is for requests that open a stream to an object (exec, attach, port-forward, proxy). */
+export const admissionOperations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
+export type AdmissionOperation = (typeof admissionOperations)[number];
 
 /**
  * The facts that admission decides by (specification 5.5), for one phase of one write. Fields that need a conversion
@@ -41,4 +44,6 @@ export interface AdmissionAttributes {
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
   readonly userInfo: UserInfo;
+  /** The second round of the mutating phase. */
+  readonly reinvocation: Reinvocation;
 }

@@ -1,11 +1,19 @@
 import type { AdmissionOptions, AdmissionPluginName } from '../config/admission.options.js';
 import { selectedAdmissionPlugins } from '../config/admission.options.js';
+import { OptionsError } from '../config/parse-options.js';
 import type { Authorizer } from '../machinery/authorizer.js';
+import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
 import type { NamespaceLister } from '../registry/informers/namespace-lister.js';
+import type { SharedListers } from '../registry/informers/shared-listers.js';
+import type { ResourceRegistry } from '../registry/resource-registry.js';
 import type { ObjectReader } from '../registry/store/object-reader.js';
+import type { ResourceStores } from '../registry/store/resource-stores.js';
+import type { AdmissionMetrics } from './admission-metrics.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
 import { AdmissionChain } from './chain.js';
+import type { PluginConfigurations } from './plugin-configurations.js';
 import { CertificateApproval } from './plugins/certificate-approval/certificate-approval.js';
 import { CertificateSigning } from './plugins/certificate-signing/certificate-signing.js';
 import { CertificateSubjectRestriction } from './plugins/certificate-subject-restriction/certificate-subject-restriction.js';
@@ -16,11 +24,26 @@ import { NodeRestriction } from './plugins/node-restriction/node-restriction.js'
 export interface AdmissionParts {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
-  readonly namespaces: Pick<NamespaceLister, 'state'>;
+  readonly namespaces: Pick<NamespaceLister, 'state' | 'get'>;
+  /** The present state of single objects, for what memory does not have yet. */
   readonly objects: ObjectReader;
+  /** Objects in memory. Only factories may ask for them. */
+  readonly listers: Pick<SharedListers, 'of'>;
+  /** Complete only once the program has started. */
+  readonly registry: ResourceRegistry;
+  readonly stores: ResourceStores;
+  /** The plugins' flags. */
+  readonly options: AdmissionOptions;
+  readonly configuration: Pick<PluginConfigurations, 'of'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: AdmissionMetrics;
 }
 
-const plugins: Readonly<Record<AdmissionPluginName, (parts: AdmissionParts) => AdmissionPlugin>> = {
+/** Makes a plugin. Throws an OptionsError with everything that is wrong with its configuration. */
+type PluginFactory = (parts: AdmissionParts) => AdmissionPlugin;
+
+const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
   CertificateApproval: ({ authorizer, names }) => new CertificateApproval(authorizer, names),
@@ -28,7 +51,26 @@ const plugins: Readonly<Record<AdmissionPluginName, (parts: AdmissionParts) => A
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
 };
 
-/** The plugins that the options select, in their fixed order (specification 5.5). */
-export function buildAdmission(options: AdmissionOptions, parts: AdmissionParts): AdmissionChain {
-  return new AdmissionChain(selectedAdmissionPlugins(options).map((name) => plugins[name](parts)));
+/**
+ * The plugins that the options select, in their fixed order (specification 5.5).
+ *
+ * @throws OptionsError with everything that is wrong with their configuration.
+ */
+export function buildAdmission(
+  parts: Omit<AdmissionParts, 'configuration'> & { readonly configuration: PluginConfigurations },
+): AdmissionChain {
+  const selected = selectedAdmissionPlugins(parts.options);
+  const problems: string[] = [];
+  const plugins: AdmissionPlugin[] = [];
+  for (const name of selected) {
+    try {
+      plugins.push(factories[name](parts));
+    } catch (error) {
+      if (!(error instanceof OptionsError)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  problems.push(...parts.configuration.problems(selected));
+  if (problems.length > 0) throw new OptionsError(problems);
+  return new AdmissionChain(plugins, parts.metrics);
 }

@@ -1,22 +1,80 @@
+import type { AdmissionMetrics, AdmissionPhase, AdmissionSeries } from './admission-metrics.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
-import type { AdmissionAttributes } from './attributes.js';
+import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
+
+/** A plugin in one phase, with its series. */
+interface Step {
+  readonly run: (attributes: AdmissionAttributes) => Promise<void> | void;
+  readonly series: AdmissionSeries;
+}
+
+interface Phase {
+  readonly steps: Readonly<Record<AdmissionOperation, readonly Step[]>>;
+  readonly series: AdmissionSeries;
+}
 
 /**
  * The plugins in their fixed order: all mutating ones first, then all validating ones. The first refusal ends the
  * chain.
  */
 export class AdmissionChain {
-  constructor(private readonly plugins: readonly AdmissionPlugin[]) {}
+  private readonly phases: Readonly<Record<AdmissionPhase, Phase>>;
 
-  async admit(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.plugins) {
-      if (plugin.admit !== undefined && plugin.handles(attributes.operation)) await plugin.admit(attributes);
-    }
+  constructor(plugins: readonly AdmissionPlugin[], metrics: AdmissionMetrics) {
+    this.phases = { admit: phaseOf('admit', plugins, metrics), validate: phaseOf('validate', plugins, metrics) };
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.plugins) {
-      if (plugin.validate !== undefined && plugin.handles(attributes.operation)) await plugin.validate(attributes);
+  /** The mutating phase, with its second round if a plugin asks for one. */
+  async admit(attributes: AdmissionAttributes): Promise<void> {
+    await run(this.phases.admit, attributes);
+    if (attributes.reinvocation.begin()) await run(this.phases.admit, attributes);
+  }
+
+  validate(attributes: AdmissionAttributes): Promise<void> {
+    return run(this.phases.validate, attributes);
+  }
+}
+
+function phaseOf(name: AdmissionPhase, plugins: readonly AdmissionPlugin[], metrics: AdmissionMetrics): Phase {
+  const all = plugins.flatMap((plugin) => {
+    const own: Step['run'] | undefined = plugin[name]?.bind(plugin);
+    return own === undefined ? [] : [{ plugin, step: { run: own, series: metrics.ofPlugin(plugin.name, name) } }];
+  });
+  const stepsOf = (operation: AdmissionOperation) =>
+    all.filter(({ plugin }) => plugin.handles(operation)).map(({ step }) => step);
+  const steps = {
+    CREATE: stepsOf('CREATE'),
+    UPDATE: stepsOf('UPDATE'),
+    DELETE: stepsOf('DELETE'),
+    CONNECT: stepsOf('CONNECT'),
+  };
+  return { steps, series: metrics.ofPhase(name) };
+}
+
+async function run(phase: Phase, attributes: AdmissionAttributes): Promise<void> {
+  const { operation } = attributes;
+  const begin = performance.now();
+  // The time of a step counts from the end of the one before, so each step looks at the clock once.
+  let last = begin;
+  let isRejected = true;
+  let current: AdmissionSeries | undefined;
+  const count = () => {
+    const now = performance.now();
+    current?.[operation](isRejected).observe((now - last) / 1000);
+    last = now;
+  };
+  try {
+    for (const { run: step, series } of phase.steps[operation]) {
+      isRejected = true;
+      current = series;
+      const running = step(attributes);
+      if (running !== undefined) await running;
+      isRejected = false;
+      count();
     }
+    isRejected = false;
+  } finally {
+    if (isRejected) count();
+    phase.series[operation](isRejected).observe((last - begin) / 1000);
   }
 }

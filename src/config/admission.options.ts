@@ -12,7 +12,9 @@ const admissionPlugins = [
 
 export type AdmissionPluginName = (typeof admissionPlugins)[number]['name'];
 
-const all = admissionPlugins.map(({ name }) => name).join(', ');
+/** All plugins that this server has. */
+export const admissionPluginNames: readonly AdmissionPluginName[] = admissionPlugins.map(({ name }) => name);
+const all = admissionPluginNames.join(', ');
 const defaults = admissionPlugins
   .filter(({ isDefault }) => isDefault)
   .map(({ name }) => name)
@@ -46,6 +48,14 @@ export class AdmissionOptions {
   })
   @Check('plugins', namesProblem)
   readonly disableAdmissionPlugins: readonly AdmissionPluginName[] = [];
+
+  @Flag({
+    name: 'admission-control-config-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Configuration of admission plugins, of kind AdmissionConfiguration. Changes need a restart.',
+  })
+  readonly admissionControlConfigFile: string | undefined = undefined;
 }
 
 /** The plugins that run, in order. */

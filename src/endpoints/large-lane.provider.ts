@@ -1,5 +1,7 @@
 import type { FactoryProvider } from '@nestjs/common';
+import { ADMISSION_CONFIGURATION } from '../admission/admission.module.js';
 import { AdmissionOptions } from '../config/admission.options.js';
+import type { AdmissionConfiguration } from '../config/admission-configuration.js';
 import { ApiOptions } from '../config/api.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
 import { LoggingOptions } from '../config/logging.options.js';
@@ -12,7 +14,6 @@ import {
   type TokenReviewer,
 } from '../machinery/tokens.js';
 import { Logger } from '../observability/logger.js';
-import { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
 
@@ -29,13 +30,13 @@ export const largeLane: FactoryProvider<OpenLane> = {
     ApiOptions,
     ClusterOptions,
     AdmissionOptions,
+    ADMISSION_CONFIGURATION,
     LoggingOptions,
     STORAGE,
     AUTHORIZER,
     RULE_RESOLVER,
     TOKEN_REVIEWER,
     TOKEN_ISSUER,
-    NamespaceLister,
     Logger,
   ],
   useFactory:
@@ -43,13 +44,13 @@ export const largeLane: FactoryProvider<OpenLane> = {
       { deleteCollectionWorkers, garbageCollector }: ApiOptions,
       cluster: ClusterOptions,
       admission: AdmissionOptions,
+      admissionConfiguration: AdmissionConfiguration,
       logging: LoggingOptions,
       storage: Storage,
       authorizer: Authorizer,
       rules: RuleResolver,
       tokens: TokenReviewer,
       issuer: ServiceAccountTokenIssuer | undefined,
-      namespaces: NamespaceLister,
       logger: Logger,
     ): OpenLane =>
     (continueKey) =>
@@ -57,6 +58,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
         {
           cluster,
           admission,
+          admissionConfiguration,
           logging,
           continueKey,
           maxBodyBytes,
@@ -65,7 +67,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
           garbageCollector,
           issuer: issuer && factsOf(issuer),
         },
-        { storage, authorizer, rules, tokens, issuer, namespaces },
+        { storage, authorizer, rules, tokens, issuer },
         logger,
       ),
 };

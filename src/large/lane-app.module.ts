@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { admissionChain } from '../admission/admission.module.js';
+import { ADMISSION_CONFIGURATION, admissionProviders } from '../admission/admission.module.js';
+import { AdmissionChain } from '../admission/chain.js';
 import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
@@ -16,7 +17,6 @@ import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { SERVICE_RANGES } from '../registry/allocation/service-ranges.js';
-import { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import { registryProviders } from '../registry/registry.module.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
@@ -28,8 +28,8 @@ import type { LaneSettings, LaneTarget } from './lane-messages.js';
 export type LaneCall = (target: LaneTarget, method: string, args: readonly unknown[]) => Promise<unknown>;
 
 /**
- * The program in a thread, as far as it answers requests for objects. Storage, authorization, tokens and namespaces are
- * those of its process, which it asks by messages. Requests arrive authenticated.
+ * The program in a thread, as far as it answers requests for objects. Storage, authorization and tokens are those of its
+ * process, which it asks by messages. Requests arrive authenticated.
  */
 @Module({
   providers: [
@@ -87,9 +87,9 @@ class RemoteProcessModule {
         provide: TOKEN_ISSUER,
         useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
       },
-      { provide: NamespaceLister, useValue: { state: (name: string) => call('namespaces', 'state', [name]) } },
       ...registryProviders,
-      admissionChain,
+      { provide: ADMISSION_CONFIGURATION, useValue: settings.admissionConfiguration },
+      ...admissionProviders,
       {
         provide: EndpointServices,
         inject: [ResourceStores, VENDOR_NAMES, Metrics],
@@ -123,7 +123,7 @@ class RemoteProcessModule {
         ResourceRegistry,
         ResourceStores,
         SERVICE_RANGES,
-        admissionChain.provide,
+        AdmissionChain,
         EndpointServices,
         StatusFilter,
       ],

@@ -1,10 +1,12 @@
 import type { Worker } from 'node:worker_threads';
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
-import type { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import type {
+  ChangeBatch,
+  ChangeSubscription,
   ListPage,
   ListQuery,
+  Scope,
   Storage,
   StorageKey,
   StoredObject,
@@ -25,13 +27,16 @@ export interface LaneParts {
   readonly tokens: TokenReviewer;
   /** Undefined when this process has no key to sign with. */
   readonly issuer: ServiceAccountTokenIssuer | undefined;
-  readonly namespaces: Pick<NamespaceLister, 'state'>;
 }
 
 /** Answers the calls of one thread. */
 export class LaneHost {
   private readonly decisions = new Map<number, (decision: UpdateDecision | undefined) => void>();
   private readonly failures = new Set<(error: Error) => void>();
+  /** What the thread's informers follow, by the number that the thread knows it by. */
+  private readonly subscriptions = new Map<number, ChangeSubscription>();
+  private lastSubscription = 0;
+  private isOver = false;
 
   constructor(
     private readonly parts: LaneParts,
@@ -46,7 +51,10 @@ export class LaneHost {
 
   /** The thread has ended: it will make no more decisions. */
   fail(error: Error): void {
+    this.isOver = true;
     for (const reject of [...this.failures]) reject(error);
+    for (const subscription of this.subscriptions.values()) subscription.close();
+    this.subscriptions.clear();
   }
 
   private async answer(message: Extract<FromThread, { type: 'call' }>): Promise<void> {
@@ -71,10 +79,28 @@ export class LaneHost {
       return storage.guaranteedUpdate(key, options, (current) => this.decide(id, current));
     }
     if (target === 'storage' && method === 'list') return this.list(args[0] as ListQuery);
+    if (target === 'storage' && method === 'watch') return this.watch(args[0] as Scope, args[1] as bigint);
+    if (target === 'changes') return this.changes(method, args[0] as number);
     const object = this.parts[target] as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
     // A call is not aborted by itself: it ends with its request.
     const given = target === 'tokens' ? [...args, new AbortController().signal] : args;
     return object[method]?.(...given);
+  }
+
+  private async watch(scope: Scope, from: bigint): Promise<number> {
+    const subscription = await this.parts.storage.watch(scope, from);
+    const id = ++this.lastSubscription;
+    if (this.isOver) subscription.close();
+    else this.subscriptions.set(id, subscription);
+    return id;
+  }
+
+  private changes(method: string, id: number): Promise<ChangeBatch | undefined> | undefined {
+    const subscription = this.subscriptions.get(id);
+    if (method === 'next') return subscription?.next().then((batch) => batch && withoutPrevious(batch));
+    this.subscriptions.delete(id);
+    subscription?.close();
+    return undefined;
   }
 
   private async list(query: ListQuery): Promise<ListPage> {
@@ -109,4 +135,9 @@ export class LaneHost {
       this.send({ type: 'decide', id, current });
     });
   }
+}
+
+/** Informers don't look at the state before a change, and copying it takes time. */
+function withoutPrevious({ changes, position }: ChangeBatch): ChangeBatch {
+  return { changes: changes.map((change) => ({ ...change, previousJson: undefined })), position };
 }

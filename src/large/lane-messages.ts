@@ -1,4 +1,5 @@
 import type { AdmissionOptions } from '../config/admission.options.js';
+import type { AdmissionConfiguration } from '../config/admission-configuration.js';
 import type { ClusterOptions } from '../config/cluster.options.js';
 import type { LoggingOptions } from '../config/logging.options.js';
 import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
@@ -11,6 +12,7 @@ import type { StoredObject, UpdateDecision } from '../storage/storage.interface.
 export interface LaneSettings {
   readonly cluster: ClusterOptions;
   readonly admission: AdmissionOptions;
+  readonly admissionConfiguration: AdmissionConfiguration;
   readonly logging: LoggingOptions;
   readonly continueKey: Uint8Array;
   readonly maxBodyBytes: number;
@@ -53,7 +55,7 @@ export type LaneError =
   | { readonly kind: 'own' };
 
 /** The parts of the process that the thread calls. */
-export const laneTargets = ['storage', 'authorizer', 'rules', 'tokens', 'issuer', 'namespaces'] as const;
+export const laneTargets = ['storage', 'authorizer', 'rules', 'tokens', 'issuer', 'changes'] as const;
 export type LaneTarget = (typeof laneTargets)[number];
 
 export type ToThread =

@@ -55,14 +55,17 @@ const storage = new RemoteStorage(
     return { id, release: () => decisions.delete(id) };
   },
   () => leaving.getStore(),
+  (method, ...args) => call('changes', method, args),
 );
 
-const server = await buildLaneServer(workerData as LaneSettings, storage, call);
+// Starting takes answers of the process already, so messages are received from now on.
+const starting = buildLaneServer(workerData as LaneSettings, storage, call);
 
 async function serve(id: number, request: LaneRequest): Promise<void> {
   const left = new AbortController();
   requests.set(id, left);
   try {
+    const server = await starting;
     const answer = await leaving.run(left.signal, () => server.answer(request, left.signal));
     send({ type: 'answer', id, answer }, [answer.body.buffer]);
   } catch (error) {
@@ -72,9 +75,9 @@ async function serve(id: number, request: LaneRequest): Promise<void> {
   }
 }
 
-function encode(id: number, event: LargeEvent): void {
+async function encode(id: number, event: LargeEvent): Promise<void> {
   try {
-    const bytes = server.encode(event);
+    const bytes = (await starting).encode(event);
     send({ type: 'encoded', id, bytes }, [bytes.buffer]);
   } catch (error) {
     fail(id, error);
@@ -92,7 +95,7 @@ port.on('message', (message: ToThread) => {
       void serve(message.id, message.request);
       return;
     case 'event':
-      encode(message.id, message.event);
+      void encode(message.id, message.event);
       return;
     case 'left':
       requests.get(message.id)?.abort(timeoutError('the client has left'));
@@ -112,4 +115,6 @@ port.on('message', (message: ToThread) => {
       return;
   }
 });
+// A start that fails ends the thread.
+await starting;
 send({ type: 'ready' });

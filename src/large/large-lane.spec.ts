@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { AdmissionOptions } from '../config/admission.options.js';
+import { noAdmissionConfiguration } from '../config/admission-configuration.js';
 import { ClusterOptions } from '../config/cluster.options.js';
 import { LoggingOptions } from '../config/logging.options.js';
 import { closedAuthorizer, closedRules } from '../machinery/authorizer.js';
@@ -13,6 +14,7 @@ import { type LaneOptions, LargeLane, laneDefaults } from './large-lane.js';
 const settings: LaneSettings = {
   cluster: { ...new ClusterOptions() },
   admission: { ...new AdmissionOptions() },
+  admissionConfiguration: noAdmissionConfiguration,
   logging: { ...new LoggingOptions() },
   continueKey: new Uint8Array(32),
   maxBodyBytes: 3 * 2 ** 20,
@@ -36,6 +38,27 @@ function request(user: string, body = '{"metadata":{"name":"-"}}'): LaneRequest 
   };
 }
 
+/** What the thread's informers read: the namespace of the requests, and nothing else ever. */
+function oneNamespace(): Partial<Storage> {
+  const name = 'default';
+  const json = JSON.stringify({ kind: 'Namespace', apiVersion: 'v1', metadata: { name, uid: 'n' } });
+  return {
+    list: ({ resource }) => {
+      const key = { resource, namespace: '', name };
+      const items = resource === 'namespaces' ? [{ key, uid: 'n', resourceVersion: 1n, json }] : [];
+      return Promise.resolve({ resourceVersion: 1n, items, more: false });
+    },
+    watch: () => {
+      const closed = Promise.withResolvers<undefined>();
+      return Promise.resolve({
+        next: () => closed.promise,
+        onFailure: () => undefined,
+        close: () => closed.resolve(undefined),
+      });
+    },
+  };
+}
+
 async function withLane(
   options: Partial<LaneOptions>,
   use: (lane: LargeLane) => Promise<void>,
@@ -43,12 +66,11 @@ async function withLane(
   given: LaneSettings = settings,
 ): Promise<void> {
   const parts = {
-    storage: storage as Storage,
+    storage: { ...oneNamespace(), ...storage } as Storage,
     authorizer: closedAuthorizer,
     rules: closedRules,
     tokens: closedTokens,
     issuer: undefined,
-    namespaces: { state: () => 'active' as const },
   };
   const lane = new LargeLane(given, parts, { warn: () => undefined }, { ...laneDefaults, ...options });
   try {

@@ -1,13 +1,14 @@
 import { selects } from '../storage/selection-predicate.js';
-import { StorageError } from '../storage/storage.errors.js';
 import type {
   AgedPage,
   AgedQuery,
+  ChangeBatch,
   ChangeSubscription,
   CreateOptions,
   ListPage,
   ListQuery,
   LostVersions,
+  Scope,
   Storage,
   StorageKey,
   StoredObject,
@@ -35,6 +36,8 @@ export class RemoteStorage implements Storage {
     private readonly call: Call,
     private readonly register: RegisterDecision,
     private readonly leftOf: () => AbortSignal | undefined = () => undefined,
+    /** Calls a subscription of the other thread by its number. */
+    private readonly callChanges: Call = () => Promise.reject(new Error('no changes are followed here')),
   ) {}
 
   create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
@@ -107,12 +110,45 @@ export class RemoteStorage implements Storage {
     return this.call('ping') as Promise<void>;
   }
 
-  watch(): Promise<ChangeSubscription> {
-    return Promise.reject(new StorageError('Unavailable', 'changes are followed by the serving thread only'));
+  /** For the informers of the thread: the changes come without the state before them. */
+  async watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+    return new RemoteSubscription((await this.call('watch', scope, from)) as number, this.callChanges);
   }
 
   /** The serving thread takes care of it. */
   lostVersions(): LostVersions | undefined {
     return undefined;
+  }
+}
+
+/** A stream of changes that the other thread follows. */
+class RemoteSubscription implements ChangeSubscription {
+  private isClosed = false;
+  private readonly onFailures: (() => void)[] = [];
+
+  constructor(
+    private readonly id: number,
+    private readonly call: Call,
+  ) {}
+
+  async next(): Promise<ChangeBatch | undefined> {
+    if (this.isClosed) return undefined;
+    try {
+      return (await this.call('next', this.id)) as ChangeBatch | undefined;
+    } catch (error) {
+      for (const listener of this.onFailures.splice(0)) listener();
+      throw error;
+    }
+  }
+
+  /** Calls back once the failed stream is read: informers always wait for the next batch. */
+  onFailure(listener: () => void): void {
+    this.onFailures.push(listener);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    // The other side ends it as well when the thread ends.
+    this.call('close', this.id).catch(() => undefined);
   }
 }

@@ -1,4 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
+import { Registry } from 'prom-client';
+import { AdmissionMetrics } from '../../src/admission/admission-metrics.js';
 import type { AdmissionPlugin } from '../../src/admission/admission-plugin.js';
 import { AdmissionChain } from '../../src/admission/chain.js';
 import { RequestAdmission } from '../../src/admission/request-admission.js';
@@ -32,7 +34,7 @@ export async function resourceServer(storage: Storage, plugin: AdmissionPlugin):
   const services = new EndpointServices(stores, testNames, new Metrics(), options, metaKinds);
   services.continueTokens.useKey(Buffer.alloc(32));
   const filter = new StatusFilter(new Logger('error'), services);
-  const admission = new RequestAdmission(new AdmissionChain([plugin]), {
+  const admission = new RequestAdmission(new AdmissionChain([plugin], new AdmissionMetrics(new Registry())), {
     authorize: () => ({ decision: 'allow', reason: '' }),
   });
   const server = Fastify();

@@ -1,4 +1,5 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../../admission/attributes.js';
+import { Reinvocation } from '../../admission/reinvocation.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind, type GroupVersionResource } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
@@ -13,6 +14,7 @@ import type { ObjectForms } from './object-forms.js';
 /** The admission attributes that all write requests share. */
 abstract class RequestAttributes {
   private target: GroupVersionResource | undefined;
+  private rounds: Reinvocation | undefined;
 
   constructor(
     protected readonly request: ResourceRequest,
@@ -22,6 +24,7 @@ abstract class RequestAttributes {
     protected readonly live: ObjectForms | undefined,
   ) {
     this.target = undefined;
+    this.rounds = undefined;
   }
 
   get context(): RequestContext {
@@ -44,6 +47,11 @@ abstract class RequestAttributes {
 
   get userInfo(): UserInfo {
     return this.request.context.user as UserInfo;
+  }
+
+  get reinvocation(): Reinvocation {
+    this.rounds ??= new Reinvocation();
+    return this.rounds;
   }
 
   get oldObject(): ApiObject | undefined {

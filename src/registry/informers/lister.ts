@@ -9,7 +9,8 @@ import { Reflector } from './reflector.js';
  * missed.
  */
 export class Lister<V> {
-  private values = new Map<string, V>();
+  /** By namespace ('' for objects of the cluster), then by name. No namespace is empty. */
+  private namespaces = new Map<string, Map<string, V>>();
   private readonly reflector: Reflector;
 
   constructor(
@@ -21,13 +22,13 @@ export class Lister<V> {
   ) {
     const sink = {
       replace: (objects: readonly ApiObject[]) => {
-        this.values = new Map(objects.map((object) => [keyOf(object), project(object)]));
+        this.namespaces = new Map();
+        for (const object of objects) this.set(object, project(object));
       },
-      set: (object: ApiObject) => {
-        this.values.set(keyOf(object), project(object));
-      },
+      set: (object: ApiObject) => this.set(object, project(object)),
       delete: (namespace: string, name: string) => {
-        this.values.delete(keyText(namespace, name));
+        const values = this.namespaces.get(namespace);
+        if (values?.delete(name) === true && values.size === 0) this.namespaces.delete(namespace);
       },
     };
     this.reflector = new Reflector(storage, registry, resource, sink, onFault);
@@ -49,19 +50,26 @@ export class Lister<V> {
   }
 
   get(namespace: string, name: string): V | undefined {
-    return this.values.get(keyText(namespace, name));
+    return this.namespaces.get(namespace)?.get(name);
+  }
+
+  /** All values of a namespace, in no order. */
+  inNamespace(namespace: string): IterableIterator<V> {
+    return this.namespaces.get(namespace)?.values() ?? [].values();
   }
 
   /** All values, in no order. */
-  all(): IterableIterator<V> {
-    return this.values.values();
+  *all(): IterableIterator<V> {
+    for (const values of this.namespaces.values()) yield* values.values();
   }
-}
 
-function keyOf({ metadata }: ApiObject): string {
-  return keyText(metadata.namespace ?? '', metadata.name ?? '');
-}
-
-function keyText(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
+  private set({ metadata }: ApiObject, value: V): void {
+    const namespace = metadata.namespace ?? '';
+    let values = this.namespaces.get(namespace);
+    if (values === undefined) {
+      values = new Map();
+      this.namespaces.set(namespace, values);
+    }
+    values.set(metadata.name ?? '', value);
+  }
 }

@@ -1,50 +1,67 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
-import { Lister } from './lister.js';
+import type { ReadLister, SharedListers } from './shared-listers.js';
 
-type NamespaceState = 'active' | 'terminating' | 'missing';
+type NamespaceState = 'active' | 'terminating';
+
+/** What is known of a namespace. */
+export interface KnownNamespace {
+  readonly state: NamespaceState;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The whole object in its stored version. Must not be changed. */
+  readonly object: ApiObject;
+}
+
+/** A live namespace that is not known yet was read from the store; its absence is certain. */
+type Found = KnownNamespace | undefined;
 
 const resource = 'namespaces';
+const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
 /** How long memory is trusted while the change log can't be followed; the same as for the access policy. */
 const maxLostMs = 30_000;
 
 /**
- * Whether namespaces take new objects: from memory for a known namespace, otherwise from the store. Memory may lag, so
- * the write itself has the last word (`inLiveNamespace`).
+ * The namespaces: from memory for a known one, otherwise from the store. Memory may lag, so the write itself has the
+ * last word on whether its namespace lives (`inLiveNamespace`).
  */
 export class NamespaceLister {
-  private readonly namespaces: Lister<NamespaceState>;
+  private readonly namespaces: ReadLister<KnownNamespace>;
 
   constructor(
-    private readonly storage: Storage,
+    listers: SharedListers,
+    private readonly storage: Pick<Storage, 'get'>,
     private readonly registry: StoredResources,
-    onFault: (error: unknown) => void,
   ) {
-    this.namespaces = new Lister(storage, registry, resource, stateOf, onFault);
+    this.namespaces = listers.of({ group: '', resource }, known);
   }
 
-  start(signal: AbortSignal): Promise<void> {
-    return this.namespaces.start(signal);
-  }
-
-  stopped(): Promise<void> {
-    return this.namespaces.stopped();
+  /** Whether a namespace takes new objects. */
+  state(namespace: string): NamespaceState | 'missing' | Promise<NamespaceState | 'missing'> {
+    const found = this.get(namespace);
+    return found instanceof Promise ? found.then((read) => read?.state ?? 'missing') : (found?.state ?? 'missing');
   }
 
   /** Another process may have made a namespace a moment ago. The store decides about one that memory does not have. */
-  state(namespace: string): NamespaceState | Promise<NamespaceState> {
+  get(namespace: string): Found | Promise<Found> {
     if (this.namespaces.lostForMs > maxLostMs) return this.read(namespace);
     return this.namespaces.get('', namespace) ?? this.read(namespace);
   }
 
-  private async read(namespace: string): Promise<NamespaceState> {
+  private async read(namespace: string): Promise<Found> {
     const found = await this.storage.get({ resource, namespace: '', name: namespace });
-    return found === undefined ? 'missing' : stateOf(await readStored(this.registry, found));
+    return found === undefined ? undefined : known(await readStored(this.registry, found));
   }
 }
 
-function stateOf(object: ApiObject): NamespaceState {
-  return object.metadata.deletionTimestamp === undefined ? 'active' : 'terminating';
+function known(object: ApiObject): KnownNamespace {
+  const { deletionTimestamp, labels, annotations } = object.metadata;
+  return {
+    state: deletionTimestamp === undefined ? 'active' : 'terminating',
+    labels: labels ?? nothing,
+    annotations: annotations ?? nothing,
+    object,
+  };
 }

@@ -9,6 +9,7 @@ import { StatusError } from '../../../machinery/status-error.js';
 import { vendorNames } from '../../../machinery/vendor.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
+import { Reinvocation } from '../../reinvocation.js';
 import { CertificateSigning } from '../certificate-signing/certificate-signing.js';
 import { CertificateSubjectRestriction } from '../certificate-subject-restriction/certificate-subject-restriction.js';
 import { CertificateApproval } from './certificate-approval.js';
@@ -53,6 +54,7 @@ function attributesFor(over: Partial<AdmissionAttributes>): AdmissionAttributes 
     userInfo: user,
     storedObject: over.object,
     storedOldObject: over.oldObject,
+    reinvocation: new Reinvocation(),
     ...over,
   };
 }
