@@ -20,6 +20,8 @@ import { CertificateSubjectRestriction } from './plugins/certificate-subject-res
 import { NamespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.js';
 import { NodeRestriction } from './plugins/node-restriction/node-restriction.js';
 
+import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
+
 /** What the plugins need to decide. */
 export interface AdmissionParts {
   readonly names: VendorNames;
@@ -46,6 +48,7 @@ type PluginFactory = (parts: AdmissionParts) => AdmissionPlugin;
 const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
+  PodSecurity: (parts) => buildPodSecurity(parts),
   CertificateApproval: ({ authorizer, names }) => new CertificateApproval(authorizer, names),
   CertificateSigning: ({ authorizer, names }) => new CertificateSigning(authorizer, names),
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),

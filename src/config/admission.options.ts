@@ -5,6 +5,7 @@ import { Flag } from './flag.js';
 const admissionPlugins = [
   { name: 'NamespaceLifecycle', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
+  { name: 'PodSecurity', isDefault: true },
   { name: 'CertificateApproval', isDefault: true },
   { name: 'CertificateSigning', isDefault: true },
   { name: 'CertificateSubjectRestriction', isDefault: true },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Pod } from '../../../apis/core/v1/pod.types.js';
 import { vendorNames } from '../../../machinery/vendor.js';
-import type { AdmittedPod } from '../../pods/pod-shape.js';
 import { enforcesMore, NamespacePolicies, policyText } from './namespace-policy.js';
 import { defaultSettings, readPodSecurityConfiguration } from './pod-security-configuration.js';
 import { parseLevel, parseVersion } from './policy-version.js';
@@ -162,11 +162,12 @@ describe('PodSecurityConfiguration', () => {
 
 describe('updates of pods that need a new judgement', () => {
   const keys = profileAnnotations(names);
-  const pod = (spec: object, annotations?: Record<string, string>): AdmittedPod => ({
-    metadata: { ...(annotations === undefined ? {} : { annotations }) },
-    spec: { containers: [{ name: 'a', image: 'x' }], ...spec },
-  });
-  const cases: readonly (readonly [what: string, AdmittedPod, AdmittedPod, boolean])[] = [
+  const pod = (spec: object, annotations?: Record<string, string>) =>
+    ({
+      metadata: annotations === undefined ? {} : { annotations },
+      spec: { containers: [{ name: 'a', image: 'x' }], ...spec },
+    }) as unknown as Pod;
+  const cases: readonly (readonly [what: string, Pod, Pod, boolean])[] = [
     ['labels', pod({}), { ...pod({}), metadata: { labels: { a: 'b' } } }, false],
     ['an image', pod({}), pod({ containers: [{ name: 'a', image: 'y' }] }), true],
     [

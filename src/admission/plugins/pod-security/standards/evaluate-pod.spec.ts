@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { PodSpec } from '../../../../apis/core/v1/pod-spec.types.js';
 import { vendorNames } from '../../../../machinery/vendor.js';
 import { type LevelVersion, parseLevel, parseVersion } from '../policy-version.js';
 import { PodEvaluator, reasonsText, violationsText } from './evaluate-pod.js';
@@ -19,7 +20,7 @@ function levelVersion(text: string): LevelVersion {
 type Pod = { readonly annotations?: Record<string, string>; readonly spec: Record<string, unknown> };
 
 function violations(level: string, { annotations, spec }: Pod): string {
-  return violationsText(evaluator.evaluate(levelVersion(level), checkedPod(annotations, spec)));
+  return violationsText(evaluator.evaluate(levelVersion(level), checkedPod(annotations, spec as unknown as PodSpec)));
 }
 
 /** A pod with a container for each security context, named `a`, `b`, ... */
@@ -447,13 +448,16 @@ describe('the Pod Security Standards', () => {
   }
 
   it('names reasons alone', () => {
-    const pod = checkedPod(undefined, { hostNetwork: true, containers: [{ name: 'a', ports: [{ hostPort: 1 }] }] });
-    assert.equal(reasonsText(evaluator.evaluate(levelVersion('baseline:latest'), pod)), 'host namespaces, hostPort');
+    const pod = checkedPod(undefined, { hostNetwork: true, securityContext: { sysctls: [{ name: 'a' }] } } as PodSpec);
+    assert.equal(
+      reasonsText(evaluator.evaluate(levelVersion('baseline:latest'), pod)),
+      'host namespaces, forbidden sysctls',
+    );
   });
 
   it('knows the annotations of other vendors', () => {
     const other = new PodEvaluator(vendorNames('example.dev'));
-    const pod = checkedPod({ 'container.apparmor.security.beta.example.dev/a': 'unconfined' }, {});
+    const pod = checkedPod({ 'container.apparmor.security.beta.example.dev/a': 'unconfined' }, {} as PodSpec);
     assert.equal(reasonsText(other.evaluate(levelVersion('baseline:latest'), pod)), 'forbidden AppArmor profile');
   });
 });

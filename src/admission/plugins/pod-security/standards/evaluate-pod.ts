@@ -48,9 +48,16 @@ export class PodEvaluator {
   }
 }
 
-/** `reason (detail), reason`: all violations in one line. */
+/** The most characters of a detail: a pod may have very many containers. */
+const maxDetailLength = 4096;
+
+/** `reason (detail), reason (detail)`: all violations in one line. */
 export function violationsText(violations: readonly Violation[]): string {
-  return violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');
+  return violations.map(({ reason, detail }) => `${reason} (${shortened(detail)})`).join(', ');
+}
+
+function shortened(detail: string): string {
+  return detail.length > maxDetailLength ? `${detail.slice(0, maxDetailLength)}...` : detail;
 }
 
 /** `reason, reason`: all violations without who is to blame. */

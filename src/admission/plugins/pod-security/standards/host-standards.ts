@@ -1,4 +1,4 @@
-import type { HostHandler } from '../../../pods/pod-shape.js';
+import type { LifecycleHandler, Probe } from '../../../../apis/core/v1/probe.types.js';
 import {
   containersText,
   containersWhere,
@@ -37,7 +37,7 @@ const checkHostPorts: PodCheck = (pod) => {
   };
 };
 
-function hostsOf(handler: HostHandler | undefined): string[] {
+function hostsOf(handler: Probe | LifecycleHandler | undefined): string[] {
   return [handler?.httpGet?.host, handler?.tcpSocket?.host].filter((host): host is string => !!host);
 }
 

@@ -40,7 +40,7 @@ const checkVolumeTypes: PodCheck = ({ spec }) => {
   const bad: string[] = [];
   const types: string[] = [];
   for (const { name, ...sources } of spec.volumes ?? []) {
-    const type = Object.keys(sources).find((key) => sources[key] !== undefined);
+    const type = Object.entries(sources).find(([, source]) => source !== undefined)?.[0];
     if (type !== undefined && restrictedVolumeTypes.has(type)) continue;
     bad.push(name);
     types.push(type ?? 'unknown');

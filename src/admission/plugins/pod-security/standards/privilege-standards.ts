@@ -1,4 +1,4 @@
-import type { AdmittedContainer } from '../../../pods/pod-shape.js';
+import type { AnyContainer } from '../../../pods/containers-of.js';
 import {
   containersText,
   containersWhere,
@@ -37,7 +37,7 @@ const checkPrivileged: PodCheck = (pod) => {
 };
 
 /** Says which containers add which other capabilities than the allowed ones; undefined when none does. */
-function addedCapabilities(containers: readonly AdmittedContainer[], allowed: ReadonlySet<string>): string | undefined {
+function addedCapabilities(containers: readonly AnyContainer[], allowed: ReadonlySet<string>): string | undefined {
   const bad: string[] = [];
   const added: string[] = [];
   for (const { name, securityContext } of containers) {
@@ -96,7 +96,7 @@ const checkUser: PodCheck = (pod) => {
   return { reason: 'runAsUser=0', detail: `${settersText(isPodBad, bad)} must not set runAsUser=0` };
 };
 
-function isRoot(user: number | bigint | undefined): boolean {
+function isRoot(user: number | undefined): boolean {
   return user !== undefined && Number(user) === 0;
 }
 

@@ -1,5 +1,5 @@
+import type { PodSecurityContext, SecurityContext } from '../../../../apis/core/v1/security-context.types.js';
 import type { VendorNames } from '../../../../machinery/vendor.js';
-import type { SharedSecurityContext } from '../../../pods/pod-shape.js';
 import {
   type CheckedPod,
   containersText,
@@ -12,6 +12,9 @@ import {
   sortedSet,
   unlessWindows,
 } from './standard.js';
+
+/** Settings of a pod or of a container. */
+type AnySecurityContext = PodSecurityContext | SecurityContext;
 
 const allowedProfiles: ReadonlySet<string> = new Set(['RuntimeDefault', 'Localhost']);
 
@@ -44,8 +47,8 @@ interface BadProfiles {
   readonly types: readonly string[];
 }
 
-function badProfiles(pod: CheckedPod, typeOf: (context: SharedSecurityContext) => string | undefined): BadProfiles {
-  const badType = (context: SharedSecurityContext | undefined): string | undefined => {
+function badProfiles(pod: CheckedPod, typeOf: (context: AnySecurityContext) => string | undefined): BadProfiles {
+  const badType = (context: AnySecurityContext | undefined): string | undefined => {
     const type = context === undefined ? undefined : typeOf(context);
     return type === undefined || allowedProfiles.has(type) ? undefined : type;
   };
@@ -117,7 +120,7 @@ const checkSeccompStrictly: PodCheck = (pod) => {
 const seLinuxTypes = ['', 'container_t', 'container_init_t', 'container_kvm_t'];
 
 function seLinuxCheck(allowed: ReadonlySet<string>): PodCheck {
-  const isBad = (context: SharedSecurityContext | undefined): boolean => {
+  const isBad = (context: AnySecurityContext | undefined): boolean => {
     const { type = '', user, role } = context?.seLinuxOptions ?? {};
     return !allowed.has(type) || !!user || !!role;
   };

@@ -1,19 +1,19 @@
-import type { VendorNames } from '../../../../machinery/vendor.js';
-import { type AdmittedContainer, type AdmittedPodSpec, containersOf } from '../../../pods/pod-shape.js';
+import type { PodSpec } from '../../../../apis/core/v1/pod-spec.types.js';
+import { type AnyContainer, containersOf } from '../../../pods/containers-of.js';
 
 /** A pod or a pod template as the checks see it. */
 export interface CheckedPod {
   readonly annotations: Readonly<Record<string, string>>;
-  readonly spec: AdmittedPodSpec;
+  readonly spec: PodSpec;
   /** All containers of the spec. */
-  readonly containers: readonly AdmittedContainer[];
+  readonly containers: readonly AnyContainer[];
 }
 
 /** What a pod does that it must not. */
 export interface Violation {
   /** Names the check in a few words. */
   readonly reason: string;
-  /** Who breaks the rule and by what; empty when the reason says it all. */
+  /** Who breaks the rule and by what. */
   readonly detail: string;
 }
 
@@ -30,22 +30,13 @@ export interface Standard {
   readonly overrides?: readonly string[];
 }
 
-/** Makes standards for a vendor's annotations. */
-export type Standards = (names: VendorNames) => readonly Standard[];
-
 /** The pod of a spec, for checks. */
-export function checkedPod(
-  annotations: Readonly<Record<string, string>> | undefined,
-  spec: AdmittedPodSpec,
-): CheckedPod {
+export function checkedPod(annotations: Readonly<Record<string, string>> | undefined, spec: PodSpec): CheckedPod {
   return { annotations: annotations ?? {}, spec, containers: [...containersOf(spec)] };
 }
 
 /** Names of the containers for which `isBad` holds. */
-export function containersWhere(
-  { containers }: CheckedPod,
-  isBad: (container: AdmittedContainer) => boolean,
-): string[] {
+export function containersWhere({ containers }: CheckedPod, isBad: (container: AnyContainer) => boolean): string[] {
   return containers.filter(isBad).map(({ name }) => name);
 }
 
