@@ -1,0 +1,88 @@
+import type { CelEnvironment, MessageType } from '../compiler/environment.js';
+import type { FunctionTable } from '../function-table.js';
+import { authorizerVariable, resourceCheckVariable } from '../library/authorizers.js';
+import { apiFunctions } from '../library/index.js';
+import { type CelType, listOf, mapOf, objectOf, types } from '../values/cel-type.js';
+
+const { bool, dyn, string, timestamp } = types;
+
+const groupVersionKind = objectOf('GroupVersionKind', { group: string, version: string, kind: string });
+const groupVersionResource = objectOf('GroupVersionResource', { group: string, version: string, resource: string });
+
+/** Type of the variable `request`: the facts of an admission review without the objects. */
+const requestType = objectOf('AdmissionRequest', {
+  kind: groupVersionKind,
+  resource: groupVersionResource,
+  subResource: string,
+  requestKind: groupVersionKind,
+  requestResource: groupVersionResource,
+  requestSubResource: string,
+  name: string,
+  namespace: string,
+  operation: string,
+  userInfo: objectOf('UserInfo', {
+    username: string,
+    uid: string,
+    groups: listOf(string),
+    extra: mapOf(string, listOf(string)),
+  }),
+  dryRun: bool,
+  options: dyn,
+});
+
+/** Type of the variable `namespaceObject`. Times are text, as in the object. */
+const namespaceType = objectOf('Namespace', {
+  metadata: objectOf('NamespaceMetadata', {
+    name: string,
+    generateName: string,
+    namespace: string,
+    labels: mapOf(string, string),
+    annotations: mapOf(string, string),
+    UID: string,
+    creationTimestamp: timestamp,
+    deletionGracePeriodSeconds: types.int,
+    deletionTimestamp: timestamp,
+    generation: types.int,
+    resourceVersion: string,
+    finalizers: listOf(string),
+  }),
+  spec: objectOf('NamespaceSpec', { finalizers: listOf(string) }),
+  status: objectOf('NamespaceStatus', { phase: string }),
+});
+
+/** What an expression of admission may name. */
+export interface AdmissionNames {
+  /** `params`; default: no. */
+  readonly hasParams?: boolean;
+  /** `namespaceObject`; default: no. Match conditions of webhooks do not have it. */
+  readonly hasNamespace?: boolean;
+  /** Types of `variables.<name>`; unset: there is no such name. */
+  readonly variables?: ReadonlyMap<string, CelType>;
+  /** Type of `object` and `oldObject`; default: unknown. */
+  readonly object?: CelType;
+  /** Type of `params`; default: unknown. */
+  readonly params?: CelType;
+  readonly functions?: FunctionTable;
+  readonly messages?: (name: string) => MessageType | undefined;
+}
+
+/** The environment of expressions about requests: match conditions and policies. */
+export function admissionEnvironment(names: AdmissionNames = {}): CelEnvironment {
+  const { hasParams = false, hasNamespace = false, variables, object = dyn, params = dyn } = names;
+  return {
+    functions: names.functions ?? apiFunctions,
+    ...(names.messages === undefined ? {} : { messages: names.messages }),
+    variables: {
+      object,
+      oldObject: object,
+      request: requestType,
+      authorizer: authorizerVariable,
+      'authorizer.requestResource': resourceCheckVariable,
+      ...(hasParams ? { params } : {}),
+      ...(hasNamespace ? { namespaceObject: namespaceType } : {}),
+      ...(variables === undefined
+        ? {}
+        : { variables: { kind: 'object', name: 'Variables', fields: (field) => variables.get(field) } as CelType }),
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** One fault in the text of an expression. */
+export interface CelIssue {
+  /** Offset in the text. */
+  readonly at: number;
+  readonly message: string;
+}
+
+/** The most faults that one error shows. */
+const maxIssues = 10;
+/** The longest line that an error repeats; the lines of longer expressions would hide the reason. */
+const maxShownLine = 400;
+
+/** Thrown for expressions that can't be compiled. The message names line, column and reason of every fault. */
+export class CelCompileError extends Error {
+  readonly issues: readonly CelIssue[];
+
+  constructor(text: string, issues: readonly CelIssue[]) {
+    super(
+      issues
+        .slice(0, maxIssues)
+        .map((issue) => describe(text, issue))
+        .join('\n'),
+    );
+    this.name = 'CelCompileError';
+    this.issues = issues;
+  }
+}
+
+function describe(text: string, { at, message }: CelIssue): string {
+  const lineStart = text.lastIndexOf('\n', at - 1) + 1;
+  const lineEnd = text.indexOf('\n', at);
+  const line = text.slice(lineStart, lineEnd < 0 ? text.length : lineEnd);
+  const lineNumber = text.slice(0, lineStart).split('\n').length;
+  const column = at - lineStart;
+  const head = `ERROR: <input>:${lineNumber}:${column + 1}: ${message}`;
+  return line.length > maxShownLine ? head : `${head}\n | ${line}\n | ${'.'.repeat(column)}^`;
+}
+
+/**
+ * The evaluation of an expression failed: a missing key, a wrong type, a division by zero. `||`, `&&` and the macros
+ * that ask for one or all elements ignore it if another operand decides the result. Has no stack, since an expression
+ * may raise one per element.
+ */
+export class CelError {
+  constructor(readonly message: string) {}
+
+  toString(): string {
+    return this.message;
+  }
+}
+
+/** Ends an evaluation that has cost more than it may. No operator of the language ignores it. */
+export class CostLimitExceeded {
+  readonly message = 'operation cancelled: actual cost limit exceeded';
+
+  toString(): string {
+    return this.message;
+  }
+}

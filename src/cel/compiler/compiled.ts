@@ -1,0 +1,68 @@
+import { CelError } from '../cel-error.js';
+import { nothing, type Range, unbounded } from '../cost-estimate.js';
+import type { Evaluation } from '../evaluation.js';
+import type { Expression } from '../syntax/expression.js';
+import type { CelType } from '../values/cel-type.js';
+import type { Value } from '../values/value.js';
+import type { CelEnvironment } from './environment.js';
+
+/** Computes the value of an expression. Throws a CelError if it has none. */
+export type Code = (evaluation: Evaluation) => Value;
+
+/** An expression ready to run. */
+export interface Compiled {
+  readonly type: CelType;
+  readonly code: Code;
+  readonly cost: Range;
+  /** Number of elements or characters of the value. */
+  readonly size: Range;
+  /** The value, if the expression is a literal. */
+  readonly literal?: Value | undefined;
+}
+
+/** The variables of the macros around an expression. */
+export interface Scope {
+  readonly outer: Scope | undefined;
+  readonly name: string;
+  readonly type: CelType;
+  /** Place in the locals of an evaluation. */
+  readonly slot: number;
+}
+
+/** What the parts of the compiler need of the whole. */
+export interface ExpressionCompiler {
+  readonly environment: CelEnvironment;
+  /** Whether elements of different types are allowed where it is now: always in the arguments of `format`. */
+  mayMix: boolean;
+  compile(expression: Expression, scope: Scope | undefined): Compiled;
+  /** Notes a fault. The result stands for the expression that has it, so the others are still checked. */
+  fault(at: number, message: string): Compiled;
+  /** Notes a fault unless the type is the expected one, or unknown. */
+  expectType(compiled: Compiled, expected: CelType, at: number): void;
+  /** Whether a name is a variable of a macro or a declared one. */
+  isVariable(name: string, scope: Scope | undefined): boolean;
+  /** Notes that no form of a function or an operator takes these types. */
+  noOverload(name: string, argTypes: readonly CelType[], at: number, target?: CelType): Compiled;
+}
+
+/** What an error costs that an operator ignores; raising one takes about as long as this many steps. */
+const ignoredErrorCost = 20;
+
+/** The error to report if nothing else decides; passes on what no operator may ignore. */
+export function absorb(
+  error: unknown,
+  before: CelError | undefined,
+  { budget }: { readonly budget: { charge(units: number): void } },
+): CelError {
+  if (!(error instanceof CelError)) throw error;
+  budget.charge(ignoredErrorCost);
+  return before ?? error;
+}
+
+/** What is known of the size of values of a type. */
+export function sizeOf(type: CelType): { readonly min: number; readonly max: number } {
+  if ((type.kind === 'list' || type.kind === 'map') && type.maxSize !== undefined) return { min: 0, max: type.maxSize };
+  return type.kind === 'dyn' || type.kind === 'list' || type.kind === 'map' || type.kind === 'string'
+    ? unbounded
+    : nothing;
+}

@@ -1,0 +1,284 @@
+import { CelError } from '../cel-error.js';
+import { nothing, one, product, type Range, sum, unbounded } from '../cost-estimate.js';
+import type { Evaluation } from '../evaluation.js';
+import { noSuchOverload } from '../operators.js';
+import type { BindExpression, ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
+import { type CelType, listOf, mapOf, optionalOf, typeName, types } from '../values/cel-type.js';
+import {
+  isList,
+  isMap,
+  ListValue,
+  listItem,
+  listSize,
+  type MapKey,
+  MapValue,
+  mapGet,
+  mapKey,
+  mapKeys,
+  OptionalValue,
+  type Value,
+} from '../values/value.js';
+import { absorb, type Code, type Compiled, type ExpressionCompiler, type Scope } from './compiled.js';
+
+/** Calls `visit` for each element until it returns false. Charges for each. */
+type Walk = (evaluation: Evaluation, range: Value, visit: () => boolean) => void;
+
+/** Gathers what a macro makes of the elements. */
+interface Collector {
+  /** Takes the element that is in the locals; false to stop. */
+  visit(): boolean;
+  result(): Value;
+}
+
+/** Compiles a macro that walks a list or a map. */
+export function compileComprehension(
+  compiler: ExpressionCompiler,
+  { macro, range, variables, args, at }: ComprehensionExpression,
+  scope: Scope | undefined,
+): Compiled {
+  const over = compiler.compile(range, scope);
+  const [first, second] = elementTypes(compiler, over.type, variables.length, range.at);
+  const slot = (scope?.slot ?? -1) + 1;
+  let inner: Scope = { outer: scope, name: variables[0] as string, type: first, slot };
+  if (variables.length === 2) inner = { outer: inner, name: variables[1] as string, type: second, slot: slot + 1 };
+  const parts = args.map((arg) => compiler.compile(arg, inner));
+  const hasFilter = parts.length === 2;
+  const [head, last] = [parts[0] as Compiled, parts.at(-1) as Compiled];
+  const isCondition = ['all', 'exists', 'exists_one', 'filter'].includes(macro);
+  if (isCondition || hasFilter) compiler.expectType(head, types.bool, (args[0] as { at: number }).at);
+  const filter = hasFilter ? head.code : undefined;
+  const walk = variables.length === 2 ? walkPairs(slot) : walkElements(slot);
+  const collect = collectors[macro](last.code, filter, slot);
+  const code: Code = (evaluation) => {
+    const value = over.code(evaluation);
+    const collector = collect(evaluation);
+    walk(evaluation, value, () => collector.visit());
+    return collector.result();
+  };
+  const each = sum(one, ...parts.map((part) => part.cost));
+  const whole = product(over.size, each);
+  const mayStop = macro === 'all' || macro === 'exists';
+  const loops: Range = mayStop ? { min: over.size.min > 0 ? each.min : 0, max: whole.max } : whole;
+  const keepsSize = !hasFilter && macro !== 'filter';
+  return {
+    type: resultType(macro, over.type, first, last.type),
+    code,
+    cost: sum(over.cost, loops, one),
+    size: isBool(macro) ? nothing : keepsSize ? over.size : { min: 0, max: over.size.max },
+  };
+
+  function elementTypes(of: ExpressionCompiler, type: CelType, count: number, where: number): [CelType, CelType] {
+    if (type.kind === 'list') return count === 1 ? [type.element, types.dyn] : [types.int, type.element];
+    if (type.kind === 'map') return [type.key, type.value];
+    if (type.kind === 'object') return [types.string, types.dyn];
+    if (type.kind !== 'dyn') {
+      const message = `expression of type '${typeName(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
+      of.fault(where ?? at, message);
+    }
+    return [types.dyn, types.dyn];
+  }
+}
+
+function isBool(macro: ComprehensionExpression['macro']): boolean {
+  return macro === 'all' || macro === 'exists' || macro === 'exists_one';
+}
+
+function resultType(macro: ComprehensionExpression['macro'], range: CelType, element: CelType, made: CelType): CelType {
+  if (isBool(macro)) return types.bool;
+  switch (macro) {
+    case 'filter':
+      return listOf(element);
+    case 'map':
+    case 'transformList':
+      return listOf(made);
+    case 'transformMap':
+      return mapOf(range.kind === 'map' ? range.key : range.kind === 'list' ? types.int : types.dyn, made);
+    default:
+      return made.kind === 'map' ? made : mapOf(types.dyn, types.dyn);
+  }
+}
+
+function walkElements(slot: number): Walk {
+  return ({ budget, locals }, range, visit) => {
+    if (isList(range)) {
+      const size = listSize(range);
+      for (let i = 0; i < size; i++) {
+        budget.charge(1);
+        locals[slot] = listItem(range, i);
+        if (!visit()) return;
+      }
+      return;
+    }
+    if (!isMap(range)) throw noSuchOverload();
+    const keys = mapKeys(range);
+    budget.charge(keys.length);
+    for (const key of keys) {
+      locals[slot] = key;
+      if (!visit()) return;
+    }
+  };
+}
+
+function walkPairs(slot: number): Walk {
+  return ({ budget, locals }, range, visit) => {
+    const isOverList = isList(range);
+    if (!isOverList && !isMap(range)) throw noSuchOverload();
+    const keys = isOverList ? undefined : mapKeys(range);
+    const size = isOverList ? listSize(range) : (keys as readonly Value[]).length;
+    for (let i = 0; i < size; i++) {
+      budget.charge(1);
+      const key = keys === undefined ? BigInt(i) : (keys[i] as Value);
+      locals[slot] = key;
+      locals[slot + 1] = isOverList ? listItem(range, i) : (mapGet(range, key) as Value);
+      if (!visit()) return;
+    }
+  };
+}
+
+function holds(code: Code, evaluation: Evaluation): boolean {
+  const value = code(evaluation);
+  if (typeof value !== 'boolean') throw noSuchOverload();
+  return value;
+}
+
+type MakeCollector = (code: Code, filter: Code | undefined, slot: number) => (evaluation: Evaluation) => Collector;
+
+/** `all` and `exists`: an element that decides the result outweighs errors of others. */
+function quantifier(decisive: boolean): MakeCollector {
+  return (code) => (evaluation) => {
+    let failure: CelError | undefined;
+    let isDecided = false;
+    return {
+      visit() {
+        try {
+          isDecided = holds(code, evaluation) === decisive;
+        } catch (error) {
+          failure = absorb(error, failure, evaluation);
+        }
+        return !isDecided;
+      },
+      result() {
+        if (isDecided) return decisive;
+        if (failure !== undefined) throw failure;
+        return !decisive;
+      },
+    };
+  };
+}
+
+const intoList: MakeCollector = (code, filter) => (evaluation) => {
+  const items: Value[] = [];
+  return {
+    visit() {
+      if (filter === undefined || holds(filter, evaluation)) items.push(code(evaluation));
+      return true;
+    },
+    result: () => new ListValue(items),
+  };
+};
+
+function intoMap(
+  entryOf: (code: Code, evaluation: Evaluation, slot: number) => Iterable<readonly [Value, Value]>,
+): MakeCollector {
+  return (code, filter, slot) => (evaluation) => {
+    const entries = new Map<MapKey, { key: Value; value: Value }>();
+    return {
+      visit() {
+        if (filter !== undefined && !holds(filter, evaluation)) return true;
+        for (const [key, value] of entryOf(code, evaluation, slot)) {
+          evaluation.budget.charge(1);
+          const known = mapKey(key);
+          if (known === undefined) throw new CelError('unsupported key type');
+          if (entries.has(known))
+            throw new CelError(`insert failed: key ${String(known).slice(0, 256)} already exists`);
+          entries.set(known, { key, value });
+        }
+        return true;
+      },
+      result: () => new MapValue(entries),
+    };
+  };
+}
+
+const collectors: Readonly<Record<ComprehensionExpression['macro'], MakeCollector>> = {
+  all: quantifier(false),
+  exists: quantifier(true),
+  exists_one: (code) => (evaluation) => {
+    let count = 0;
+    return {
+      visit() {
+        if (holds(code, evaluation)) count++;
+        return true;
+      },
+      result: () => count === 1,
+    };
+  },
+  filter: (code, _, slot) => (evaluation) => {
+    const items: Value[] = [];
+    return {
+      visit() {
+        const element = evaluation.locals[slot] as Value;
+        if (holds(code, evaluation)) items.push(element);
+        return true;
+      },
+      result: () => new ListValue(items),
+    };
+  },
+  map: intoList,
+  transformList: intoList,
+  transformMap: intoMap((code, evaluation, slot) => [[evaluation.locals[slot] as Value, code(evaluation)]]),
+  transformMapEntry: intoMap((code, evaluation) => {
+    const made = code(evaluation);
+    if (!isMap(made)) throw noSuchOverload();
+    return mapKeys(made).map((key) => [key, mapGet(made, key) as Value] as const);
+  }),
+};
+
+/** Compiles `cel.bind(name, init, body)`. */
+export function compileBind(
+  compiler: ExpressionCompiler,
+  { name, init, body }: BindExpression,
+  scope: Scope | undefined,
+): Compiled {
+  const value = compiler.compile(init, scope);
+  const slot = (scope?.slot ?? -1) + 1;
+  const result = compiler.compile(body, { outer: scope, name, type: value.type, slot });
+  return {
+    ...result,
+    literal: undefined,
+    code: (evaluation) => {
+      evaluation.locals[slot] = value.code(evaluation);
+      return result.code(evaluation);
+    },
+    cost: sum(value.cost, result.cost),
+  } as Compiled;
+}
+
+/** Compiles `optional.optMap(name, body)` and `optFlatMap`. */
+export function compileOptionalMap(
+  compiler: ExpressionCompiler,
+  { target, name, body, isFlat, at }: OptionalMapExpression,
+  scope: Scope | undefined,
+): Compiled {
+  const over = compiler.compile(target, scope);
+  compiler.expectType(over, optionalOf(types.dyn), at);
+  const slot = (scope?.slot ?? -1) + 1;
+  const inner = over.type.kind === 'optional' ? over.type.value : types.dyn;
+  const made = compiler.compile(body, { outer: scope, name, type: inner, slot });
+  if (isFlat) compiler.expectType(made, optionalOf(types.dyn), body.at);
+  return {
+    type: isFlat ? made.type : optionalOf(made.type),
+    code: (evaluation) => {
+      const value = over.code(evaluation);
+      if (!(value instanceof OptionalValue)) throw noSuchOverload();
+      if (value.value === undefined) return OptionalValue.none;
+      evaluation.locals[slot] = value.value;
+      const result = made.code(evaluation);
+      if (!isFlat) return OptionalValue.of(result);
+      if (!(result instanceof OptionalValue)) throw noSuchOverload();
+      return result;
+    },
+    cost: sum(over.cost, { min: 0, max: made.cost.max }, one),
+    size: unbounded,
+  };
+}

@@ -1,0 +1,20 @@
+import type { FunctionTable } from '../function-table.js';
+import type { CelType } from '../values/cel-type.js';
+
+/** A type that `Name{...}` can make. */
+export interface MessageType {
+  /** The type of a field; undefined if there is no such field. */
+  field(name: string): CelType | undefined;
+  /** Why a value of this type can't be the value of a field; undefined if it can. */
+  refuse?(field: string, value: CelType): string | undefined;
+}
+
+/** What the names in an expression mean. */
+export interface CelEnvironment {
+  readonly variables: Readonly<Record<string, CelType>>;
+  readonly functions: FunctionTable;
+  /** Types that expressions may construct; default: none. */
+  readonly messages?: (name: string) => MessageType | undefined;
+  /** Whether the elements of a list or map must be of one type. Default: yes. */
+  readonly mixedLiterals?: boolean;
+}

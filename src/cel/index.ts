@@ -1,0 +1,26 @@
+/**
+ * The Common Expression Language as the API uses it: match conditions, policies, and rules in configuration.
+ *
+ * `compileProgram` checks the text of an expression against an environment (declared variables, functions), and the
+ * program it returns is evaluated against plain JSON values under a budget. Decision 8 says why the engine is ours.
+ */
+
+export { type AdmissionNames, admissionEnvironment } from './admission/admission-environment.js';
+export { CelCompileError, CelError, CostLimitExceeded } from './cel-error.js';
+export type { CelEnvironment, MessageType } from './compiler/environment.js';
+export { Budget, expressionCostLimit, matchConditionsCostLimit, policyCostLimit } from './evaluation.js';
+export { type FunctionTable, functionTable, LibraryBuilder } from './function-table.js';
+export {
+  type AnswerSource,
+  type AuthorizationAnswer,
+  type AuthorizationQuestion,
+  authorizerValue,
+  authorizerVariable,
+  requestResourceValue,
+  resourceCheckVariable,
+} from './library/authorizers.js';
+export { apiFunctions } from './library/index.js';
+export { type CompileOptions, compileProgram, type Program, ResultTypeError } from './program.js';
+export { expressionLimits } from './syntax/parser.js';
+export { type CelType, listOf, mapOf, objectOf, opaque, optionalOf, typeName, types } from './values/cel-type.js';
+export * from './values/value.js';

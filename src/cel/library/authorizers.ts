@@ -1,0 +1,142 @@
+import { CelError } from '../cel-error.js';
+import type { LibraryBuilder } from '../function-table.js';
+import { opaque, types } from '../values/cel-type.js';
+import { OpaqueValue } from '../values/value.js';
+
+const { bool, string } = types;
+const authorizerType = opaque('Authorizer');
+const pathCheckType = opaque('PathCheck');
+const groupCheckType = opaque('GroupCheck');
+const resourceCheckType = opaque('ResourceCheck');
+const decisionType = opaque('Decision');
+
+/** Declared type of the variable `authorizer`. */
+export const authorizerVariable = authorizerType;
+/** Declared type of the variable `authorizer.requestResource`, a check of what is requested. */
+export const resourceCheckVariable = resourceCheckType;
+
+/** One question to the authorizer. */
+export interface AuthorizationQuestion {
+  /** Name of another service account to ask about; unset: the user of the request. */
+  readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined;
+  readonly path: string;
+  readonly isResourceRequest: boolean;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
+  readonly verb: string;
+}
+
+/** The answer to a question. */
+export interface AuthorizationAnswer {
+  readonly allowed: boolean;
+  readonly reason: string;
+  /** Why there is no answer; empty if there is one. */
+  readonly error: string;
+}
+
+/** Answers questions for expressions. Throws to interrupt an evaluation that must be repeated with the answer. */
+export interface AnswerSource {
+  answer(question: AuthorizationQuestion): AuthorizationAnswer;
+}
+
+const nothing: AuthorizationQuestion = Object.freeze({
+  serviceAccount: undefined,
+  path: '',
+  isResourceRequest: false,
+  group: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  fieldSelector: '',
+  labelSelector: '',
+  verb: '',
+});
+
+class CheckValue extends OpaqueValue {
+  constructor(
+    readonly typeName: string,
+    readonly source: AnswerSource,
+    readonly question: AuthorizationQuestion,
+  ) {
+    super();
+  }
+
+  with(more: Partial<AuthorizationQuestion>, typeName = this.typeName): CheckValue {
+    return new CheckValue(typeName, this.source, { ...this.question, ...more });
+  }
+
+  equals(other: OpaqueValue): boolean {
+    return other instanceof CheckValue && JSON.stringify(other.question) === JSON.stringify(this.question);
+  }
+}
+
+class DecisionValue extends OpaqueValue {
+  readonly typeName = 'Decision';
+
+  constructor(readonly decision: AuthorizationAnswer) {
+    super();
+  }
+
+  equals(other: OpaqueValue): boolean {
+    return other instanceof DecisionValue && JSON.stringify(other.decision) === JSON.stringify(this.decision);
+  }
+}
+
+/** The value of the variable `authorizer`. */
+export function authorizerValue(source: AnswerSource): OpaqueValue {
+  return new CheckValue('Authorizer', source, nothing);
+}
+
+/** The value of the variable `authorizer.requestResource`. */
+export function requestResourceValue(
+  source: AnswerSource,
+  of: Pick<AuthorizationQuestion, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>,
+): OpaqueValue {
+  return new CheckValue('ResourceCheck', source, { ...nothing, isResourceRequest: true, ...of });
+}
+
+/** What asking costs, as the field counts it. */
+const checkCost = 350_000;
+
+/** Methods of the variable `authorizer`. */
+export function authorizers(library: LibraryBuilder): void {
+  const set = (name: 'subresource' | 'namespace' | 'name' | 'fieldSelector' | 'labelSelector') =>
+    library.method(name, [resourceCheckType, string], resourceCheckType, (_, check: CheckValue, value: string) =>
+      check.with({ [name]: value }),
+    );
+  for (const name of ['subresource', 'namespace', 'name', 'fieldSelector', 'labelSelector'] as const) set(name);
+  const ask = ({ budget }: { readonly budget: { charge(units: number): void } }, check: CheckValue, verb: string) => {
+    budget.charge(checkCost);
+    return new DecisionValue(check.source.answer({ ...check.question, verb }));
+  };
+  library
+    .method('path', [authorizerType, string], pathCheckType, (_, authorizer: CheckValue, path: string) => {
+      if (path === '') throw new CelError('path must not be empty');
+      return authorizer.with({ path }, 'PathCheck');
+    })
+    .method('group', [authorizerType, string], groupCheckType, (_, authorizer: CheckValue, group: string) =>
+      authorizer.with({ group }, 'GroupCheck'),
+    )
+    .method(
+      'serviceAccount',
+      [authorizerType, string, string],
+      authorizerType,
+      (_, authorizer: CheckValue, namespace: string, name: string) =>
+        authorizer.with({ serviceAccount: { namespace, name } }),
+    )
+    .method('resource', [groupCheckType, string], resourceCheckType, (_, check: CheckValue, resource: string) =>
+      check.with({ resource, isResourceRequest: true }, 'ResourceCheck'),
+    )
+    .method('check', [pathCheckType, string], decisionType, ask)
+    .method('check', [resourceCheckType, string], decisionType, ask)
+    .method('allowed', [decisionType], bool, (_, { decision }: DecisionValue) => decision.allowed)
+    .method('reason', [decisionType], string, (_, { decision }: DecisionValue) => decision.reason)
+    .method('errored', [decisionType], bool, (_, { decision }: DecisionValue) => decision.error !== '')
+    .method('error', [decisionType], string, (_, { decision }: DecisionValue) => decision.error);
+}

@@ -1,0 +1,123 @@
+import { CelError } from '../cel-error.js';
+import type { Evaluation } from '../evaluation.js';
+import type { LibraryBuilder } from '../function-table.js';
+import { binaryOperators, noSuchOverload } from '../operators.js';
+import { type CelType, listOf, types } from '../values/cel-type.js';
+import { compareValues, equals } from '../values/equality.js';
+import { Span } from '../values/time.js';
+import { type JsonList, type ListValue, listItem, listSize, Uint, type Value } from '../values/value.js';
+
+const { a, bool, bytes, double, duration, int, string, timestamp, uint } = types;
+
+type AnyList = ListValue | JsonList;
+
+function isSorted({ budget }: Evaluation, list: AnyList): boolean {
+  for (let i = 1; i < listSize(list); i++) {
+    budget.charge(1);
+    const order = compareValues(listItem(list, i - 1), listItem(list, i), budget);
+    if (order === undefined) throw noSuchOverload();
+    if (!(order <= 0)) return false;
+  }
+  return true;
+}
+
+function extreme(name: string, isBetter: (order: number) => boolean) {
+  return ({ budget }: Evaluation, list: AnyList): Value => {
+    const size = listSize(list);
+    if (size === 0) throw new CelError(`${name} called on empty list`);
+    let best = listItem(list, 0);
+    for (let i = 1; i < size; i++) {
+      budget.charge(1);
+      const order = compareValues(listItem(list, i), best, budget);
+      if (order === undefined) throw noSuchOverload();
+      if (isBetter(order)) best = listItem(list, i);
+    }
+    return best;
+  };
+}
+
+function sum(zero: Value) {
+  const add = binaryOperators['_+_'] as NonNullable<(typeof binaryOperators)[string]>;
+  return (evaluation: Evaluation, list: AnyList): Value => {
+    let total = listSize(list) === 0 ? zero : listItem(list, 0);
+    if (
+      typeof total !== 'bigint' &&
+      typeof total !== 'number' &&
+      !(total instanceof Uint) &&
+      !(total instanceof Span)
+    ) {
+      throw noSuchOverload();
+    }
+    for (let i = 1; i < listSize(list); i++) {
+      evaluation.budget.charge(1);
+      total = add(evaluation, total, listItem(list, i));
+    }
+    return total;
+  };
+}
+
+function indexOf({ budget }: Evaluation, list: AnyList, item: Value, isLast: boolean): bigint {
+  const size = listSize(list);
+  for (let step = 0; step < size; step++) {
+    const i = isLast ? size - 1 - step : step;
+    budget.charge(1);
+    if (equals(listItem(list, i), item, budget)) return BigInt(i);
+  }
+  return -1n;
+}
+
+/** Functions of lists. */
+export function lists(library: LibraryBuilder): void {
+  const ordered = [int, uint, double, bool, duration, timestamp, string, bytes];
+  for (const type of ordered) {
+    library
+      .method('isSorted', [listOf(type)], bool, isSorted)
+      .method(
+        'min',
+        [listOf(type)],
+        type,
+        extreme('min', (order) => order < 0),
+      )
+      .method(
+        'max',
+        [listOf(type)],
+        type,
+        extreme('max', (order) => order > 0),
+      );
+  }
+  const zeros: readonly (readonly [CelType, Value])[] = [
+    [int, 0n],
+    [uint, new Uint(0n)],
+    [double, 0],
+    [duration, Span.of(0n)],
+  ];
+  for (const [type, zero] of zeros) library.method('sum', [listOf(type)], type, sum(zero));
+  library
+    .method('indexOf', [listOf(a), a], int, (e, list: AnyList, item: Value) => indexOf(e, list, item, false))
+    .method('lastIndexOf', [listOf(a), a], int, (e, list: AnyList, item: Value) => indexOf(e, list, item, true));
+}
+
+/** Functions that take lists as sets. Time grows with the product of their sizes, which is charged. */
+export function sets(library: LibraryBuilder): void {
+  const has = ({ budget }: Evaluation, list: AnyList, item: Value): boolean => {
+    for (let i = 0; i < listSize(list); i++) {
+      budget.charge(1);
+      if (equals(listItem(list, i), item, budget)) return true;
+    }
+    return false;
+  };
+  const every = (e: Evaluation, list: AnyList, holds: (item: Value) => boolean): boolean => {
+    for (let i = 0; i < listSize(list); i++) {
+      e.budget.charge(1);
+      if (!holds(listItem(list, i))) return false;
+    }
+    return true;
+  };
+  const contains = (e: Evaluation, list: AnyList, part: AnyList): boolean =>
+    every(e, part, (item) => has(e, list, item));
+  const two = [listOf(a), listOf(a)];
+  library
+    .fn('sets.contains', two, bool, contains)
+    .fn('sets.equivalent', two, bool, (e, x: AnyList, y: AnyList) => contains(e, x, y) && contains(e, y, x))
+    .fn('sets.intersects', two, bool, (e, x: AnyList, y: AnyList) => !every(e, y, (item) => !has(e, x, item)));
+}

@@ -1,0 +1,80 @@
+import { CelCompileError } from './cel-error.js';
+import type { Compiled } from './compiler/compiled.js';
+import { Compiler, TooManyIssues } from './compiler/compiler.js';
+import type { CelEnvironment } from './compiler/environment.js';
+import type { Range } from './cost-estimate.js';
+import { Budget, expressionCostLimit } from './evaluation.js';
+import type { Expression } from './syntax/expression.js';
+import { parseExpression } from './syntax/parser.js';
+import { type CelType, isAssignable, typeName } from './values/cel-type.js';
+import type { Value } from './values/value.js';
+
+/** An expression that was parsed and checked. May be evaluated many times, also by evaluations that interleave. */
+export interface Program {
+  readonly text: string;
+  /** Type of the result; dyn if unknown. */
+  readonly type: CelType;
+  /** The least and the most that one evaluation costs, as far as the sizes of its inputs are known. */
+  readonly cost: Range;
+  /**
+   * Computes the result. Synchronous: the budget bounds its time. The inputs are neither copied nor changed.
+   *
+   * @throws {CelError} if the expression has no value for these inputs.
+   * @throws {CostLimitExceeded} if the budget is used up.
+   */
+  evaluate(variables: Readonly<Record<string, Value>>, budget?: Budget): Value;
+}
+
+export interface CompileOptions {
+  /** One of these types must come out; a result of unknown type is accepted. Default: any. */
+  readonly results?: readonly CelType[];
+  /** The most that one evaluation may cost at least. Default: {@link expressionCostLimit}. */
+  readonly costLimit?: number;
+}
+
+/**
+ * Parses and checks an expression. What can't be known before evaluation isn't checked: fields and types of values
+ * that are declared as dyn, and the results of functions of such values.
+ *
+ * @throws {CelCompileError} with all faults. An expression that exceeds the limit of costs whatever its input is one.
+ */
+export function compileProgram(text: string, environment: CelEnvironment, options: CompileOptions = {}): Program {
+  const expression = parseExpression(text);
+  const compiler = new Compiler(environment);
+  const { type, code, cost } = check(compiler, expression, text);
+  const { results, costLimit = expressionCostLimit } = options;
+  if (results !== undefined && !results.some((result) => isAssignable(result, type, new Map()))) {
+    throw new ResultTypeError(text, results.map(typeName));
+  }
+  if (cost.min > costLimit) {
+    const message = `estimated cost of at least ${cost.min} exceeds the limit of ${costLimit}`;
+    throw new CelCompileError(text, [{ at: 0, message }]);
+  }
+  return {
+    text,
+    type,
+    cost,
+    evaluate: (variables, budget = new Budget(expressionCostLimit)) => code({ variables, locals: [], budget }),
+  };
+}
+
+function check(compiler: Compiler, expression: Expression, text: string): Compiled {
+  try {
+    const compiled = compiler.compile(expression, undefined);
+    if (compiler.issues.length === 0) return compiled;
+  } catch (error) {
+    if (!(error instanceof TooManyIssues)) throw error;
+  }
+  throw new CelCompileError(text, compiler.issues);
+}
+
+/** The expression is sound, but has a result of the wrong type. */
+export class ResultTypeError extends CelCompileError {
+  constructor(
+    text: string,
+    readonly expected: readonly string[],
+  ) {
+    super(text, []);
+    this.message = `must evaluate to ${expected.join(' or ')}`;
+  }
+}
