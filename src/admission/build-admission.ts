@@ -17,10 +17,14 @@ import type { PluginConfigurations } from './plugin-configurations.js';
 import { CertificateApproval } from './plugins/certificate-approval/certificate-approval.js';
 import { CertificateSigning } from './plugins/certificate-signing/certificate-signing.js';
 import { CertificateSubjectRestriction } from './plugins/certificate-subject-restriction/certificate-subject-restriction.js';
+import { DefaultIngressClass } from './plugins/default-class/default-ingress-class.js';
+import { DefaultStorageClass } from './plugins/default-class/default-storage-class.js';
 import { NamespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.js';
 import { NodeRestriction } from './plugins/node-restriction/node-restriction.js';
-
+import { PersistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize/persistent-volume-claim-resize.js';
+import { PersistentVolumeLabel } from './plugins/persistent-volume-label/persistent-volume-label.js';
 import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
+import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
 
 /** What the plugins need to decide. */
 export interface AdmissionParts {
@@ -49,9 +53,15 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
   PodSecurity: (parts) => buildPodSecurity(parts),
+  PersistentVolumeLabel: ({ names }) => new PersistentVolumeLabel(names),
+  DefaultStorageClass: ({ listers, names }) => new DefaultStorageClass(listers, names),
+  StorageObjectInUseProtection: ({ names }) => new StorageObjectInUseProtection(names),
+  PersistentVolumeClaimResize: ({ listers, objects, names }) =>
+    new PersistentVolumeClaimResize(listers, objects, names),
   CertificateApproval: ({ authorizer, names }) => new CertificateApproval(authorizer, names),
   CertificateSigning: ({ authorizer, names }) => new CertificateSigning(authorizer, names),
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
+  DefaultIngressClass: ({ listers, names }) => new DefaultIngressClass(listers, names),
 };
 
 /**

@@ -6,9 +6,14 @@ const admissionPlugins = [
   { name: 'NamespaceLifecycle', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
   { name: 'PodSecurity', isDefault: true },
+  { name: 'PersistentVolumeLabel', isDefault: false },
+  { name: 'DefaultStorageClass', isDefault: true },
+  { name: 'StorageObjectInUseProtection', isDefault: true },
+  { name: 'PersistentVolumeClaimResize', isDefault: true },
   { name: 'CertificateApproval', isDefault: true },
   { name: 'CertificateSigning', isDefault: true },
   { name: 'CertificateSubjectRestriction', isDefault: true },
+  { name: 'DefaultIngressClass', isDefault: true },
 ] as const;
 
 export type AdmissionPluginName = (typeof admissionPlugins)[number]['name'];

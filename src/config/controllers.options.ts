@@ -7,6 +7,8 @@ export const controllerDefaults = {
   namespace: true,
   'allocation-repair': true,
   'clusterrole-aggregation': true,
+  'pvc-protection': true,
+  'pv-protection': true,
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,

@@ -18,6 +18,8 @@ import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
+import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
+import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
 import type { RootAuthority } from './root-authority/root-authority.js';
 import { RootAuthorityPublisher } from './root-authority/root-authority-publisher.controller.js';
 import { ServiceAccountController } from './service-account/service-account.controller.js';
@@ -118,6 +120,8 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
     namespace: () => new NamespaceController({ ...parts, settleMs }),
     'allocation-repair': () => new AllocationRepairController(parts),
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
+    'pvc-protection': () => new PvcProtectionController(parts),
+    'pv-protection': () => new PvProtectionController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined
