@@ -24,6 +24,7 @@ import { NodeRestriction } from './plugins/node-restriction/node-restriction.js'
 import { PersistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize/persistent-volume-claim-resize.js';
 import { PersistentVolumeLabel } from './plugins/persistent-volume-label/persistent-volume-label.js';
 import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
+import { ServiceAccountAdmission } from './plugins/service-account/service-account.js';
 import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
 
 /** What the plugins need to decide. */
@@ -51,6 +52,7 @@ type PluginFactory = (parts: AdmissionParts) => AdmissionPlugin;
 
 const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
+  ServiceAccount: (parts) => new ServiceAccountAdmission(parts),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
   PodSecurity: (parts) => buildPodSecurity(parts),
   PersistentVolumeLabel: ({ names }) => new PersistentVolumeLabel(names),

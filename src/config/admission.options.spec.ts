@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AdmissionOptions, selectedAdmissionPlugins } from './admission.options.js';
+import {
+  AdmissionOptions,
+  type AdmissionPluginName,
+  admissionPluginNames,
+  selectedAdmissionPlugins,
+} from './admission.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
 import { parseOptions } from './parse-options.js';
 
@@ -13,12 +18,14 @@ describe('admission options', () => {
     const defaults = selected();
     assert.equal(defaults[0], 'NamespaceLifecycle');
     assert.ok(!defaults.includes('NodeRestriction'));
-    const [first, ...others] = defaults;
+    const place = admissionPluginNames.indexOf('NodeRestriction');
+    const isBefore = (name: AdmissionPluginName) => admissionPluginNames.indexOf(name) < place;
     assert.deepEqual(selected('--enable-admission-plugins=CertificateSigning,NodeRestriction'), [
-      first,
+      ...defaults.filter(isBefore),
       'NodeRestriction',
-      ...others,
+      ...defaults.filter((name) => !isBefore(name)),
     ]);
+    const others = defaults.slice(1);
     assert.deepEqual(selected('--disable-admission-plugins=NamespaceLifecycle,NodeRestriction'), others);
   });
 

@@ -4,6 +4,7 @@ import { Flag } from './flag.js';
 /** The admission plugins in the order they run, and whether each runs by default (specification 5.5). */
 const admissionPlugins = [
   { name: 'NamespaceLifecycle', isDefault: true },
+  { name: 'ServiceAccount', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
   { name: 'PodSecurity', isDefault: true },
   { name: 'PersistentVolumeLabel', isDefault: false },

@@ -15,6 +15,8 @@ export interface VendorNames {
   readonly serviceAccountNameAnnotation: string;
   readonly serviceAccountUidAnnotation: string;
   readonly serviceAccountMountPath: string;
+  /** Beginning of the names of the volumes through which pods get tokens. */
+  readonly tokenVolumePrefix: string;
   /** ConfigMap of every namespace with the authorities of the API's certificate. */
   readonly rootAuthorityMap: string;
   /** Default issuer of service account tokens, which is also their audience. */
@@ -72,6 +74,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       serviceAccountNameAnnotation: 'kubernetes.io/service-account.name',
       serviceAccountUidAnnotation: 'kubernetes.io/service-account.uid',
       serviceAccountMountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+      tokenVolumePrefix: 'kube-api-access-',
       rootAuthorityMap: 'kube-root-ca.crt',
       defaultTokenIssuer,
       tokenClaim: 'kubernetes.io',
@@ -106,6 +109,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
     serviceAccountNameAnnotation: `${vendor}/service-account.name`,
     serviceAccountUidAnnotation: `${vendor}/service-account.uid`,
     serviceAccountMountPath: `/var/run/secrets/${vendor}/serviceaccount`,
+    tokenVolumePrefix: 'control-api-access-',
     rootAuthorityMap: 'control-root-ca.crt',
     defaultTokenIssuer,
     tokenClaim: clientPrefix,

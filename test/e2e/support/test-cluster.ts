@@ -31,6 +31,11 @@ export interface TestClusterOptions {
   readonly flags?: readonly string[];
   /** Also run the control loops in a process of their own. */
   readonly controllers?: boolean;
+  /**
+   * Whether pods need a service account; by default if the control loops run. Without the loop that makes the accounts
+   * named `default`, tests about other things could create no pods.
+   */
+  readonly accounts?: boolean;
   /** Flags of that process, besides those that let it sign with the authority of the cluster. */
   readonly controllerFlags?: readonly string[];
   /** Real durability of the database, for tests that crash it. */
@@ -148,18 +153,22 @@ export class TestCluster {
       writeFileSync(join(directory, 'tokens.csv'), tokenFile, { mode: 0o600 });
       const direct = (server: TestPostgres, url: string) => pooledRoute(options.pooler ?? poolerMode(), server, url);
       route = await (options.route ?? direct)(postgres, databaseUrl);
+      const hasAccounts = options.accounts ?? options.controllers ?? options.mainFile !== undefined;
       const made = new TestCluster(
         directory,
         postgres,
         databaseUrl,
         pki,
-        options.flags ?? [],
+        [...(hasAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']), ...(options.flags ?? [])],
         route,
         options.mainFile ?? ownMainFile,
       );
       cluster = made;
       await Promise.all(Array.from({ length: options.servers ?? 2 }, () => made.addServer()));
-      if (options.controllers === true) made.startControllers(options.controllerFlags ?? []);
+      if (options.controllers === true) {
+        made.startControllers(options.controllerFlags ?? []);
+        if (hasAccounts && made.servers.length > 0) await made.defaultAccount();
+      }
       return made;
     } catch (error) {
       if (cluster === undefined) await route?.stop();
@@ -230,6 +239,12 @@ export class TestCluster {
     );
     endWithUs(child);
     this.children.push(child);
+  }
+
+  /** Resolves when the control loops have made the first account, so that tests can create pods. */
+  private async defaultAccount(): Promise<void> {
+    const path = '/api/v1/namespaces/default/serviceaccounts/default';
+    await eventually(async () => (await this.first.client.get(path)).status === 200, 'the default account');
   }
 
   /** Stops one server and starts another on its port. */

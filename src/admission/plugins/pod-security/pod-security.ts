@@ -2,10 +2,11 @@ import type { Namespace } from '../../../apis/core/v1/namespace.types.js';
 import type { Pod } from '../../../apis/core/v1/pod.types.js';
 import type { PodTemplateSpec } from '../../../apis/core/v1/pod-spec.types.js';
 import { addWarning } from '../../../machinery/request-context.js';
-import { forbiddenError, invalidError } from '../../../machinery/status-error.js';
+import { invalidError } from '../../../machinery/status-error.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import type { AdmissionParts } from '../../build-admission.js';
+import { refusal } from '../../refusal.js';
 import { NamespacePodReview } from './namespace-pods.js';
 import {
   enforcesMore,
@@ -113,11 +114,11 @@ export class PodSecurity implements AdmissionPlugin {
       this.annotate(attributes, 'error', `Failed to parse policy: ${problems}`);
     }
     const pod = checkedPod(metadata.annotations, spec);
-    const refusal = enforces ? this.violations(attributes, 'enforce', policy.enforce, pod) : undefined;
+    const refused = enforces ? this.violations(attributes, 'enforce', policy.enforce, pod) : undefined;
     const noted = this.violations(attributes, 'audit', policy.audit, pod);
     if (noted !== undefined) this.annotate(attributes, 'audit-violations', `would violate ${noted}`);
     // Who gets the refusal needs no warning.
-    if (refusal !== undefined) throw forbiddenError(attributes.resource, attributes.name, `violates ${refusal}`);
+    if (refused !== undefined) throw refusal(attributes, `violates ${refused}`);
     const warned = this.violations(attributes, 'warn', policy.warn, pod);
     if (warned !== undefined) addWarning(attributes.context, `would violate ${warned}`);
   }
