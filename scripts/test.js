@@ -12,7 +12,14 @@ const node = suitableNode();
 const concurrency = 2;
 const limitMs = 300_000;
 /** The longest first, so that none of them starts at the end with nothing else left to run. */
-const longest = ['e2e/consistency.', 'e2e/watch-contract.', 'e2e/failover.', 'e2e/pooler.', 'e2e/rolling-restart.'];
+const longest = [
+  'e2e/consistency.',
+  'e2e/http-limits.',
+  'e2e/watch-contract.',
+  'e2e/failover.',
+  'e2e/pooler.',
+  'e2e/rolling-restart.',
+];
 
 function rank(path) {
   const index = longest.findIndex((part) => path.includes(part));

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { dial, inFlight, watchers } from './support/connections.js';
+import { Http2Client, responseOf } from './support/http2-client.js';
+import { residentBytes } from './support/processes.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+
+const core = '/api/v1/namespaces/default';
+const configMaps = `${core}/configmaps`;
+const json = { 'content-type': 'application/json' };
+let cluster: TestCluster;
+let server: TestServer;
+let two: Http2Client;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1, flags: ['--request-timeout=5s'] });
+  server = cluster.first;
+  two = await Http2Client.connect(server.url, cluster.pki.authority, tokens.admin);
+  const { client } = server;
+  assert.equal((await client.post(configMaps, { metadata: { name: 'one' }, data: { a: 'b' } })).status, 201);
+  await Promise.all(
+    Array.from({ length: 600 }, (_, i) =>
+      client.post(configMaps, { metadata: { name: `many-${i}` }, data: { a: 'x'.repeat(300) } }),
+    ),
+  );
+});
+
+after(async () => {
+  await two.close();
+  await cluster.stop();
+});
+
+describe('watches', { timeout: 90_000 }, () => {
+  it('are freed at once when their client goes away', async () => {
+    const before = await watchers(server);
+    const one = await Promise.all(Array.from({ length: 5 }, () => server.client.watch(`${configMaps}?watch=true`)));
+    const streams = Array.from({ length: 5 }, () => two.open('GET', `${configMaps}?watch=true`));
+    await Promise.all(streams.map(responseOf));
+    await eventually(async () => (await watchers(server)) === before + 10, 'all watches to be counted');
+    for (const watch of one) watch.close();
+    for (const stream of streams) stream.close(8);
+    await eventually(async () => (await watchers(server)) === before, 'the watches to be gone');
+  });
+});
+
+/** A client that sends its requests and then reads nothing. */
+describe('a client that stops reading', { timeout: 300_000 }, () => {
+  const count = 110;
+  let patient: TestServer;
+
+  before(async () => {
+    // The time limit of the others would cut the lists.
+    patient = await cluster.addServer(undefined, ['--request-timeout=10m']);
+    const value = 'y'.repeat(900_000);
+    for (let i = 0; i < count; i++) {
+      const body = { metadata: { name: `big-${i}` }, data: { value } };
+      assert.equal((await patient.client.post(`${core}/configmaps`, body)).status, 201);
+    }
+  });
+
+  for (const version of ['HTTP/1.1', 'HTTP/2'] as const) {
+    it(`does not make the server keep lists of 100 MB or a busy watch, ${version}`, async () => {
+      const pid = patient.process.pid as number;
+      // Once by a client that reads, so that permanent memory is already in use.
+      const whole = await patient.client.get(configMaps);
+      assert.ok(whole.text.length > 99_000_000);
+      const from = whole.body.metadata.resourceVersion;
+      const settled = residentBytes(pid);
+      const leave: (() => void)[] = [];
+      const paths = [
+        ...Array.from({ length: 5 }, () => configMaps),
+        `${configMaps}?watch=true&resourceVersion=${from}`,
+      ];
+      for (const path of paths) {
+        if (version === 'HTTP/2') {
+          const client = await Http2Client.connect(patient.url, cluster.pki.authority, tokens.admin);
+          const stream = client.open('GET', path);
+          stream.on('error', () => undefined);
+          await responseOf(stream);
+          stream.pause();
+          leave.push(() => void client.close());
+        } else {
+          const socket = await dial(cluster, patient);
+          socket.on('error', () => undefined);
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n\r\n`);
+          await once(socket, 'readable');
+          leave.push(() => socket.destroy());
+        }
+      }
+      await inFlight(patient, 'readOnly', 6);
+      // 120 MB of events for a watch that takes none of them.
+      for (let i = 0; i < 120; i++) {
+        const data = { value: 'z'.repeat(1_000_000), i: String(i) };
+        assert.equal((await patient.client.patch(`${configMaps}/big-0`, 'merge', { data })).status, 200);
+      }
+      const grown = residentBytes(pid) - settled;
+      for (const go of leave) go();
+      assert.ok(grown < 250e6, `${Math.round(grown / 1e6)} MB more for five lists of 100 MB and a watch of 120 MB`);
+      await inFlight(patient, 'readOnly', 1);
+    });
+  }
+
+  it('ends a watch in time while its client still reads the state', async () => {
+    const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const client = await Http2Client.connect(patient.url, cluster.pki.authority, tokens.admin);
+    const stream = client.open('GET', `${configMaps}?${query}&timeoutSeconds=1`);
+    stream.pause();
+    await responseOf(stream);
+    await delay(1_000);
+    let last = Buffer.alloc(0);
+    for await (const piece of stream) last = Buffer.concat([last, piece]).subarray(-2_000);
+    await client.close();
+    assert.ok(!last.includes('initial-events-end'), 'all of the state was sent after the time was over');
+  });
+});
+
+// Each has a server of its own, and they spend most of the time waiting.
+describe('limits', { timeout: 90_000, concurrency: 3 }, () => {
+  async function withFlags(flags: readonly string[], run: (limited: TestServer) => Promise<void>): Promise<void> {
+    const limited = await cluster.addServer(undefined, flags);
+    try {
+      await run(limited);
+    } finally {
+      cluster.servers.splice(cluster.servers.indexOf(limited), 1);
+      await limited.stop();
+    }
+  }
+
+  it('--http2-max-streams-per-connection is announced and kept', async () => {
+    await withFlags(['--http2-max-streams-per-connection=3'], async (limited) => {
+      const client = await Http2Client.connect(limited.url, cluster.pki.authority, tokens.admin);
+      assert.equal(client.session.remoteSettings.maxConcurrentStreams, 3);
+      const seconds = [2, 60, 60];
+      const watches = seconds.map((s) => client.open('GET', `${configMaps}?watch=true&timeoutSeconds=${s}`));
+      await Promise.all(watches.map(responseOf));
+      watches[0]?.resume();
+      // The client itself holds back the fourth until there is room.
+      let answered = false;
+      const fourth = client.send('GET', '/livez').then((answer) => {
+        answered = true;
+        return answer;
+      });
+      assert.equal((await limited.client.get('/livez')).status, 200);
+      assert.equal(answered, false);
+      // The first watch ends by itself.
+      assert.equal((await fourth).status, 200);
+      await client.close();
+    });
+    const plain = await Http2Client.connect(server.url, cluster.pki.authority, tokens.admin);
+    assert.equal(plain.session.remoteSettings.maxConcurrentStreams, 250);
+    await plain.close();
+  });
+
+  it('--goaway-chance makes clients of both versions reconnect, with their answer', async () => {
+    await withFlags(['--goaway-chance=0.02'], async (limited) => {
+      let closes = 0;
+      for (let i = 0; closes < 2; i++) {
+        assert.ok(i < 3000, 'never in 3000 requests');
+        const { status, headers } = await limited.client.get('/livez');
+        assert.equal(status, 200);
+        if (headers.connection === 'close') closes++;
+      }
+      let goaways = 0;
+      for (let i = 0; goaways < 2; ) {
+        const client = await Http2Client.connect(limited.url, cluster.pki.authority, tokens.admin);
+        let left = false;
+        client.session.once('goaway', () => {
+          left = true;
+          goaways++;
+        });
+        while (!left && !client.session.closed) {
+          assert.ok(i++ < 3000, 'never in 3000 requests');
+          assert.equal((await client.send('GET', '/livez')).status, 200);
+        }
+        await client.close();
+      }
+    });
+  });
+
+  it('--max-connection-bytes-per-sec slows watches down, and nothing else', async () => {
+    await withFlags(['--max-connection-bytes-per-sec=20000'], async (limited) => {
+      const { body } = await limited.client.get(`${configMaps}?limit=1`);
+      const from = body.metadata.resourceVersion;
+      const client = await Http2Client.connect(limited.url, cluster.pki.authority, tokens.admin);
+      const began = performance.now();
+      const streams = [1, 2].map(() => client.open('GET', `${configMaps}?watch=true&resourceVersion=${from}`));
+      await Promise.all(streams.map(responseOf));
+      const received = streams.map(async (stream) => {
+        let text = '';
+        for await (const chunk of stream) {
+          text += (chunk as Buffer).toString();
+          if (text.split('\n').length > 4) return;
+        }
+      });
+      for (let i = 0; i < 4; i++) {
+        const data = { a: 'z'.repeat(20_000) };
+        assert.equal(
+          (await limited.client.post(configMaps, { metadata: { generateName: 'slow-' }, data })).status,
+          201,
+        );
+      }
+      const written = performance.now() - began;
+      await Promise.all(received);
+      const took = performance.now() - began;
+      // Eight events of 20 kB at 20 kB/s, of which the last is not waited for.
+      assert.ok(took > 5500, `only ${Math.round(took)} ms`);
+      assert.ok(written < took / 2, 'writes are as fast as ever');
+      assert.equal((await client.send('GET', `${configMaps}?labelSelector=!none`)).status, 200);
+      await client.close();
+    });
+  });
+
+  it('--min-request-timeout spreads the ends of watches', async () => {
+    await withFlags(['--min-request-timeout=1'], async (limited) => {
+      const began = performance.now();
+      const ends = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const watch = await limited.client.watch(
+            `${configMaps}?watch=true&resourceVersion=0&fieldSelector=metadata.name=x`,
+          );
+          assert.equal(await watch.next(), undefined);
+          return performance.now() - began;
+        }),
+      );
+      ends.sort((a, b) => a - b);
+      assert.ok((ends[0] as number) >= 1000);
+      assert.ok((ends.at(-1) as number) - (ends[0] as number) > 200, 'they did not all end together');
+    });
+  });
+
+  it('--max-requests-inflight and --max-mutating-requests-inflight refuse with a 429, watches not counted', async () => {
+    const flags = ['--max-requests-inflight=2', '--max-mutating-requests-inflight=1'];
+    await withFlags(flags, async (limited) => {
+      const client = await Http2Client.connect(limited.url, cluster.pki.authority, tokens.alice);
+      const watches = Array.from({ length: 4 }, () => client.open('GET', `${configMaps}?watch=true`));
+      for (const answer of await Promise.all(watches.map(responseOf))) assert.equal(answer[':status'], 200);
+      const held = client.open('POST', configMaps, json, false);
+      held.on('error', () => undefined);
+      held.write('{');
+      await eventually(async () => {
+        const { text } = await limited.client.get('/metrics');
+        return /apiserver_current_inflight_requests\{request_kind="mutating"\} 1\n/.test(text);
+      }, 'the write to be under way');
+      const make = (generateName: string, token: string) =>
+        limited.client.post(configMaps, { metadata: { generateName } }, { token });
+      const refused = await make('no-', tokens.bob);
+      assert.equal(refused.status, 429);
+      assert.equal(refused.headers['retry-after'], '1');
+      assert.equal(refused.body.reason, 'TooManyRequests');
+      assert.equal((await limited.client.get('/livez')).status, 200);
+      // Administrators get in to do something about it.
+      assert.equal((await make('admin-', tokens.admin)).status, 201);
+      held.close();
+      await eventually(async () => (await make('yes-', tokens.bob)).status === 201, 'room for a write again');
+      await client.close();
+    });
+  });
+});
