@@ -8,19 +8,26 @@ import type { Logger } from '../observability/logger.js';
 import type { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import type { SharedListers } from '../registry/informers/shared-listers.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
+import { ensureObject } from '../registry/store/ensure-object.js';
 import type { ObjectReader } from '../registry/store/object-reader.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import type { AdmissionMetrics } from './admission-metrics.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
 import { AdmissionChain } from './chain.js';
 import type { PluginConfigurations } from './plugin-configurations.js';
+import { AlwaysAdmit } from './plugins/always/always-admit.js';
+import { AlwaysDeny } from './plugins/always/always-deny.js';
 import { CertificateApproval } from './plugins/certificate-approval/certificate-approval.js';
 import { CertificateSigning } from './plugins/certificate-signing/certificate-signing.js';
 import { CertificateSubjectRestriction } from './plugins/certificate-subject-restriction/certificate-subject-restriction.js';
 import { DefaultIngressClass } from './plugins/default-class/default-ingress-class.js';
 import { DefaultStorageClass } from './plugins/default-class/default-storage-class.js';
+import { DenyServiceExternalIPs } from './plugins/deny-service-external-ips/deny-service-external-ips.js';
+import { NamespaceAutoProvision } from './plugins/namespace-existence/namespace-auto-provision.js';
+import { NamespaceExists } from './plugins/namespace-existence/namespace-exists.js';
 import { NamespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.js';
 import { NodeRestriction } from './plugins/node-restriction/node-restriction.js';
+import { OwnerReferencesPermissionEnforcement } from './plugins/owner-references-permission-enforcement/owner-references-permission-enforcement.js';
 import { PersistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize/persistent-volume-claim-resize.js';
 import { PersistentVolumeLabel } from './plugins/persistent-volume-label/persistent-volume-label.js';
 import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
@@ -51,19 +58,29 @@ export interface AdmissionParts {
 type PluginFactory = (parts: AdmissionParts) => AdmissionPlugin;
 
 const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
+  AlwaysAdmit: () => new AlwaysAdmit(),
+  NamespaceAutoProvision: ({ namespaces, stores }) =>
+    new NamespaceAutoProvision(namespaces, (name) =>
+      ensureObject(stores, { group: '', resource: 'namespaces' }, { metadata: { name } }),
+    ),
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
   ServiceAccount: (parts) => new ServiceAccountAdmission(parts),
+  NamespaceExists: ({ namespaces }) => new NamespaceExists(namespaces),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
   PodSecurity: (parts) => buildPodSecurity(parts),
   PersistentVolumeLabel: ({ names }) => new PersistentVolumeLabel(names),
   DefaultStorageClass: ({ listers, names }) => new DefaultStorageClass(listers, names),
   StorageObjectInUseProtection: ({ names }) => new StorageObjectInUseProtection(names),
+  OwnerReferencesPermissionEnforcement: ({ authorizer, registry }) =>
+    new OwnerReferencesPermissionEnforcement(authorizer, registry),
   PersistentVolumeClaimResize: ({ listers, objects, names }) =>
     new PersistentVolumeClaimResize(listers, objects, names),
   CertificateApproval: ({ authorizer, names }) => new CertificateApproval(authorizer, names),
   CertificateSigning: ({ authorizer, names }) => new CertificateSigning(authorizer, names),
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
   DefaultIngressClass: ({ listers, names }) => new DefaultIngressClass(listers, names),
+  DenyServiceExternalIPs: () => new DenyServiceExternalIPs(),
+  AlwaysDeny: () => new AlwaysDeny(),
 };
 
 /**

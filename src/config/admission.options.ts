@@ -3,18 +3,24 @@ import { Flag } from './flag.js';
 
 /** The admission plugins in the order they run, and whether each runs by default (specification 5.5). */
 const admissionPlugins = [
+  { name: 'AlwaysAdmit', isDefault: false },
+  { name: 'NamespaceAutoProvision', isDefault: false },
   { name: 'NamespaceLifecycle', isDefault: true },
+  { name: 'NamespaceExists', isDefault: false },
   { name: 'ServiceAccount', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
   { name: 'PodSecurity', isDefault: true },
   { name: 'PersistentVolumeLabel', isDefault: false },
   { name: 'DefaultStorageClass', isDefault: true },
   { name: 'StorageObjectInUseProtection', isDefault: true },
+  { name: 'OwnerReferencesPermissionEnforcement', isDefault: false },
   { name: 'PersistentVolumeClaimResize', isDefault: true },
   { name: 'CertificateApproval', isDefault: true },
   { name: 'CertificateSigning', isDefault: true },
   { name: 'CertificateSubjectRestriction', isDefault: true },
   { name: 'DefaultIngressClass', isDefault: true },
+  { name: 'DenyServiceExternalIPs', isDefault: false },
+  { name: 'AlwaysDeny', isDefault: false },
 ] as const;
 
 export type AdmissionPluginName = (typeof admissionPlugins)[number]['name'];
