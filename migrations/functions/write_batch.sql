@@ -3,6 +3,9 @@
 -- input, by its position from 1, returns the new version, or null and the live object that contradicted the
 -- precondition (none for op 3 if the namespace was the reason).
 --
+-- Writes can be tied together: those with the same group, in p_op as op + 4 * group, are all made or none. A group of 0
+-- is none. A write that was refused only because of another one of its group comes back like a refused one.
+--
 -- The lock comes first and the versions are drawn under it, so versions become visible in their own order. The one
 -- statement after it has a snapshot taken under the lock. p_epoch is the epoch that the writer assumes. The batch is
 -- refused (PL003) when the database is in another epoch, or was promoted, restored or copied since the last check: then
@@ -115,24 +118,28 @@ begin
   end if;
   return query select 0::bigint, drawn_before, null::text, null::bigint, null::json;
   return query
-    with decided as materialized (
-      select i.index, i.op % 3 as op, i.resource, i.namespace, i.name, i.uid, i.data::json as data,
+    with tested as materialized (
+      select i.index, i.op % 4 % 3 as op, i.op / 4 as tied, i.resource, i.namespace, i.name, i.uid, i.data::json as data,
         o.uid as current_uid, o.resource_version as current_version, o.data as current_data,
         case
-          when i.op = 0 then o.resource_version is null
-          when i.op = 3 then o.resource_version is null and coalesce((
+          when i.op % 4 = 0 then o.resource_version is null
+          when i.op % 4 = 3 then o.resource_version is null and coalesce((
             select strpos(n.data::text, '"deletionTimestamp"') = 0 or n.data->'metadata'->>'deletionTimestamp' is null
             from plinth.objects n
             where n.resource = 'namespaces' and n.namespace = '' and n.name = i.namespace), false)
           else coalesce(o.resource_version = i.expected, false)
-        end as holds
+        end as fits
       from rows from (
         unnest(p_op), unnest(p_resource), unnest(p_namespace), unnest(p_name), unnest(p_uid), unnest(p_expected),
         unnest(p_data)
       ) with ordinality as i (op, resource, namespace, name, uid, expected, data, index)
       left join plinth.objects o on o.resource = i.resource and o.namespace = i.namespace and o.name = i.name
     ), versioned as materialized (
-      select d.*, case when d.holds then nextval('plinth.resource_version') end as version from decided d
+      select d.*, case when d.holds then nextval('plinth.resource_version') end as version
+      from (
+        select t.*, t.fits and (t.tied = 0 or t.tied not in (select x.tied from tested x where not x.fits)) as holds
+        from tested t offset 0
+      ) d
     ), created as (
       insert into plinth.objects (resource, namespace, name, uid, resource_version, data)
       select v.resource, v.namespace, v.name, v.uid, v.version, v.data from versioned v where v.holds and v.op = 0

@@ -12,9 +12,11 @@ import type {
   Storage,
   StorageKey,
   StoredObject,
+  TiedWriteAnswer,
   UpdateDecision,
   UpdateOptions,
   UpdateResult,
+  Write,
 } from '../storage/storage.interface.js';
 import { ThrownInThread } from './lane-errors.js';
 
@@ -92,6 +94,10 @@ export class RemoteStorage implements Storage {
     } finally {
       release();
     }
+  }
+
+  writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
+    return this.call('writeTogether', writes) as Promise<readonly TiedWriteAnswer[]>;
   }
 
   head(): Promise<bigint> {

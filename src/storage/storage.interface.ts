@@ -74,13 +74,44 @@ export interface ListPage {
 }
 
 /**
+ * A single change under its own precondition: `expected` is the version the object must have; null: it must be absent.
+ */
+export interface Write {
+  readonly op: 'create' | 'update' | 'delete';
+  readonly key: StorageKey;
+  readonly uid: string;
+  readonly expected: bigint | null;
+  readonly json: string;
+  /** Text of the object at the version `expected`, if the writer has it. */
+  readonly previousJson: string | undefined;
+  /** A create also needs a namespace that exists and is not being deleted. */
+  readonly inLiveNamespace?: boolean | undefined;
+}
+
+/** The new version, or the committed state that contradicted the precondition. */
+export type WriteAnswer =
+  | { readonly kind: 'written'; readonly resourceVersion: bigint }
+  | { readonly kind: 'refused'; readonly current: StoredObject | undefined };
+
+/**
+ * The answer to one of several writes that go together: `withdrawn` was not made because another one was refused. Its
+ * own precondition held, or nobody looked.
+ */
+export type TiedWriteAnswer = WriteAnswer | { readonly kind: 'withdrawn' };
+
+/** Most writes that can go together. */
+export const mostTiedWrites = 250;
+
+/**
  * The decision of an update function. `write` with no live object creates it; `delete` removes the object and logs
- * `json` as its last state; `unchanged` writes nothing and answers with the live object.
+ * `json` as its last state; `unchanged` writes nothing and answers with the live object. `written` tells that the
+ * function itself has just written the object, together with others.
  */
 export type UpdateDecision =
   | { readonly kind: 'write'; readonly json: string; readonly uid: string }
   | { readonly kind: 'delete'; readonly json: string }
-  | { readonly kind: 'unchanged' };
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'written'; readonly json: string; readonly uid: string; readonly resourceVersion: bigint };
 
 export interface CreateOptions {
   /**
@@ -195,6 +226,12 @@ export interface Storage {
     options: UpdateOptions,
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult>;
+
+  /**
+   * Makes all of the writes in one transaction, under versions in their order, or none of them. Answers each one. At
+   * most {@link mostTiedWrites}, each of another key.
+   */
+  writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]>;
 
   /** Newest committed version over all resources, read from the database after the call began. */
   head(): Promise<bigint>;

@@ -13,9 +13,11 @@ import type {
   Storage,
   StorageKey,
   StoredObject,
+  TiedWriteAnswer,
   UpdateDecision,
   UpdateOptions,
   UpdateResult,
+  Write,
 } from '../storage.interface.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
 import { Cacher } from './cacher.js';
@@ -89,6 +91,17 @@ export class CachedStorage implements Storage {
     if (result.outcome === 'deleted') this.recent.forget(key);
     else this.noted(result.object);
     return result;
+  }
+
+  async writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
+    const answers = await this.inner.writeTogether(writes);
+    for (const [i, answer] of answers.entries()) {
+      const { op, key, uid, json } = writes[i] as Write;
+      if (answer.kind !== 'written') continue;
+      if (op === 'delete') this.recent.forget(key);
+      else this.noted({ key, uid, json, resourceVersion: answer.resourceVersion });
+    }
+    return answers;
   }
 
   async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {

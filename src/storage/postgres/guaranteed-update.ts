@@ -6,8 +6,9 @@ import type {
   UpdateDecision,
   UpdateOptions,
   UpdateResult,
+  Write,
+  WriteAnswer,
 } from '../storage.interface.js';
-import type { Write, WriteAnswer } from './write-queue.js';
 
 /** Limits the rounds of one update. Only hundreds of writers of one object reach it. */
 const MOST_ROUNDS = 500;
@@ -51,6 +52,10 @@ export async function guaranteedUpdate(
       continue;
     }
 
+    if (decision.kind === 'written') {
+      const { uid, resourceVersion, json } = decision;
+      return { outcome: 'written', object: { key, uid, resourceVersion, json } };
+    }
     if (decision.kind === 'unchanged' || (decision.kind === 'delete' && current === undefined)) {
       if (!certain && !(await wasRight())) continue;
       if (current === undefined) throw new StorageError('KeyNotFound', 'no object lives under the key', { key });

@@ -14,9 +14,11 @@ import type {
   Storage,
   StorageKey,
   StoredObject,
+  TiedWriteAnswer,
   UpdateDecision,
   UpdateOptions,
   UpdateResult,
+  Write,
 } from '../storage.interface.js';
 import { type Epoch, EpochKeeper } from './epoch.js';
 import { guaranteedUpdate, noNamespace } from './guaranteed-update.js';
@@ -175,9 +177,13 @@ export class PostgresStorage implements Storage {
   ): Promise<UpdateResult> {
     const store = {
       get: (wanted: StorageKey) => this.reader.get(wanted),
-      write: (write: Parameters<Sequencer['write']>[0]) => this.sequencer.write(write),
+      write: (write: Write) => this.sequencer.write(write),
     };
     return guaranteedUpdate(store, key, options, tryUpdate);
+  }
+
+  writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
+    return this.sequencer.writeTogether(writes);
   }
 
   /**

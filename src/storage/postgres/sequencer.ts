@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { StorageError } from '../storage.errors.js';
+import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
 import type { EpochKeeper } from './epoch.js';
@@ -9,7 +10,7 @@ import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { type Row, Session } from './session.js';
 import { ADD_PARTITIONS, CHECK_WRITES, RESOLVE_BATCH, text, WRITE_BATCH } from './statements.js';
-import { type QueuedWrite, type Write, type WriteAnswer, WriteQueue } from './write-queue.js';
+import { type QueuedWrite, WriteQueue } from './write-queue.js';
 import { WriterHealth } from './writer-health.js';
 import { answerBatch, type WrittenBatch } from './written-batch.js';
 
@@ -17,6 +18,7 @@ const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
 /** How long nothing is notified after the server's queue of notifications was full. */
 const QUIET_MS = 10_000;
 const CREATE_IN_LIVE_NAMESPACE = 3;
+const GROUP_FACTOR = 4;
 
 /**
  * The only way to write. It uses one connection. While a batch is under way, new writes wait in memory and go together
@@ -94,6 +96,24 @@ export class Sequencer {
     const answer = this.queue.add(write);
     this.wake?.();
     return answer;
+  }
+
+  /**
+   * The same for writes that are all made or none. They share a batch, so a broken connection leaves no half of them.
+   */
+  writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
+    if (this.stopping.signal.aborted) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
+    const bad = writes.find(({ key }) => !isStorableKey(key));
+    if (bad !== undefined) {
+      return Promise.reject(new StorageError('Invalid', 'no object can live under the key', { key: bad.key }));
+    }
+    const keys = new Set(writes.map(({ key }) => keyString(key)));
+    if (writes.length > mostTiedWrites || keys.size < writes.length) {
+      return Promise.reject(new StorageError('Invalid', 'these writes can not go together'));
+    }
+    const answers = this.queue.addTied(writes);
+    this.wake?.();
+    return answers;
   }
 
   private async run(): Promise<void> {
@@ -175,7 +195,7 @@ export class Sequencer {
     const values = [
       this.epochs.current?.epoch.toString() ?? null,
       id,
-      smallintArray(batch.map((entry) => opCode(entry.write))),
+      smallintArray(opCodes(batch)),
       textArray(batch.map((entry) => entry.write.key.resource)),
       textArray(batch.map((entry) => entry.write.key.namespace)),
       textArray(batch.map((entry) => entry.write.key.name)),
@@ -239,7 +259,7 @@ export class Sequencer {
         await this.addPartitions(session);
         return undefined;
       case 'data':
-        if (batch.length === 1) {
+        if (batch.length === 1 || batch[0]?.tied?.length === batch.length) {
           const reason = error instanceof Error ? error.message : String(error);
           for (const entry of batch) {
             entry.reject(
@@ -247,7 +267,8 @@ export class Sequencer {
             );
           }
         } else {
-          // One bad value fails the whole call. The writes go one by one, so that only the write with that value fails.
+          // One bad value fails the whole call. The writes go one by one, tied ones together, so that only the write with
+          // that value fails and those tied to it.
           for (const entry of batch) entry.alone = true;
           this.queue.putBack(batch);
         }
@@ -334,6 +355,17 @@ export class Sequencer {
     this.observe(newest);
     return { newest, resources: new Set(batch.map((entry) => entry.write.key.resource)), stretch: undefined };
   }
+}
+
+/** Tied writes have the number of their group in the code. */
+function opCodes(batch: readonly QueuedWrite[]): number[] {
+  const groups = new Map<readonly QueuedWrite[], number>();
+  return batch.map(({ write, tied }) => {
+    if (tied === undefined || tied.length === 1) return opCode(write);
+    const group = groups.get(tied) ?? groups.size + 1;
+    groups.set(tied, group);
+    return opCode(write) + GROUP_FACTOR * group;
+  });
 }
 
 function opCode({ op, inLiveNamespace }: Write): number {

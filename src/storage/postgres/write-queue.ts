@@ -1,35 +1,17 @@
 import { performance } from 'node:perf_hooks';
 import { StorageError } from '../storage.errors.js';
-import type { StorageKey, StoredObject } from '../storage.interface.js';
+import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import { keyString } from './keys.js';
 import { reasonForClients } from './postgres-errors.js';
-
-/**
- * A single change under its own precondition: `expected` is the version the object must have; null: it must be absent.
- */
-export interface Write {
-  readonly op: 'create' | 'update' | 'delete';
-  readonly key: StorageKey;
-  readonly uid: string;
-  readonly expected: bigint | null;
-  readonly json: string;
-  /** Text of the object at the version `expected`, if the writer has it. */
-  readonly previousJson: string | undefined;
-  /** A create also needs a namespace that exists and is not being deleted. */
-  readonly inLiveNamespace?: boolean | undefined;
-}
-
-/** The new version, or the committed state that contradicted the precondition. */
-export type WriteAnswer =
-  | { readonly kind: 'written'; readonly resourceVersion: bigint }
-  | { readonly kind: 'refused'; readonly current: StoredObject | undefined };
 
 /** A write and its caller, who waits for the answer. */
 export interface QueuedWrite {
   readonly write: Write;
   readonly keyString: string;
   readonly deadline: number;
-  readonly resolve: (answer: WriteAnswer) => void;
+  /** The writes that are made together with this one, itself among them; undefined for a write on its own. */
+  readonly tied: readonly QueuedWrite[] | undefined;
+  readonly resolve: (answer: TiedWriteAnswer) => void;
   readonly reject: (error: StorageError) => void;
   /** Set when a batch with this write failed because of some value in it. From then on the write goes by itself. */
   alone: boolean;
@@ -69,41 +51,63 @@ export class WriteQueue {
 
   /** Resolves when the write is answered. */
   add(write: Write): Promise<WriteAnswer> {
+    // A write on its own is never withdrawn.
+    return this.push(write, performance.now() + this.waitMs, undefined) as Promise<WriteAnswer>;
+  }
+
+  /** The same for writes that are made together or not at all. */
+  addTied(writes: readonly Write[]): Promise<TiedWriteAnswer[]> {
+    const deadline = performance.now() + this.waitMs;
+    const tied: QueuedWrite[] = [];
+    return Promise.all(writes.map((write) => this.push(write, deadline, tied)));
+  }
+
+  private push(write: Write, deadline: number, tied: QueuedWrite[] | undefined): Promise<TiedWriteAnswer> {
     return new Promise((resolve, reject) => {
-      this.writes.push({
+      const entry: QueuedWrite = {
         write,
         keyString: keyString(write.key),
-        deadline: performance.now() + this.waitMs,
+        deadline,
+        tied,
         resolve,
         reject,
         alone: false,
         stayedBehind: false,
-      });
+      };
+      tied?.push(entry);
+      this.writes.push(entry);
       this.watchDeadlines();
     });
   }
 
   /**
    * The next batch: bounded in size, with no two writes of one key, and no write ahead of an earlier one of its key.
+   * Tied writes are neighbours in it.
    */
   take(): QueuedWrite[] {
     const batch: QueuedWrite[] = [];
     const left: QueuedWrite[] = [];
     const keys = new Set<string>();
-    let limit = MAX_BATCH_WRITES;
+    let isFull = false;
     let characters = 0;
-    for (const entry of this.writes) {
-      const fits = batch.length === 0 || (!entry.alone && characters + entry.write.json.length <= MAX_BATCH_CHARACTERS);
-      if (!fits || batch.length >= limit || keys.has(entry.keyString)) {
-        entry.stayedBehind = true;
-        left.push(entry);
+    for (const first of this.writes) {
+      const { tied } = first;
+      if (tied !== undefined && tied[0] !== first) continue;
+      const entries = tied ?? [first];
+      const length = entries.reduce((sum, { write }) => sum + write.json.length, 0);
+      const isFirst = batch.length === 0;
+      const hasRoom = batch.length + entries.length <= MAX_BATCH_WRITES && characters + length <= MAX_BATCH_CHARACTERS;
+      const fits = isFirst || (!first.alone && hasRoom);
+      if (isFull || !fits || entries.some(({ keyString }) => keys.has(keyString))) {
+        for (const entry of entries) entry.stayedBehind = true;
+        left.push(...entries);
       } else {
-        batch.push(entry);
-        characters += entry.write.json.length;
-        if (entry.alone) limit = 1;
+        batch.push(...entries);
+        characters += length;
+        isFull = first.alone;
       }
       // Also for entries left behind: a later write of the key must not overtake them.
-      keys.add(entry.keyString);
+      for (const { keyString } of entries) keys.add(keyString);
     }
     this.writes = left;
     return batch;
@@ -122,11 +126,12 @@ export class WriteQueue {
    */
   refuseOutdated(outcomes: ReadonlyMap<string, StoredObject | undefined>): void {
     if (this.writes.length === 0) return;
+    const isOutdated = ({ keyString, write }: QueuedWrite): boolean =>
+      outcomes.has(keyString) && (outcomes.get(keyString)?.resourceVersion ?? null) !== write.expected;
     this.writes = this.writes.filter((entry) => {
-      if (!entry.stayedBehind || !outcomes.has(entry.keyString)) return true;
-      const current = outcomes.get(entry.keyString);
-      if ((current?.resourceVersion ?? null) === entry.write.expected) return true;
-      entry.resolve({ kind: 'refused', current });
+      if (!entry.stayedBehind || !(entry.tied ?? [entry]).some(isOutdated)) return true;
+      if (isOutdated(entry)) entry.resolve({ kind: 'refused', current: outcomes.get(entry.keyString) });
+      else entry.resolve({ kind: 'withdrawn' });
       return false;
     });
   }

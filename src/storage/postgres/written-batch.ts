@@ -1,7 +1,7 @@
-import type { Change, StoredObject } from '../storage.interface.js';
+import type { Change, StoredObject, Write } from '../storage.interface.js';
 import type { Row } from './session.js';
 import { storedObject } from './statements.js';
-import type { QueuedWrite, Write } from './write-queue.js';
+import type { QueuedWrite } from './write-queue.js';
 
 /** A committed batch that wrote something. */
 export interface WrittenBatch {
@@ -30,6 +30,8 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[])
   let after: bigint | undefined;
   const changes: Change[] = [];
   const states = new Map<string, StoredObject | undefined>();
+  const contradicted = new Set<readonly QueuedWrite[]>();
+  const tied: QueuedWrite[] = [];
   for (const row of rows) {
     const version = row[1];
     if (row[0] === '0' && typeof version === 'string') after = BigInt(version);
@@ -40,7 +42,11 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[])
       refused += 1;
       const current = row[3] === null ? undefined : storedObject(write.key, row, 2);
       states.set(entry.keyString, current);
-      entry.resolve({ kind: 'refused', current });
+      if (entry.tied === undefined) entry.resolve({ kind: 'refused', current });
+      else {
+        tied.push(entry);
+        if ((current?.resourceVersion ?? null) !== write.expected) contradicted.add(entry.tied);
+      }
       continue;
     }
     const resourceVersion = BigInt(version);
@@ -51,6 +57,13 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[])
       write.op === 'delete' ? undefined : { key: write.key, uid: write.uid, resourceVersion, json: write.json },
     );
     entry.resolve({ kind: 'written', resourceVersion });
+  }
+  for (const entry of tied) {
+    const current = states.get(entry.keyString);
+    const isContradicted = (current?.resourceVersion ?? null) !== entry.write.expected;
+    // If nothing else was in the way of a group, the creates in it had no namespace.
+    const hadNoNamespace = entry.write.inLiveNamespace === true && !contradicted.has(entry.tied ?? []);
+    entry.resolve(isContradicted || hadNoNamespace ? { kind: 'refused', current } : { kind: 'withdrawn' });
   }
   if (newest === 0n) return { refused, states, written: undefined };
   const resources = new Set(changes.map((change) => change.key.resource));

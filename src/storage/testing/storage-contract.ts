@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Storage, StorageKey, UpdateDecision } from '../storage.interface.js';
+import type { Storage, StorageKey, TiedWriteAnswer, UpdateDecision, Write } from '../storage.interface.js';
 import { listAndWatchContract } from './list-and-watch-contract.js';
 import { failsWith, names, put, remove } from './storage-helpers.js';
 
@@ -23,6 +23,78 @@ export function storageContract(makeStorage: StorageFactory): void {
 
   let suffix = 0;
   const freshResource = (): string => `things${suffix++}.example.com`;
+
+  describe('writes that go together', () => {
+    const create = (resource: string, name: string, more: Partial<Write> = {}): Write => ({
+      op: 'create',
+      key: { resource, namespace: 'default', name },
+      uid: name,
+      expected: null,
+      json: '{}',
+      previousJson: undefined,
+      ...more,
+    });
+    const kinds = (answers: readonly TiedWriteAnswer[]) => answers.map(({ kind }) => kind);
+
+    it('are all made, under versions in their order, or none', async () => {
+      const resource = freshResource();
+      const account = await storage.create({ resource, namespace: 'default', name: 'account' }, 'u', '{"n":0}');
+      const charge = (expected: bigint, json: string) => ({
+        ...create(resource, 'account'),
+        op: 'update' as const,
+        uid: 'u',
+        expected,
+        json,
+        previousJson: '{"n":0}',
+      });
+      const first = await storage.writeTogether([charge(account.resourceVersion, '{"n":1}'), create(resource, 'a')]);
+      assert.deepEqual(kinds(first), ['written', 'written']);
+      const [charged, made] = first.map((answer) => (answer.kind === 'written' ? answer.resourceVersion : 0n));
+      assert.ok(charged !== undefined && made !== undefined && charged < made);
+      // Beside other writes of the same batch, which stand for themselves.
+      const [stale, taken, alone] = await Promise.all([
+        storage.writeTogether([charge(account.resourceVersion, '{"n":2}'), create(resource, 'b')]),
+        storage.writeTogether([create(resource, 'c'), create(resource, 'a')]),
+        storage.create({ resource, namespace: 'default', name: 'alone' }, 'u', '{}'),
+      ]);
+      assert.deepEqual(kinds(stale), ['refused', 'withdrawn']);
+      assert.ok(stale[0]?.kind === 'refused' && stale[0].current?.json === '{"n":1}');
+      assert.deepEqual(kinds(taken), ['withdrawn', 'refused']);
+      assert.ok(alone.resourceVersion > made);
+      const page = await storage.list({ resource });
+      assert.deepEqual(names(page.items), ['default/a', 'default/account', 'default/alone']);
+    });
+
+    it('are refused when their namespace is missing, and only for that', async () => {
+      const resource = freshResource();
+      const orphan = () => create(resource, randomUUID(), { inLiveNamespace: true });
+      const missing = await storage.writeTogether([orphan(), orphan()]);
+      assert.deepEqual(kinds(missing), ['refused', 'refused']);
+      await storage.create({ resource, namespace: 'default', name: 'taken' }, 'u', '{}');
+      const other = await storage.writeTogether([orphan(), create(resource, 'taken')]);
+      assert.deepEqual(kinds(other), ['withdrawn', 'refused']);
+    });
+
+    it('are of different keys', async () => {
+      const resource = freshResource();
+      const twice = storage.writeTogether([create(resource, 'a'), create(resource, 'a')]);
+      await assert.rejects(twice, failsWith('Invalid'));
+    });
+
+    it('wait for an earlier write of one of their keys, and lose to it', async () => {
+      const resource = freshResource();
+      const [first, second, third] = await Promise.all([
+        storage.writeTogether([create(resource, 'a'), create(resource, 'b')]),
+        storage.writeTogether([create(resource, 'c'), create(resource, 'b')]),
+        storage.writeTogether([create(resource, 'c'), create(resource, 'd')]),
+      ]);
+      assert.deepEqual([first, second, third].map(kinds), [
+        ['written', 'written'],
+        ['withdrawn', 'refused'],
+        ['written', 'written'],
+      ]);
+    });
+  });
 
   describe('create and get', () => {
     it('keeps the text verbatim', async () => {
