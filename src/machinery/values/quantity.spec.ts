@@ -8,6 +8,8 @@ import {
   quantityMilliValue,
   quantitySign,
   quantityValue,
+  subtractQuantities,
+  wholeQuantity,
 } from './quantity.js';
 import { ValueFormatError } from './value-format-error.js';
 
@@ -101,6 +103,9 @@ test('arithmetic keeps the format of the first operand', () => {
   assert.equal(formatQuantity(addQuantities('0.1', '0.2')), '300m');
   assert.equal(formatQuantity(addQuantities('512Mi', '512Mi')), '1Gi');
   assert.equal(formatQuantity(addQuantities('0', '1024Mi')), '1Gi');
+  assert.equal(formatQuantity(subtractQuantities('1Gi', '512Mi')), '512Mi');
+  assert.equal(formatQuantity(subtractQuantities('100m', '1')), '-900m');
+  assert.equal(formatQuantity(subtractQuantities(wholeQuantity(2n ** 60n + 1n), wholeQuantity(1))), String(2n ** 60n));
 });
 
 test('values as numbers round away from zero', () => {

@@ -164,6 +164,20 @@ export function canonicalQuantity(value: string | number): string {
   return formatQuantity(parseQuantity(text));
 }
 
+/**
+ * The exact value of quantity text.
+ *
+ * @throws {ValueFormatError} for text that is not a quantity.
+ */
+export function quantityOf(text: string): Quantity {
+  return parseQuantity(text);
+}
+
+/** So many whole units. */
+export function wholeQuantity(units: number | bigint): Quantity {
+  return { unscaled: BigInt(units), scale: 0, format: 'DecimalSI' };
+}
+
 function toQuantity(value: Quantity | string): Quantity {
   return typeof value === 'string' ? parseQuantity(value) : value;
 }
@@ -193,6 +207,12 @@ export function addQuantities(a: Quantity | string, b: Quantity | string): Quant
     scale: values.scale,
     format: left.unscaled === 0n ? right.format : left.format,
   };
+}
+
+/** The difference, in the format of `a` unless that is zero. Exact. */
+export function subtractQuantities(a: Quantity | string, b: Quantity | string): Quantity {
+  const right = toQuantity(b);
+  return addQuantities(a, { ...right, unscaled: -right.unscaled });
 }
 
 /** -1, 0 or 1. */
