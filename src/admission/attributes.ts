@@ -1,6 +1,7 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupVersionKind, GroupVersionResource } from '../machinery/group-version.js';
 import type { RequestContext, UserInfo } from '../machinery/request-context.js';
+import type { ObjectWriter } from '../registry/store/store.js';
 import type { Reinvocation } from './reinvocation.js';
 
 /** CONNECT is for requests that open a stream to an object (exec, attach, port-forward, proxy). */
@@ -46,4 +47,9 @@ export interface AdmissionAttributes {
   readonly userInfo: UserInfo;
   /** The second round of the mutating phase. */
   readonly reinvocation: Reinvocation;
+  /**
+   * Lets the write go through a writer, which makes it together with others. Only a validating plugin may ask for it,
+   * for a create or an update of a stored object. It does nothing for a dry run.
+   */
+  writeThrough(writer: ObjectWriter): void;
 }

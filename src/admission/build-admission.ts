@@ -23,6 +23,7 @@ import { CertificateSubjectRestriction } from './plugins/certificate-subject-res
 import { DefaultIngressClass } from './plugins/default-class/default-ingress-class.js';
 import { DefaultStorageClass } from './plugins/default-class/default-storage-class.js';
 import { DenyServiceExternalIPs } from './plugins/deny-service-external-ips/deny-service-external-ips.js';
+import { LimitRanger } from './plugins/limit-ranger/limit-ranger.js';
 import { NamespaceAutoProvision } from './plugins/namespace-existence/namespace-auto-provision.js';
 import { NamespaceExists } from './plugins/namespace-existence/namespace-exists.js';
 import { NamespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.js';
@@ -31,6 +32,7 @@ import { OwnerReferencesPermissionEnforcement } from './plugins/owner-references
 import { PersistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize/persistent-volume-claim-resize.js';
 import { PersistentVolumeLabel } from './plugins/persistent-volume-label/persistent-volume-label.js';
 import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
+import { ResourceQuotaPlugin } from './plugins/resource-quota/resource-quota.js';
 import { ServiceAccountAdmission } from './plugins/service-account/service-account.js';
 import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
 
@@ -64,6 +66,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
       ensureObject(stores, { group: '', resource: 'namespaces' }, { metadata: { name } }),
     ),
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
+  LimitRanger: (parts) => new LimitRanger(parts),
   ServiceAccount: (parts) => new ServiceAccountAdmission(parts),
   NamespaceExists: ({ namespaces }) => new NamespaceExists(namespaces),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
@@ -80,6 +83,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
   DefaultIngressClass: ({ listers, names }) => new DefaultIngressClass(listers, names),
   DenyServiceExternalIPs: () => new DenyServiceExternalIPs(),
+  ResourceQuota: (parts) => new ResourceQuotaPlugin(parts),
   AlwaysDeny: () => new AlwaysDeny(),
 };
 

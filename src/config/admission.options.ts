@@ -7,6 +7,7 @@ const admissionPlugins = [
   { name: 'NamespaceAutoProvision', isDefault: false },
   { name: 'NamespaceLifecycle', isDefault: true },
   { name: 'NamespaceExists', isDefault: false },
+  { name: 'LimitRanger', isDefault: true },
   { name: 'ServiceAccount', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
   { name: 'PodSecurity', isDefault: true },
@@ -20,6 +21,7 @@ const admissionPlugins = [
   { name: 'CertificateSubjectRestriction', isDefault: true },
   { name: 'DefaultIngressClass', isDefault: true },
   { name: 'DenyServiceExternalIPs', isDefault: false },
+  { name: 'ResourceQuota', isDefault: true },
   { name: 'AlwaysDeny', isDefault: false },
 ] as const;
 

@@ -9,6 +9,7 @@ export const controllerDefaults = {
   'clusterrole-aggregation': true,
   'pvc-protection': true,
   'pv-protection': true,
+  resourcequota: true,
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,

@@ -20,6 +20,7 @@ import { LeaseLock } from './lease-lock.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
+import { ResourceQuotaController } from './resource-quota/resource-quota.controller.js';
 import type { RootAuthority } from './root-authority/root-authority.js';
 import { RootAuthorityPublisher } from './root-authority/root-authority-publisher.controller.js';
 import { ServiceAccountController } from './service-account/service-account.controller.js';
@@ -122,6 +123,7 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
     'pvc-protection': () => new PvcProtectionController(parts),
     'pv-protection': () => new PvProtectionController(parts),
+    resourcequota: () => new ResourceQuotaController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined

@@ -17,6 +17,7 @@ export function objectUsage(resources: readonly GroupResource[]): UsageEvaluator
   const usage = new Map(names.map((name) => [name, wholeQuantity(1)]));
   return {
     measures: (name) => usage.has(name),
+    isUniform: true,
     usage: () => usage,
     mayRiseBy: () => false,
   };

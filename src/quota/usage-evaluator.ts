@@ -18,6 +18,8 @@ export interface UsageEvaluator {
    * @param now milliseconds since 1970: some objects stop using anything when their time is over.
    */
   usage(object: ApiObject, now: number): Amounts;
+  /** Every object uses the same and is in no scope: nobody has to look at it. Default false. */
+  readonly isUniform?: boolean;
   /** Whether updates through this path can raise the usage. Creates always do. */
   mayRiseBy(subresource: string): boolean;
   /** Whether the object is in a scope. Default: in none. */

@@ -105,13 +105,14 @@ export const mostTiedWrites = 250;
 /**
  * The decision of an update function. `write` with no live object creates it; `delete` removes the object and logs
  * `json` as its last state; `unchanged` writes nothing and answers with the live object. `written` tells that the
- * function itself has just written the object, together with others.
+ * function itself has just written the object, together with others; `again` that it tried to and lost to `current`.
  */
 export type UpdateDecision =
   | { readonly kind: 'write'; readonly json: string; readonly uid: string }
   | { readonly kind: 'delete'; readonly json: string }
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'written'; readonly json: string; readonly uid: string; readonly resourceVersion: bigint };
+  | { readonly kind: 'written'; readonly json: string; readonly uid: string; readonly resourceVersion: bigint }
+  | { readonly kind: 'again'; readonly current: StoredObject | undefined };
 
 export interface CreateOptions {
   /**

@@ -29,6 +29,7 @@ export function admissionAttributes(request: TestRequest): AdmissionAttributes {
     dryRun: false,
     userInfo,
     reinvocation: new Reinvocation(),
+    writeThrough: () => undefined,
     ...over,
     object: object as ApiObject | undefined,
     oldObject: oldObject as ApiObject | undefined,

@@ -5,6 +5,7 @@ import { formatApiVersion, type GroupVersionKind, type GroupVersionResource } fr
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
 import { toStored } from '../../registry/store/object-codec.js';
+import type { ObjectWriter } from '../../registry/store/store.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { bodyKindOf } from '../../registry/subresource-definition.js';
 import { sentOptions } from '../negotiation/write-options.js';
@@ -14,6 +15,7 @@ import type { ObjectForms } from './object-forms.js';
 /** The admission attributes that all write requests share. */
 abstract class RequestAttributes {
   private target: GroupVersionResource | undefined;
+  private chosenWriter: ObjectWriter | undefined;
   private rounds: Reinvocation | undefined;
 
   constructor(
@@ -24,7 +26,17 @@ abstract class RequestAttributes {
     protected readonly live: ObjectForms | undefined,
   ) {
     this.target = undefined;
+    this.chosenWriter = undefined;
     this.rounds = undefined;
+  }
+
+  /** How the object is written; undefined: by itself. */
+  get writer(): ObjectWriter | undefined {
+    return this.chosenWriter;
+  }
+
+  writeThrough(writer: ObjectWriter): void {
+    this.chosenWriter = writer;
   }
 
   get context(): RequestContext {

@@ -8,7 +8,7 @@ import { ensureIdentity } from '../../registry/metadata/before-update.js';
 import { isStoredKind } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { isOtherVersion, toServed, toStored, type VersionedText } from '../../registry/store/object-codec.js';
-import type { UpdateOutcome, ValidateAdmission } from '../../registry/store/store.js';
+import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../registry/store/store.js';
 import { bodyKindOf, updateRulesOf } from '../../registry/subresource-definition.js';
 import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
@@ -49,6 +49,8 @@ export class Write {
   readonly type: KindType;
   /** The last object that passed mutating admission. */
   private admitted: ApiObject | undefined;
+  /** Chosen by validating admission for the object that it saw last. */
+  private writer: ObjectWriter | undefined;
 
   /** Checks the options of the request; throws a 422 when one is wrong. */
   constructor(
@@ -59,6 +61,7 @@ export class Write {
     this.kind = request.kind;
     this.type = request.type;
     this.admitted = undefined;
+    this.writer = undefined;
   }
 
   /** Reads a body with an object; throws a 415 for a format that objects don't have. */
@@ -163,7 +166,8 @@ export class Write {
   async create(object: ApiObject): Promise<VersionedText> {
     const { context, store } = this.request;
     const prepared = await this.prepare(object, undefined, false);
-    return store.create(context, prepared, { dryRun: this.options.dryRun, validate: this.validation() });
+    const { dryRun } = this.options;
+    return store.create(context, prepared, { dryRun, validate: this.validation(), writer: () => this.writer });
   }
 
   /** Replaces the live object in the store; creates it if its kind allows that. */
@@ -182,6 +186,7 @@ export class Write {
     return store.update(context, namespace, name, {
       dryRun: this.options.dryRun,
       validate: this.validation(),
+      writer: () => this.writer,
       subresource: updateRulesOf(subresource),
       forceAllowCreate: isApply,
       transform: async (stored) => {
@@ -193,7 +198,7 @@ export class Write {
 
   /** Validating admission. The store calls it with the object about to be written and the one it replaces. */
   private validation(): ValidateAdmission {
-    return (object, old) => {
+    return async (object, old) => {
       const { request } = this;
       const { subresource } = request;
       const next = new ObjectForms(request, object as ApiObject);
@@ -202,7 +207,10 @@ export class Write {
       const given = subresource?.type === 'created' ? this.admitted : undefined;
       const name = this.nameOf(next.stored);
       const { dryRun } = this.options;
-      return request.admission.validate(new WriteAttributes(request, name, dryRun, given, next, this.replaced(live)));
+      const attributes = new WriteAttributes(request, name, dryRun, given, next, this.replaced(live));
+      this.writer = undefined;
+      await request.admission.validate(attributes);
+      this.writer = attributes.writer;
     };
   }
 

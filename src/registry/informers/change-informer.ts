@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ChangeSubscription, Storage, StorageKey } from '../../storage/storage.interface.js';
+import type { Change, ChangeSubscription, Storage, StorageKey } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 
 const retryMs = 500;
@@ -7,7 +7,7 @@ const retryMs = 500;
 /** Gets the news of an informer of changes. */
 export interface ChangeHandler {
   /** An object was written or removed. Called in the order of the log, soon after the commit. */
-  changed(key: StorageKey): void;
+  changed(key: StorageKey, change: Change): void;
   /** Changes may have been missed: nothing learned before this still holds. */
   missed(): void;
 }
@@ -68,7 +68,7 @@ export class ChangeInformer {
     for (;;) {
       const batch = await subscription.next();
       if (batch === undefined) return;
-      for (const change of batch.changes) this.handler.changed(change.key);
+      for (const change of batch.changes) this.handler.changed(change.key, change);
     }
   }
 }

@@ -26,6 +26,8 @@ import type {
   StorageKey,
   StoredObject,
   UpdateDecision,
+  Write,
+  WriteAnswer,
 } from '../../storage/storage.interface.js';
 import { beforeCreate } from '../metadata/before-create.js';
 import { checkPreconditions, decideDelete, endsWithUpdate } from '../metadata/before-delete.js';
@@ -56,14 +58,24 @@ const maxGeneratedNames = 8;
 /** Validating admission, given by the handler: throws to refuse the write. For a delete it runs both phases. */
 export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
 
+/**
+ * Makes the write of an object together with others (charges of quotas), in one transaction. The answer is about the
+ * object. Throws a StatusError when the others don't allow it.
+ */
+export type ObjectWriter = (write: Write) => Promise<WriteAnswer>;
+
 export interface CreateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
+  /** How the object that was validated last is written; undefined, also as an answer: by itself. */
+  readonly writer?: (() => ObjectWriter | undefined) | undefined;
 }
 
 export interface UpdateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
+  /** How the object that was validated last is written; undefined, also as an answer: by itself. */
+  readonly writer?: (() => ObjectWriter | undefined) | undefined;
   /** Set for writes through a subresource with rules of its own. */
   readonly subresource?: UpdateRules | undefined;
   /** Apply creates missing objects, whatever the kind allows. */
@@ -146,7 +158,7 @@ export class Store {
     let written: VersionedText;
     try {
       reservation = await strategy.reserveForCreate?.(context, object, options.dryRun);
-      written = await this.writeNew(context, object, options.dryRun);
+      written = await this.writeNew(context, object, options);
     } catch (error) {
       if (!isOutcomeUnknown(error)) await reservation?.rollback();
       throw toStatusError(error, this.groupResource, object.metadata.name ?? '');
@@ -157,14 +169,21 @@ export class Store {
     return written;
   }
 
-  private async writeNew(context: RequestContext, object: ApiObject, dryRun: boolean): Promise<VersionedText> {
+  private async writeNew(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
     const name = object.metadata.name as string;
     const key = this.keyOf(object.metadata.namespace ?? '', name);
     const json = this.encode(object, 0);
-    if (dryRun) {
+    if (options.dryRun) {
       const live = await this.read(key, name);
       if (live !== undefined) throw this.existsError(context, live, object);
       return { json, resourceVersion: undefined };
+    }
+    const writer = options.writer?.();
+    if (writer !== undefined) {
+      const answer = await writer(this.newWrite(key, object, json));
+      if (answer.kind === 'written') return { json, resourceVersion: answer.resourceVersion };
+      if (answer.current === undefined) throw await this.withoutNamespace(key, name);
+      throw this.existsError(context, answer.current, object);
     }
     try {
       return await this.storage.create(key, object.metadata.uid as string, json, this.creating);
@@ -178,6 +197,19 @@ export class Store {
       }
       throw toStatusError(error, this.groupResource, name);
     }
+  }
+
+  private newWrite(key: StorageKey, { metadata }: ApiObject, json: string): Write {
+    const { inLiveNamespace } = this.creating;
+    return {
+      op: 'create',
+      key,
+      uid: metadata.uid as string,
+      expected: null,
+      json,
+      previousJson: undefined,
+      inLiveNamespace,
+    };
   }
 
   /** Refuses a text longer than its reader could send back. An object that is already that long may only not grow. */
@@ -283,7 +315,10 @@ export class Store {
 
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
       const decision = await tryUpdate(current);
-      if (!options.dryRun || decision.kind === 'unchanged') return decision;
+      if (decision.kind === 'write' && !options.dryRun) {
+        return this.writtenTogether(current, decision, writtenObject as ApiObject, options);
+      }
+      if (!options.dryRun || !('json' in decision)) return decision;
       dryResult = { json: decision.json, resourceVersion: current?.resourceVersion };
       throw new DryRunDone();
     };
@@ -305,6 +340,31 @@ export class Store {
     }
     this.collectWarnings(context, writtenObject as ApiObject, oldObject);
     return { json: text.json, resourceVersion: text.resourceVersion, created };
+  }
+
+  /** Makes a write of an update itself if it goes together with others. */
+  private async writtenTogether(
+    current: StoredObject | undefined,
+    decision: UpdateDecision & { readonly kind: 'write' },
+    object: ApiObject,
+    options: UpdateOptions,
+  ): Promise<UpdateDecision> {
+    const writer = options.writer?.();
+    if (writer === undefined) return decision;
+    const { json, uid } = decision;
+    const { namespace = '', name = '' } = object.metadata;
+    const key = current?.key ?? this.keyOf(namespace, name);
+    const expected = current?.resourceVersion;
+    const answer = await writer(
+      expected === undefined
+        ? this.newWrite(key, object, json)
+        : { op: 'update', key, uid, expected, json, previousJson: current?.json },
+    );
+    if (answer.kind === 'written') return { kind: 'written', json, uid, resourceVersion: answer.resourceVersion };
+    if (current === undefined && answer.current === undefined) {
+      throw new StorageError('NoNamespace', 'the namespace is not there or is being deleted', { key });
+    }
+    return { kind: 'again', current: answer.current };
   }
 
   private async transformMissing(context: RequestContext, name: string, options: UpdateOptions): Promise<ApiObject> {

@@ -52,6 +52,11 @@ export async function guaranteedUpdate(
       continue;
     }
 
+    if (decision.kind === 'again') {
+      current = decision.current;
+      certain = true;
+      continue;
+    }
     if (decision.kind === 'written') {
       const { uid, resourceVersion, json } = decision;
       return { outcome: 'written', object: { key, uid, resourceVersion, json } };

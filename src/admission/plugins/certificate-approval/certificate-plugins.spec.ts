@@ -55,6 +55,7 @@ function attributesFor(over: Partial<AdmissionAttributes>): AdmissionAttributes 
     storedObject: over.object,
     storedOldObject: over.oldObject,
     reinvocation: new Reinvocation(),
+    writeThrough: () => assert.fail('writes go by themselves'),
     ...over,
   };
 }
