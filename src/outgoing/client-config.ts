@@ -46,7 +46,8 @@ export interface ClientTlsFiles {
 /** A fault in a client configuration. The message names the file and the field, never a secret value. */
 export class ClientConfigError extends Error {}
 
-type Entry = Readonly<Record<string, unknown>>;
+/** An object of the file. */
+export type ClientConfigEntry = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a client configuration (the format of kubectl's own file). The cluster of the current context is the remote
@@ -58,37 +59,59 @@ type Entry = Readonly<Record<string, unknown>>;
  */
 export function loadClientConfig(path: string): ClientConfig {
   const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
-  const root = readRoot(path, problem);
+  const root = readClientConfigRoot(path, problem);
   const context = current(root, problem);
-  const cluster = named(root, 'clusters', 'cluster', text(context, 'cluster', problem), problem);
-  const userName = text(context, 'user', problem);
-  const user = userName === '' ? {} : named(root, 'users', 'user', userName, problem);
+  const cluster = namedEntry(root, 'clusters', 'cluster', textOf(context, 'cluster', problem), problem);
+  const userName = textOf(context, 'user', problem);
+  const user = userName === '' ? {} : namedEntry(root, 'users', 'user', userName, problem);
   const folder = dirname(path);
+  const own = readUser(user, folder, problem);
+  const caFile = fileOf(cluster, 'certificate-authority', folder, problem);
+  const tls: ClientTls = {
+    ...own.tls,
+    ca: material(cluster, 'certificate-authority', caFile, problem),
+    serverName: textOf(cluster, 'tls-server-name', problem) || undefined,
+    insecureSkipVerify: flag(cluster, 'insecure-skip-tls-verify', problem),
+  };
+  checkClientTls(tls, problem);
+  if (textOf(cluster, 'proxy-url', problem) !== '') throw problem('proxy-url is not supported');
+  return Object.freeze({
+    server: addressOf(textOf(cluster, 'server', problem), problem),
+    tls: Object.freeze(tls),
+    auth: own.auth,
+    files: Object.freeze({ ...own.files, ca: caFile }),
+  });
+}
+
+/** Makes the error for a fault in a file. */
+export type Problem = (text: string) => ClientConfigError;
+
+/** The credentials of one user. */
+export type ClientUser = Pick<ClientConfig, 'tls' | 'auth' | 'files'>;
+
+/** Reads a user. Its `tls` trusts the authorities of the host. */
+export function readUser(user: ClientConfigEntry, folder: string, problem: Problem): ClientUser {
   const files: ClientTlsFiles = {
-    ca: fileOf(cluster, 'certificate-authority', folder, problem),
     cert: fileOf(user, 'client-certificate', folder, problem),
     key: fileOf(user, 'client-key', folder, problem),
   };
   const tls: ClientTls = {
-    ca: material(cluster, 'certificate-authority', files.ca, problem),
+    ca: undefined,
     cert: material(user, 'client-certificate', files.cert, problem),
     key: material(user, 'client-key', files.key, problem),
-    serverName: text(cluster, 'tls-server-name', problem) || undefined,
-    insecureSkipVerify: flag(cluster, 'insecure-skip-tls-verify', problem),
+    serverName: undefined,
+    insecureSkipVerify: false,
   };
   checkClientTls(tls, problem);
-  refuseUnknownWays(cluster, user, problem);
-  return Object.freeze({
-    server: addressOf(text(cluster, 'server', problem), problem),
-    tls: Object.freeze(tls),
-    auth: Object.freeze(authOf(user, folder, problem)),
-    files: Object.freeze(files),
-  });
+  for (const field of unknownUserFields) {
+    if (user[field] !== undefined && user[field] !== null)
+      throw problem(`${field} is not supported for calls of a server`);
+  }
+  return Object.freeze({ tls: Object.freeze(tls), auth: Object.freeze(authOf(user, folder, problem)), files });
 }
 
-type Problem = (text: string) => ClientConfigError;
-
-function readRoot(path: string, problem: Problem): Entry {
+/** Reads the file. */
+export function readClientConfigRoot(path: string, problem: Problem): ClientConfigEntry {
   let content: string;
   try {
     content = readFileSync(path, 'utf8');
@@ -108,16 +131,23 @@ function readRoot(path: string, problem: Problem): Entry {
   return root;
 }
 
-function current(root: Entry, problem: Problem): Entry {
-  const name = text(root, 'current-context', problem);
+function current(root: ClientConfigEntry, problem: Problem): ClientConfigEntry {
+  const name = textOf(root, 'current-context', problem);
   if (name === '') throw problem('current-context must be set');
-  return named(root, 'contexts', 'context', name, problem);
+  return namedEntry(root, 'contexts', 'context', name, problem);
 }
 
-function named(root: Entry, list: string, field: string, name: string, problem: Problem): Entry {
+/** The content of a named entry of a list; throws when there is none. */
+export function namedEntry(
+  root: ClientConfigEntry,
+  list: string,
+  field: string,
+  name: string,
+  problem: Problem,
+): ClientConfigEntry {
   const entries = root[list] ?? [];
   if (!Array.isArray(entries)) throw problem(`${list} must be a list`);
-  const found = entries.find((entry) => isEntry(entry) && entry.name === name) as Entry | undefined;
+  const found = entries.find((entry) => isEntry(entry) && entry.name === name) as ClientConfigEntry | undefined;
   if (found === undefined) throw problem(`${list} has no entry ${JSON.stringify(name)}`);
   const value = found[field] ?? {};
   if (!isEntry(value)) throw problem(`${list}[${JSON.stringify(name)}].${field} must be an object`);
@@ -137,15 +167,20 @@ function addressOf(server: string, problem: Problem): string {
  * The file that `<field>` names. Undefined when the field is missing, or when the text itself is given, which takes
  * precedence.
  */
-function fileOf(entry: Entry, field: string, folder: string, problem: Problem): string | undefined {
-  const file = text(entry, field, problem);
-  if (file === '' || text(entry, `${field}-data`, problem) !== '') return undefined;
+function fileOf(entry: ClientConfigEntry, field: string, folder: string, problem: Problem): string | undefined {
+  const file = textOf(entry, field, problem);
+  if (file === '' || textOf(entry, `${field}-data`, problem) !== '') return undefined;
   return isAbsolute(file) ? file : resolve(folder, file);
 }
 
 /** The PEM text of `<field>-data` in base64, or that of the file. */
-function material(entry: Entry, field: string, file: string | undefined, problem: Problem): string | undefined {
-  const data = text(entry, `${field}-data`, problem);
+function material(
+  entry: ClientConfigEntry,
+  field: string,
+  file: string | undefined,
+  problem: Problem,
+): string | undefined {
+  const data = textOf(entry, `${field}-data`, problem);
   if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
   if (file === undefined) return undefined;
   try {
@@ -178,19 +213,11 @@ export function checkClientTls({ ca, cert, key, insecureSkipVerify }: ClientTls,
 
 const unknownUserFields = ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'] as const;
 
-function refuseUnknownWays(cluster: Entry, user: Entry, problem: Problem): void {
-  if (text(cluster, 'proxy-url', problem) !== '') throw problem('proxy-url is not supported');
-  for (const field of unknownUserFields) {
-    if (user[field] !== undefined && user[field] !== null)
-      throw problem(`${field} is not supported for calls of a server`);
-  }
-}
-
-function authOf(user: Entry, folder: string, problem: Problem): ClientAuth {
-  const tokenFile = text(user, 'tokenFile', problem);
-  const token = text(user, 'token', problem);
-  const username = text(user, 'username', problem);
-  const password = text(user, 'password', problem);
+function authOf(user: ClientConfigEntry, folder: string, problem: Problem): ClientAuth {
+  const tokenFile = textOf(user, 'tokenFile', problem);
+  const token = textOf(user, 'token', problem);
+  const username = textOf(user, 'username', problem);
+  const password = textOf(user, 'password', problem);
   if (username !== '' && (token !== '' || tokenFile !== '')) throw problem('a user has either a token or a password');
   if (tokenFile !== '') {
     const path = isAbsolute(tokenFile) ? tokenFile : resolve(folder, tokenFile);
@@ -209,18 +236,20 @@ function readTokenFile(path: string, problem: Problem): void {
   }
 }
 
-function text(entry: Entry, field: string, problem: Problem): string {
+/** A text field; empty when it is missing. */
+export function textOf(entry: ClientConfigEntry, field: string, problem: Problem): string {
   const value = entry[field] ?? '';
   if (typeof value !== 'string') throw problem(`${field} must be a string`);
   return value;
 }
 
-function flag(entry: Entry, field: string, problem: Problem): boolean {
+function flag(entry: ClientConfigEntry, field: string, problem: Problem): boolean {
   const value = entry[field] ?? false;
   if (typeof value !== 'boolean') throw problem(`${field} must be true or false`);
   return value;
 }
 
-function isEntry(value: unknown): value is Entry {
+/** Whether a value is an object. */
+export function isEntry(value: unknown): value is ClientConfigEntry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
