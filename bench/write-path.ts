@@ -10,7 +10,6 @@ import { decodeBody, decodePatched, parseBody } from '../src/endpoints/negotiati
 import type { WriteOptions } from '../src/endpoints/negotiation/write-options.js';
 import { EndpointServices } from '../src/endpoints/services.js';
 import { trackFields } from '../src/endpoints/writes/managed-fields.js';
-import { applyDefaults } from '../src/endpoints/writes/write.js';
 import type { ApiObject } from '../src/machinery/api-object.js';
 import { formatTime, systemClock } from '../src/machinery/clock.js';
 import { applyPatch } from '../src/machinery/managed-fields/index.js';
@@ -18,6 +17,7 @@ import type { RequestContext } from '../src/machinery/request-context.js';
 import { vendorNames } from '../src/machinery/vendor.js';
 import { podResource } from '../src/modules/core/pod/pod.resource.js';
 import { Metrics } from '../src/observability/metrics.js';
+import { applyDefaults } from '../src/registry/definition/apply-defaults.js';
 import { beforeCreate } from '../src/registry/metadata/before-create.js';
 import { beforeUpdate } from '../src/registry/metadata/before-update.js';
 import { ResourceRegistry, type StoredServedResource } from '../src/registry/resource-registry.js';

@@ -67,6 +67,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
       authorizer,
       namespaces,
       listers,
+      countingListers: listers,
       stores,
       registry: stores.registry,
       objects: new StorageReader(stores.storage, stores.registry),

@@ -24,6 +24,7 @@ import { DefaultIngressClass } from './plugins/default-class/default-ingress-cla
 import { DefaultStorageClass } from './plugins/default-class/default-storage-class.js';
 import { DenyServiceExternalIPs } from './plugins/deny-service-external-ips/deny-service-external-ips.js';
 import { LimitRanger } from './plugins/limit-ranger/limit-ranger.js';
+import { MutatingAdmissionWebhook } from './plugins/mutating-admission-webhook/mutating-admission-webhook.js';
 import { NamespaceAutoProvision } from './plugins/namespace-existence/namespace-auto-provision.js';
 import { NamespaceExists } from './plugins/namespace-existence/namespace-exists.js';
 import { NamespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.js';
@@ -35,6 +36,8 @@ import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
 import { ResourceQuotaPlugin } from './plugins/resource-quota/resource-quota.js';
 import { ServiceAccountAdmission } from './plugins/service-account/service-account.js';
 import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
+import { ValidatingAdmissionWebhook } from './plugins/validating-admission-webhook/validating-admission-webhook.js';
+import { webhookRuntime } from './webhooks/webhook-runtime.js';
 
 /** What the plugins need to decide. */
 export interface AdmissionParts {
@@ -45,6 +48,8 @@ export interface AdmissionParts {
   readonly objects: ObjectReader;
   /** Objects in memory. Only factories may ask for them. */
   readonly listers: Pick<SharedListers, 'of'>;
+  /** The same for what is made of all objects of a resource together. */
+  readonly countingListers: Pick<SharedListers, 'counting'>;
   /** Complete only once the program has started. */
   readonly registry: ResourceRegistry;
   readonly stores: ResourceStores;
@@ -83,6 +88,10 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
   DefaultIngressClass: ({ listers, names }) => new DefaultIngressClass(listers, names),
   DenyServiceExternalIPs: () => new DenyServiceExternalIPs(),
+  MutatingAdmissionWebhook: (parts) =>
+    new MutatingAdmissionWebhook(webhookRuntime('MutatingAdmissionWebhook', 'mutating', parts)),
+  ValidatingAdmissionWebhook: (parts) =>
+    new ValidatingAdmissionWebhook(webhookRuntime('ValidatingAdmissionWebhook', 'validating', parts)),
   ResourceQuota: (parts) => new ResourceQuotaPlugin(parts),
   AlwaysDeny: () => new AlwaysDeny(),
 };

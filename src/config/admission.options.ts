@@ -1,3 +1,4 @@
+import { AdmissionWebhookOptions } from './admission-webhook.options.js';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
@@ -21,6 +22,8 @@ const admissionPlugins = [
   { name: 'CertificateSubjectRestriction', isDefault: true },
   { name: 'DefaultIngressClass', isDefault: true },
   { name: 'DenyServiceExternalIPs', isDefault: false },
+  { name: 'MutatingAdmissionWebhook', isDefault: true },
+  { name: 'ValidatingAdmissionWebhook', isDefault: true },
   { name: 'ResourceQuota', isDefault: true },
   { name: 'AlwaysDeny', isDefault: false },
 ] as const;
@@ -45,7 +48,7 @@ function namesProblem(values: readonly string[], siblings: Readonly<Record<strin
 }
 
 /** Checks and completions of objects before they are written. */
-export class AdmissionOptions {
+export class AdmissionOptions extends AdmissionWebhookOptions {
   @Flag({
     name: 'enable-admission-plugins',
     type: 'list',

@@ -44,9 +44,14 @@ export function Flag(declaration: FlagDeclaration): PropertyDecorator {
   };
 }
 
-/** The flags of an options class in the order of declaration. */
+/** The flags of an options class in the order of declaration, those of the classes it extends first. */
 export function flagsOf(optionsClass: OptionsClass): readonly BoundFlag[] {
-  return flagsByPrototype.get(optionsClass.prototype as object) ?? [];
+  const flags: BoundFlag[] = [];
+  for (let prototype: object | null = optionsClass.prototype as object; prototype !== null; ) {
+    flags.unshift(...(flagsByPrototype.get(prototype) ?? []));
+    prototype = Object.getPrototypeOf(prototype) as object | null;
+  }
+  return flags;
 }
 
 /** `database-url` -> `PLINTH_DATABASE_URL`. */

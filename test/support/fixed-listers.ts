@@ -17,6 +17,7 @@ export function fixedListers(objects: Readonly<Record<string, object[]>>): Pick<
         all: function* () {
           yield* list().map(project);
         },
+        changes: 0,
         lostForMs: 0,
       };
     },

@@ -4,7 +4,7 @@ import { registeredGroups } from '../../../test/support/registered-groups.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion } from '../../machinery/group-version.js';
 import type { Labels } from '../../machinery/label-selector.js';
-import { decode, type KindType } from '../../machinery/schema/index.js';
+import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import { type MatchAttributes, type MatchCriteria, RequestMatcher } from './request-matcher.js';
@@ -149,8 +149,9 @@ describe('the matcher of requests', () => {
 
   it('converts both objects, once for each version', () => {
     const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' };
-    const { type } = versions.bodyOf(autoscaler.resource, '') as { type: KindType };
-    const object = decode(type, {
+    const [body] = versions.bodiesOf(autoscaler.resource, '');
+    assert.ok(body);
+    const object = decode(body.type, {
       kind: 'HorizontalPodAutoscaler',
       apiVersion: 'autoscaling/v1',
       metadata: { name: 'x', namespace: 'n' },
@@ -175,9 +176,14 @@ describe('the matcher of requests', () => {
 
   it('does not convert bodies with a kind of their own', () => {
     const resource = { group: 'apps', version: 'v1', resource: 'deployments' };
-    assert.equal(versions.bodyOf(resource, 'scale')?.kind.kind, 'Scale');
-    assert.equal(versions.bodyOf(resource, 'status')?.kind.kind, 'Deployment');
-    assert.equal(versions.bodyOf(resource, 'nothing'), undefined);
+    assert.equal(versions.bodiesOf(resource, 'scale')[0]?.kind.kind, 'Scale');
+    assert.equal(versions.bodiesOf(resource, 'status')[0]?.kind.kind, 'Deployment');
+    assert.deepEqual(versions.bodiesOf(resource, 'nothing'), []);
+    const evictions = versions.bodiesOf({ group: '', version: 'v1', resource: 'pods' }, 'eviction');
+    assert.deepEqual(
+      evictions.map(({ kind }) => kind.version),
+      ['v1', 'v1beta1'],
+    );
     assert.deepEqual(versions.equivalents(resource, 'scale'), []);
     const body = labelled();
     assert.equal(versions.convert(body, resource, { ...resource, version: 'v9' }, 'scale'), body);

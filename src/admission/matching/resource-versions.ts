@@ -1,11 +1,11 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
-import type { KindType } from '../../machinery/schema/index.js';
+import { applyDefaults } from '../../registry/definition/apply-defaults.js';
 import { subresourcesOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
-import { bodyKindOf } from '../../registry/subresource-definition.js';
+import { type BodyKind, bodyKindOf } from '../../registry/subresource-definition.js';
 
 /** A resource, and the kind of the bodies under one path of it. */
 export interface ResourceAndKind {
@@ -37,20 +37,23 @@ export class ResourceVersions {
     const found = views
       .filter((view) => view !== own)
       .flatMap((view) => {
-        const kind = bodyOf(view, subresource)?.kind;
+        const kind = bodiesOf(view, subresource)[0]?.kind;
         return kind === undefined ? [] : [{ resource: gvrOf(view), kind }];
       });
     this.known.set(key, { views: views.length, found });
     return found;
   }
 
-  /** The kind and the declaration of the bodies under a path; undefined for a path that has none. */
-  bodyOf(
-    { group, version, resource }: GroupVersionResource,
-    subresource: string,
-  ): { readonly kind: GroupVersionKind; readonly type: KindType } | undefined {
+  /** The kinds and declarations of the bodies that a path takes, the usual one first; none for an unknown path. */
+  bodiesOf({ group, version, resource }: GroupVersionResource, subresource: string): readonly BodyKind[] {
     const found = this.registry.find(group, version, resource);
-    return found === undefined ? undefined : bodyOf(found, subresource);
+    return found === undefined ? [] : bodiesOf(found, subresource);
+  }
+
+  /** Fills in the defaults of a decoded body in place, as for a body that a client sends. */
+  applyDefaults({ group, version, resource }: GroupVersionResource, subresource: string, object: ApiObject): void {
+    const found = this.registry.find(group, version, resource);
+    if (found !== undefined && !hasOwnKind(found, subresource)) applyDefaults(found, object);
   }
 
   /**
@@ -74,12 +77,11 @@ function hasOwnKind({ definition }: ServedResource, subresource: string): boolea
   return bodyKindOf(subresourcesOf(definition).find(({ name }) => name === subresource)) !== undefined;
 }
 
-function bodyOf(
-  { definition, served }: ServedResource,
-  subresource: string,
-): { readonly kind: GroupVersionKind; readonly type: KindType } | undefined {
+function bodiesOf({ definition, served }: ServedResource, subresource: string): readonly BodyKind[] {
   const own = { kind: { group: definition.group, version: served.version, kind: definition.kind }, type: served.type };
-  if (subresource === '') return own;
+  if (subresource === '') return [own];
   const found = subresourcesOf(definition).find(({ name }) => name === subresource);
-  return found === undefined ? undefined : (bodyKindOf(found) ?? own);
+  if (found === undefined) return [];
+  const others = found.type === 'virtual' ? (found.otherBodies ?? []) : [];
+  return [bodyKindOf(found) ?? own, ...others];
 }

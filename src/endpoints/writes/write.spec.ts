@@ -256,11 +256,14 @@ describe('the result of mutating admission', () => {
       .filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes('f:text'))
       .map(({ manager }) => manager);
 
-  it('is validated, owned by the writer and stored, whatever the verb', async () => {
+  it('is validated and stored, whatever the verb, and the writer owns what it sent', async () => {
     mutate = replace('created');
-    assert.equal(textOf(await send('POST', `${path}?fieldManager=one`, { metadata })), 'created');
+    const labelled = { metadata: { ...metadata, labels: { a: 'b' } } };
+    const created = await send('POST', `${path}?fieldManager=one`, labelled);
+    assert.equal(textOf(created), 'created');
+    assert.deepEqual(ownersOf(created), []);
     mutate = replace('put');
-    assert.equal(textOf(await send('PUT', `${path}/m?fieldManager=two`, { metadata })), 'put');
+    assert.equal(textOf(await send('PUT', `${path}/m?fieldManager=two`, labelled)), 'put');
     mutate = replace('patched');
     const patched = await send('PATCH', `${path}/m?fieldManager=three`, { data: { text: 'x' } }, patchType);
     assert.equal(textOf(patched), 'patched');
@@ -306,6 +309,17 @@ describe('the result of mutating admission', () => {
       ]);
     });
   }
+
+  it('does not change the owners of fields', async () => {
+    mutate = ({ object }) => {
+      (object as ApiObject).metadata.managedFields = [];
+    };
+    const body = { metadata: { name: 'owned' }, data: { text: 'x' } };
+    assert.deepEqual(ownersOf(await send('POST', `${path}?fieldManager=one`, body)), ['one']);
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owned' }, data: { text: 'x' } };
+    const applied = await send('PATCH', `${path}/owned?fieldManager=two`, config, applyType);
+    assert.deepEqual(ownersOf(applied), ['two', 'one']);
+  });
 
   it('is merged into the parent by a subresource of another kind', async () => {
     await createDeployment('e');

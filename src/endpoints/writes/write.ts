@@ -3,10 +3,9 @@ import type { GroupVersionKind } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
+import { applyDefaults } from '../../registry/definition/apply-defaults.js';
 import { ensureNamespace } from '../../registry/metadata/before-create.js';
 import { ensureIdentity } from '../../registry/metadata/before-update.js';
-import { isStoredKind } from '../../registry/resource-definition.js';
-import type { ServedResource } from '../../registry/resource-registry.js';
 import { isOtherVersion, toServed, toStored, type VersionedText } from '../../registry/store/object-codec.js';
 import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../registry/store/store.js';
 import { bodyKindOf, updateRulesOf } from '../../registry/subresource-definition.js';
@@ -34,8 +33,9 @@ export type Candidate = (live: ObjectForms | undefined) => ApiObject;
  * One write, from the client's body to the stored object. All writes take these steps, whatever their verb:
  *
  *     decode ─► identity ─► defaults                    `decode`, `decodePatched`: depend on the request alone
+ *       ─► owners of the fields                         `prepare`, skipped for a body that is not stored
  *       ─► mutating admission                           `admit`
- *       ─► owners of the fields ─► stored version       `prepare`, skipped for a body that is not stored
+ *       ─► stored version
  *       ─► store: rules of the kind, and then, on the object about to be written,
  *       ─► validating admission                         `validation`, which the store calls
  *
@@ -143,8 +143,15 @@ export class Write {
       const parent = this.parentOf(object, live);
       const body = await this.admit(object, live);
       next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
-    } else next = await this.admit(object, live);
-    if (!hasOwners) trackFields(this.request, this.options, live?.requested, next);
+      trackFields(this.request, this.options, live?.requested, next);
+    } else {
+      // Before admission: a client does not own what plugins and webhooks add to its object.
+      if (!hasOwners) trackFields(this.request, this.options, live?.requested, object);
+      const { managedFields } = object.metadata;
+      next = await this.admit(object, live);
+      if (managedFields === undefined) delete next.metadata.managedFields;
+      else next.metadata.managedFields = managedFields;
+    }
     return toStored(resource, next);
   }
 
@@ -231,11 +238,4 @@ export class Write {
   private nameOf({ metadata }: ApiObject): string {
     return this.request.name !== '' ? this.request.name : (metadata.name ?? '');
   }
-}
-
-/** Applies the defaults of the kind and of the version to a decoded body, before it is converted. */
-export function applyDefaults(resource: ServedResource, object: ApiObject): void {
-  resource.served.applyDefaults?.(object);
-  const { definition, served } = resource;
-  if (isStoredKind(definition) && served === definition.versions[0]) definition.strategy.applyDefaults?.(object);
 }

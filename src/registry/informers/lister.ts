@@ -12,6 +12,7 @@ export class Lister<V> {
   /** By namespace ('' for objects of the cluster), then by name. No namespace is empty. */
   private namespaces = new Map<string, Map<string, V>>();
   private readonly reflector: Reflector;
+  private changeCount = 0;
 
   constructor(
     storage: Storage,
@@ -22,11 +23,13 @@ export class Lister<V> {
   ) {
     const sink = {
       replace: (objects: readonly ApiObject[]) => {
+        this.changeCount++;
         this.namespaces = new Map();
         for (const object of objects) this.set(object, project(object));
       },
       set: (object: ApiObject) => this.set(object, project(object)),
       delete: (namespace: string, name: string) => {
+        this.changeCount++;
         const values = this.namespaces.get(namespace);
         if (values?.delete(name) === true && values.size === 0) this.namespaces.delete(namespace);
       },
@@ -49,6 +52,11 @@ export class Lister<V> {
     return this.reflector.lostForMs;
   }
 
+  /** Grows with every change, so that what is made of all values can be made again only when it is outdated. */
+  get changes(): number {
+    return this.changeCount;
+  }
+
   get(namespace: string, name: string): V | undefined {
     return this.namespaces.get(namespace)?.get(name);
   }
@@ -64,6 +72,7 @@ export class Lister<V> {
   }
 
   private set({ metadata }: ApiObject, value: V): void {
+    this.changeCount++;
     const namespace = metadata.namespace ?? '';
     let values = this.namespaces.get(namespace);
     if (values === undefined) {

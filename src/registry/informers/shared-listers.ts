@@ -7,6 +7,9 @@ import { Lister } from './lister.js';
 /** The reading side of a {@link Lister}. */
 export type ReadLister<V> = Pick<Lister<V>, 'get' | 'inNamespace' | 'all' | 'lostForMs'>;
 
+/** A lister that also counts changes. */
+export type CountingLister<V> = Pick<Lister<V>, 'all' | 'changes'>;
+
 /**
  * The listers that the parts of a process ask for while it is set up. They are filled and followed together.
  */
@@ -25,6 +28,15 @@ export class SharedListers {
    * of the object and must not throw. Throws after the start.
    */
   of<V>(resource: GroupResource, project: (object: ApiObject) => V): ReadLister<V> {
+    return this.make(resource, project);
+  }
+
+  /** {@link of} for what is made of all objects together, and made again after changes only. */
+  counting<V>(resource: GroupResource, project: (object: ApiObject) => V): CountingLister<V> {
+    return this.make(resource, project);
+  }
+
+  private make<V>(resource: GroupResource, project: (object: ApiObject) => V): Lister<V> {
     if (this.isStarted) throw new Error('listers have to be asked for before the start');
     const lister = new Lister(this.storage, this.registry, formatGroupResource(resource), project, this.onFault);
     this.listers.push(lister);

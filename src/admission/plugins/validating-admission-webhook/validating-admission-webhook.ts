@@ -1,0 +1,40 @@
+import type { AdmissionPlugin } from '../../admission-plugin.js';
+import type { AdmissionAttributes } from '../../attributes.js';
+import { isExemptResource } from '../../webhooks/exempt-resources.js';
+import type { Hook } from '../../webhooks/hook.js';
+import type { Invocation } from '../../webhooks/hook-caller.js';
+import { ReviewWriter } from '../../webhooks/review-request.js';
+import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
+
+/**
+ * Asks the hooks of ValidatingWebhookConfigurations about the object to be written, all at the same time (specification
+ * 5.10). When several refuse, the answer is that of the first by the names of the configurations and their order.
+ */
+export class ValidatingAdmissionWebhook implements AdmissionPlugin {
+  readonly name = 'ValidatingAdmissionWebhook';
+
+  constructor(private readonly runtime: WebhookRuntime) {}
+
+  handles(): boolean {
+    return true;
+  }
+
+  validate(attributes: AdmissionAttributes): Promise<void> | undefined {
+    const hooks = this.runtime.hooks.present;
+    if (hooks.length === 0 || isExemptResource(attributes.resource, this.runtime.configurationGroup)) return undefined;
+    return this.askAll(hooks, attributes);
+  }
+
+  private async askAll(hooks: readonly Hook[], attributes: AdmissionAttributes): Promise<void> {
+    const writer = new ReviewWriter(attributes, this.runtime.versions, this.runtime.reviewGroup);
+    const invocations: Invocation[] = [];
+    for (const [index, hook] of hooks.entries()) {
+      const matching = hook.match(attributes);
+      const matched = matching instanceof Promise ? await matching : matching;
+      if (matched === undefined || (await hook.fulfils(attributes, matched, writer.objects)) === false) continue;
+      invocations.push({ hook, index, matched, attributes, writer, round: 0 });
+    }
+    const calls = invocations.map((invocation) => this.runtime.caller.call(invocation, () => undefined));
+    for (const call of await Promise.allSettled(calls)) if (call.status === 'rejected') throw call.reason;
+  }
+}

@@ -1,0 +1,58 @@
+/** The most calls at a time, and the most that wait for one of them to end. */
+export interface SeatLimits {
+  readonly calls: number;
+  readonly waiting: number;
+}
+
+/**
+ * Limits the calls to one hook, so that a slow one takes neither the memory of the process nor all the room for
+ * requests.
+ */
+export class CallSeats {
+  private taken = 0;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(private readonly limits: SeatLimits) {}
+
+  /**
+   * Runs a call when there is a seat for it. Undefined if too many wait already; throws the reason of the signal if that
+   * is aborted while the call waits.
+   */
+  take<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> | undefined {
+    if (this.taken < this.limits.calls) {
+      this.taken++;
+      return this.sit(call);
+    }
+    return this.waiting.size < this.limits.waiting ? this.wait(signal).then(() => this.sit(call)) : undefined;
+  }
+
+  private async sit<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } finally {
+      const [next] = this.waiting;
+      // The seat goes to the next one without being free in between.
+      if (next === undefined) this.taken--;
+      else {
+        this.waiting.delete(next);
+        next();
+      }
+    }
+  }
+
+  private wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const next = () => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = () => {
+        this.waiting.delete(next);
+        reject(signal.reason as Error);
+      };
+      this.waiting.add(next);
+      signal.addEventListener('abort', leave, { once: true });
+      if (signal.aborted) leave();
+    });
+  }
+}

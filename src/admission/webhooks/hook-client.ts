@@ -1,0 +1,187 @@
+import type { webhookClientConfig } from '../../apis/admissionregistration/v1/webhook-client-config.types.js';
+import type { Infer } from '../../machinery/schema/index.js';
+import { StatusError, timeoutError } from '../../machinery/status-error.js';
+import type { ClientTls } from '../../outgoing/client-config.js';
+import { ClientCredentials } from '../../outgoing/client-credentials.js';
+import type { ClientUsers } from '../../outgoing/client-users.js';
+import { DeniedAddressError, type DeniedAddresses } from '../../outgoing/denied-addresses.js';
+import { AnswerSizeError, HttpsConnections, type PostAnswer, type Target } from '../../outgoing/https-connections.js';
+import { CallSeats } from './call-seats.js';
+import { HookFault } from './hook-errors.js';
+import { ServiceFault, type ServiceResolver } from './service-resolver.js';
+
+/** What all hooks of a process share. */
+export interface HookTransport {
+  readonly services: ServiceResolver;
+  readonly denied: DeniedAddresses;
+  /** Credentials by host; undefined: none for any. */
+  readonly users: ClientUsers | undefined;
+}
+
+/** As many calls to one hook as connections; few enough that its waiting requests leave room for others. */
+const seatLimits = { calls: 64, waiting: 64 };
+/** A patch of the largest object in base64, and the rest of the answer. */
+const maxAnswerBytes = 4 * 1024 * 1024 + 256 * 1024;
+
+const anonymous: Pick<ConstructorParameters<typeof ClientCredentials>[0], 'auth' | 'files'> = {
+  auth: { kind: 'none' },
+  files: {},
+};
+
+/** Posts questions to one hook, on connections of its own that are kept open. */
+export class HookClient {
+  private readonly seats = new CallSeats(seatLimits);
+  private readonly url: URL;
+  /** The address as messages show it. */
+  private readonly shownUrl: string;
+  private readonly credentials: ClientCredentials;
+  private readonly target: (() => Target) | undefined;
+  private tls: ClientTls;
+  private connections: HttpsConnections;
+
+  /** Throws for an address or certificates that can't be used. */
+  constructor(
+    config: Infer<typeof webhookClientConfig>,
+    private readonly transport: HookTransport,
+  ) {
+    const { service, caBundle = '' } = config;
+    if (service === undefined) {
+      this.shownUrl = config.url ?? '';
+      this.url = new URL(this.shownUrl);
+      this.target = undefined;
+    } else {
+      const { namespace, name, path = '/' } = service;
+      const port = service.port ?? 443;
+      this.shownUrl = `https://${name}.${namespace}.svc:${port}${path.startsWith('/') ? path : `/${path}`}`;
+      this.url = new URL(this.shownUrl);
+      this.target = () => transport.services.resolve(namespace, name, port);
+    }
+    const host = this.url.hostname.replace(/^\[|\]$/g, '');
+    const user = transport.users?.for(host, Number(this.url.port || 443));
+    const tls: ClientTls = {
+      ca: caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8'),
+      cert: user?.tls.cert,
+      key: user?.tls.key,
+      serverName: undefined,
+      insecureSkipVerify: false,
+    };
+    this.credentials = new ClientCredentials({ ...(user ?? anonymous), tls });
+    this.tls = tls;
+    this.connections = this.connect(tls);
+  }
+
+  /**
+   * Sends a question and returns the text of the answer.
+   *
+   * @param write makes the body, once there is a connection to be had
+   * @param signal of the request; ends the call
+   * @throws HookFault when there is no usable answer; a StatusError of the request (429 when too many requests wait for
+   *   this hook, 504 when the request has no time left)
+   */
+  async ask(write: () => Buffer, timeoutMs: number, signal: AbortSignal): Promise<string> {
+    const limit = AbortSignal.timeout(timeoutMs);
+    const either = AbortSignal.any([signal, limit]);
+    const shown = `${this.shownUrl}?timeout=${Math.ceil(timeoutMs / 1000)}s`;
+    let answer: PostAnswer;
+    try {
+      const taken = this.seats.take(either, () => this.post(write(), shown, either));
+      if (taken === undefined) throw crowdedError();
+      answer = await taken;
+    } catch (error) {
+      if (signal.aborted) throw timeoutError('request did not complete within requested timeout', 0, error);
+      if (error instanceof StatusError || error instanceof HookFault) throw error;
+      if (error instanceof AnswerSizeError) throw new HookFault(error.message, error.status, error);
+      const reason = limit.aborted ? 'context deadline exceeded' : reasonOf(error as Error);
+      throw new HookFault(`Post ${JSON.stringify(shown)}: ${reason}`, 0, error);
+    }
+    const { status, text, contentType } = answer;
+    if (status < 200 || status >= 300) throw new HookFault(statusMessage(status), status);
+    if (text === '') {
+      throw new HookFault(`0-length response with status code: ${status} and content type: ${contentType}`);
+    }
+    return text;
+  }
+
+  /** Closes the connections as soon as no call uses them. */
+  retire(): void {
+    this.connections.retire();
+  }
+
+  private async post(body: Buffer, shown: string, signal: AbortSignal): Promise<PostAnswer> {
+    const tls = await this.credentials.tls();
+    if (tls !== this.tls) {
+      this.connections.retire();
+      this.tls = tls;
+      this.connections = this.connect(tls);
+    }
+    const authorization = await this.credentials.authorization();
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'user-agent': 'plinth-admission',
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    const url = new URL(shown);
+    return this.connections.post({ url, body, headers, signal, maxAnswerBytes });
+  }
+
+  private connect(tls: ClientTls): HttpsConnections {
+    const { denied } = this.transport;
+    return new HttpsConnections(tls, { maxSockets: seatLimits.calls, denied, target: this.target });
+  }
+}
+
+function crowdedError(): StatusError {
+  const message = 'too many requests wait for an admission webhook, please try again later';
+  return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
+}
+
+const unknownAuthority = 'x509: certificate signed by unknown authority';
+const outdated = 'x509: certificate has expired or is not yet valid';
+
+const tlsReasons: Readonly<Record<string, string>> = {
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  CERT_HAS_EXPIRED: outdated,
+  CERT_NOT_YET_VALID: outdated,
+};
+
+/** Why there was no answer, in the words that operators of such servers look for. */
+function reasonOf(error: NodeJS.ErrnoException & { address?: string; port?: number; errors?: Error[] }): string {
+  if (error instanceof DeniedAddressError || error instanceof ServiceFault) return error.message;
+  const [first] = error.errors ?? [];
+  if (first !== undefined) return reasonOf(first);
+  const { code = '', message } = error;
+  const where = error.address === undefined ? '' : ` ${error.address}:${error.port}`;
+  if (code === 'ECONNREFUSED') return `dial tcp${where}: connect: connection refused`;
+  if (code === 'EHOSTUNREACH') return `dial tcp${where}: connect: no route to host`;
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${(error as { hostname?: string }).hostname}: no such host`;
+  // The other side ended the connection where an answer was expected.
+  if (message === 'socket hang up') return 'EOF';
+  if (code === 'ECONNRESET') return 'read: connection reset by peer';
+  return tlsReasons[code] ?? message;
+}
+
+const statusMessages: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  403: 'the server does not allow access to the requested resource',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+function statusMessage(status: number): string {
+  const known = statusMessages[status];
+  if (known !== undefined) return known;
+  return status >= 500
+    ? 'an error on the server ("unknown") has prevented the request from succeeding'
+    : `the server responded with the status code ${status} but did not return more information`;
+}

@@ -1,0 +1,176 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { Target } from '../../outgoing/https-connections.js';
+import type { SharedListers } from '../../registry/informers/shared-listers.js';
+
+/** A service that can't be reached. */
+export class ServiceFault extends Error {}
+
+/** Finds out where the service of a hook is. */
+export interface ServiceResolver {
+  /** An address for a new connection. Throws {@link ServiceFault}. */
+  resolve(namespace: string, name: string, port: number): Target;
+}
+
+/** How services are found without a cluster network (`--admission-webhook-service-resolver`). */
+export type ServiceResolution = 'endpoints' | 'cluster-ip' | 'none';
+
+/** @param addresses `host:port` by `namespace/name` or `namespace/name:port`; they come before everything else. */
+export function serviceResolver(
+  resolution: ServiceResolution,
+  addresses: ReadonlyMap<string, Target>,
+  listers: Pick<SharedListers, 'of'>,
+  names: VendorNames,
+): ServiceResolver {
+  const otherwise = resolverOf(resolution, listers, names);
+  return {
+    resolve: (namespace, name, port) =>
+      addresses.get(`${namespace}/${name}:${port}`) ??
+      addresses.get(`${namespace}/${name}`) ??
+      otherwise.resolve(namespace, name, port),
+  };
+}
+
+function resolverOf(
+  resolution: ServiceResolution,
+  listers: Pick<SharedListers, 'of'>,
+  names: VendorNames,
+): ServiceResolver {
+  switch (resolution) {
+    case 'endpoints':
+      return new EndpointsResolver(listers, names);
+    case 'cluster-ip':
+      return new ClusterAddressResolver(listers);
+    case 'none':
+      return {
+        resolve: (namespace, name) => {
+          throw new ServiceFault(`no address is configured for service "${namespace}/${name}"`);
+        },
+      };
+  }
+}
+
+interface ServicePort {
+  readonly name: string;
+  readonly port: number;
+}
+
+interface KnownService {
+  readonly type: string;
+  readonly clusterIP: string;
+  readonly ports: readonly ServicePort[];
+}
+
+const services = { group: '', resource: 'services' };
+
+function knownService(object: ApiObject): KnownService {
+  const {
+    type = '',
+    clusterIP = '',
+    ports = [],
+  } = object.spec as {
+    type?: string;
+    clusterIP?: string;
+    ports?: { name?: string; port: number }[];
+  };
+  return { type, clusterIP, ports: ports.map(({ name = '', port }) => ({ name, port })) };
+}
+
+function portOf(service: KnownService, name: string, port: number): ServicePort {
+  const found = service.ports.find((one) => one.port === port);
+  if (found === undefined) throw new ServiceFault(`no service port ${port} found for service "${name}"`);
+  return found;
+}
+
+/** Connects to the cluster address of the service: for servers that reach the cluster's network. */
+class ClusterAddressResolver implements ServiceResolver {
+  private readonly services: { get(namespace: string, name: string): KnownService | undefined };
+
+  constructor(listers: Pick<SharedListers, 'of'>) {
+    this.services = listers.of(services, knownService);
+  }
+
+  resolve(namespace: string, name: string, port: number): Target {
+    const service = this.services.get(namespace, name);
+    if (service === undefined) throw new ServiceFault(`service "${name}" not found`);
+    portOf(service, name, port);
+    if (service.clusterIP === '' || service.clusterIP === 'None') {
+      throw new ServiceFault(`service "${name}" has no cluster address`);
+    }
+    return { host: service.clusterIP, port };
+  }
+}
+
+/** Where ready endpoints of one slice listen, by the name of the service's port. */
+interface KnownEndpoints {
+  /** Empty: the object has the name of the service. */
+  readonly service: string;
+  readonly sets: readonly { readonly addresses: readonly string[]; readonly ports: ReadonlyMap<string, number> }[];
+}
+
+/** Connects to one of the ready endpoints of the service. */
+class EndpointsResolver implements ServiceResolver {
+  private readonly services: { get(namespace: string, name: string): KnownService | undefined };
+  private readonly slices: { inNamespace(namespace: string): Iterable<KnownEndpoints> };
+  private readonly endpoints: { get(namespace: string, name: string): KnownEndpoints | undefined };
+
+  constructor(listers: Pick<SharedListers, 'of'>, names: VendorNames) {
+    const label = `${names.labelPrefix}/service-name`;
+    this.services = listers.of(services, knownService);
+    const slices = { group: groupName('discovery', names), resource: 'endpointslices' };
+    this.slices = listers.of(slices, (object) => knownSlice(object, label));
+    this.endpoints = listers.of({ group: '', resource: 'endpoints' }, knownEndpoints);
+  }
+
+  resolve(namespace: string, name: string, port: number): Target {
+    const service = this.services.get(namespace, name);
+    if (service === undefined) throw new ServiceFault(`service "${name}" not found`);
+    if (service.type === 'ExternalName') throw new ServiceFault(`service "${name}" is of type ExternalName`);
+    const { name: portName } = portOf(service, name, port);
+    const own = [...this.slices.inNamespace(namespace)].filter((slice) => slice.service === name);
+    // Clusters without slices have the older kind, under the name of the service.
+    const known = own.length > 0 ? own : [this.endpoints.get(namespace, name)];
+    const targets = known.flatMap((one) => (one === undefined ? [] : targetsOf(one, portName)));
+    const chosen = targets[Math.floor(Math.random() * targets.length)];
+    if (chosen === undefined) throw new ServiceFault(`no endpoints available for service "${name}"`);
+    return chosen;
+  }
+}
+
+function targetsOf({ sets }: KnownEndpoints, portName: string): Target[] {
+  return sets.flatMap(({ addresses, ports }) => {
+    const port = ports.get(portName);
+    return port === undefined ? [] : addresses.map((host) => ({ host, port }));
+  });
+}
+
+interface EndpointPort {
+  readonly name?: string;
+  readonly port?: number;
+}
+
+function portsByName(ports: readonly EndpointPort[] | undefined): ReadonlyMap<string, number> {
+  return new Map((ports ?? []).flatMap(({ name = '', port }) => (port === undefined ? [] : [[name, port] as const])));
+}
+
+function knownSlice(object: ApiObject, label: string): KnownEndpoints {
+  const { endpoints, ports, addressType } = object as unknown as {
+    endpoints?: { addresses?: string[]; conditions?: { ready?: boolean } }[];
+    ports?: EndpointPort[];
+    addressType?: string;
+  };
+  const ready = (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false);
+  const addresses = addressType === 'FQDN' ? [] : ready.flatMap((endpoint) => endpoint.addresses?.slice(0, 1) ?? []);
+  return { service: object.metadata.labels?.[label] ?? '', sets: [{ addresses, ports: portsByName(ports) }] };
+}
+
+function knownEndpoints(object: ApiObject): KnownEndpoints {
+  const { subsets = [] } = object as unknown as {
+    subsets?: { addresses?: { ip: string }[]; ports?: EndpointPort[] }[];
+  };
+  const sets = subsets.map(({ addresses = [], ports }) => ({
+    addresses: addresses.map(({ ip }) => ip),
+    ports: portsByName(ports),
+  }));
+  return { service: '', sets };
+}
