@@ -68,6 +68,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
       namespaces,
       listers,
       countingListers: listers,
+      laterListers: listers,
       stores,
       registry: stores.registry,
       objects: new StorageReader(stores.storage, stores.registry),

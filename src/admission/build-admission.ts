@@ -36,6 +36,7 @@ import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
 import { ResourceQuotaPlugin } from './plugins/resource-quota/resource-quota.js';
 import { ServiceAccountAdmission } from './plugins/service-account/service-account.js';
 import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
+import { ValidatingAdmissionPolicyPlugin } from './plugins/validating-admission-policy/validating-admission-policy.js';
 import { ValidatingAdmissionWebhook } from './plugins/validating-admission-webhook/validating-admission-webhook.js';
 import { webhookRuntime } from './webhooks/webhook-runtime.js';
 
@@ -50,6 +51,8 @@ export interface AdmissionParts {
   readonly listers: Pick<SharedListers, 'of'>;
   /** The same for what is made of all objects of a resource together. */
   readonly countingListers: Pick<SharedListers, 'counting'>;
+  /** Objects in memory of resources that only a request names. */
+  readonly laterListers: Pick<SharedListers, 'later'>;
   /** Complete only once the program has started. */
   readonly registry: ResourceRegistry;
   readonly stores: ResourceStores;
@@ -90,6 +93,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   DenyServiceExternalIPs: () => new DenyServiceExternalIPs(),
   MutatingAdmissionWebhook: (parts) =>
     new MutatingAdmissionWebhook(webhookRuntime('MutatingAdmissionWebhook', 'mutating', parts)),
+  ValidatingAdmissionPolicy: (parts) => new ValidatingAdmissionPolicyPlugin(parts),
   ValidatingAdmissionWebhook: (parts) =>
     new ValidatingAdmissionWebhook(webhookRuntime('ValidatingAdmissionWebhook', 'validating', parts)),
   ResourceQuota: (parts) => new ResourceQuotaPlugin(parts),

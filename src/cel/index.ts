@@ -6,6 +6,13 @@
  */
 
 export { type AdmissionNames, admissionEnvironment } from './admission/admission-environment.js';
+export {
+  type CompiledText,
+  compileText,
+  type PolicyEnvironment,
+  type PolicyVariable,
+  policyEnvironment,
+} from './admission/policy-environment.js';
 export { CelCompileError, CelError, CostLimitExceeded } from './cel-error.js';
 export type { CelEnvironment, MessageType } from './compiler/environment.js';
 export { Budget, expressionCostLimit, matchConditionsCostLimit, policyCostLimit } from './evaluation.js';
@@ -23,4 +30,5 @@ export { apiFunctions } from './library/index.js';
 export { type CompileOptions, compileProgram, type Program, ResultTypeError } from './program.js';
 export { expressionLimits } from './syntax/parser.js';
 export { type CelType, listOf, mapOf, objectOf, opaque, optionalOf, typeName, types } from './values/cel-type.js';
+export { Timestamp } from './values/time.js';
 export * from './values/value.js';

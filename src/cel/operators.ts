@@ -1,5 +1,5 @@
 import { CelError } from './cel-error.js';
-import type { Evaluation } from './evaluation.js';
+import type { Budget, Evaluation } from './evaluation.js';
 import { compareValues, equals } from './values/equality.js';
 import { Span, Timestamp } from './values/time.js';
 import {
@@ -190,33 +190,33 @@ function shownKey(key: Value): string {
 }
 
 /** `operand.field`. */
-export function select(operand: Value, field: string): Value {
-  if (operand instanceof OptionalValue) return selectOptional(operand, field);
-  const value = fieldOf(operand, field);
+export function select(operand: Value, field: string, budget: Budget): Value {
+  if (operand instanceof OptionalValue) return selectOptional(operand, field, budget);
+  const value = fieldOf(operand, field, budget);
   if (value === undefined) throw new CelError(`no such key: ${field}`);
   return value;
 }
 
 /** `operand.?field`. */
-export function selectOptional(operand: Value, field: string): OptionalValue {
+export function selectOptional(operand: Value, field: string, budget: Budget): OptionalValue {
   if (operand instanceof OptionalValue) {
-    return operand.value === undefined ? OptionalValue.none : selectOptional(operand.value, field);
+    return operand.value === undefined ? OptionalValue.none : selectOptional(operand.value, field, budget);
   }
-  const value = fieldOf(operand, field);
+  const value = fieldOf(operand, field, budget);
   return value === undefined ? OptionalValue.none : OptionalValue.of(value);
 }
 
 /** `has(operand.field)`. */
-export function isPresent(operand: Value, field: string): boolean {
-  if (operand instanceof OptionalValue) return operand.value !== undefined && isPresent(operand.value, field);
-  return fieldOf(operand, field) !== undefined;
+export function isPresent(operand: Value, field: string, budget: Budget): boolean {
+  if (operand instanceof OptionalValue) return operand.value !== undefined && isPresent(operand.value, field, budget);
+  return fieldOf(operand, field, budget) !== undefined;
 }
 
 /** The value of a field; undefined if the operand does not have it. Throws if it can't have fields. */
-function fieldOf(operand: Value, field: string): Value | undefined {
+function fieldOf(operand: Value, field: string, budget: Budget): Value | undefined {
   if (isJsonObject(operand)) return Object.hasOwn(operand, field) ? fromJson(operand[field]) : undefined;
   if (operand instanceof MapValue) return operand.entries.get(field)?.value;
-  if (operand instanceof LazyObject) return operand.get(field);
+  if (operand instanceof LazyObject) return operand.get(field, budget);
   if (operand instanceof MessageValue) return operand.fields.get(field);
   throw noSuchOverload();
 }

@@ -23,6 +23,7 @@ const admissionPlugins = [
   { name: 'DefaultIngressClass', isDefault: true },
   { name: 'DenyServiceExternalIPs', isDefault: false },
   { name: 'MutatingAdmissionWebhook', isDefault: true },
+  { name: 'ValidatingAdmissionPolicy', isDefault: true },
   { name: 'ValidatingAdmissionWebhook', isDefault: true },
   { name: 'ResourceQuota', isDefault: true },
   { name: 'AlwaysDeny', isDefault: false },

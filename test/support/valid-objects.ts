@@ -27,6 +27,8 @@ const certificateRequest = [
   'blVlRElMM2RqRTQ2eGc9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K',
 ].join('');
 
+const policyRule = { operations: ['CREATE'], apiGroups: ['example'], apiVersions: ['v1'], resources: ['shelves'] };
+
 /** The least that the rules of a kind ask for besides a name, in its first version, by resource and group. */
 const bodies: Readonly<Record<string, Body>> = {
   configmaps: {},
@@ -47,6 +49,12 @@ const bodies: Readonly<Record<string, Body>> = {
   serviceaccounts: {},
   services: { spec: { selector: labels, ports: [{ port: 80 }] } },
   'mutatingwebhookconfigurations.admissionregistration': { webhooks },
+  'validatingadmissionpolicies.admissionregistration': {
+    spec: { matchConstraints: { resourceRules: [policyRule] }, validations: [{ expression: 'true' }] },
+  },
+  'validatingadmissionpolicybindings.admissionregistration': {
+    spec: { policyName: 'x', validationActions: ['Deny'] },
+  },
   'validatingwebhookconfigurations.admissionregistration': { webhooks },
   'controllerrevisions.apps': { revision: 1, data: { a: 1 } },
   'daemonsets.apps': { spec: workload },

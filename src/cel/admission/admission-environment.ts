@@ -56,6 +56,8 @@ export interface AdmissionNames {
   readonly hasParams?: boolean;
   /** `namespaceObject`; default: no. Match conditions of webhooks do not have it. */
   readonly hasNamespace?: boolean;
+  /** `authorizer`; default: yes. */
+  readonly hasAuthorizer?: boolean;
   /** Types of `variables.<name>`; unset: there is no such name. */
   readonly variables?: ReadonlyMap<string, CelType>;
   /** Type of `object` and `oldObject`; default: unknown. */
@@ -68,7 +70,14 @@ export interface AdmissionNames {
 
 /** The environment of expressions about requests: match conditions and policies. */
 export function admissionEnvironment(names: AdmissionNames = {}): CelEnvironment {
-  const { hasParams = false, hasNamespace = false, variables, object = dyn, params = dyn } = names;
+  const {
+    hasParams = false,
+    hasNamespace = false,
+    hasAuthorizer = true,
+    variables,
+    object = dyn,
+    params = dyn,
+  } = names;
   return {
     functions: names.functions ?? apiFunctions,
     ...(names.messages === undefined ? {} : { messages: names.messages }),
@@ -76,8 +85,7 @@ export function admissionEnvironment(names: AdmissionNames = {}): CelEnvironment
       object,
       oldObject: object,
       request: requestType,
-      authorizer: authorizerVariable,
-      'authorizer.requestResource': resourceCheckVariable,
+      ...(hasAuthorizer ? { authorizer: authorizerVariable, 'authorizer.requestResource': resourceCheckVariable } : {}),
       ...(hasParams ? { params } : {}),
       ...(hasNamespace ? { namespaceObject: namespaceType } : {}),
       ...(variables === undefined

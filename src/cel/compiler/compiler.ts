@@ -111,7 +111,7 @@ export class Compiler implements ExpressionCompiler {
         code: (evaluation) => {
           const value = code(evaluation);
           evaluation.budget.charge(1);
-          return selectOptional(value, field);
+          return selectOptional(value, field, evaluation.budget);
         },
         cost,
         size: unbounded,
@@ -122,7 +122,7 @@ export class Compiler implements ExpressionCompiler {
       code: (evaluation) => {
         const value = code(evaluation);
         evaluation.budget.charge(1);
-        return select(value, field);
+        return select(value, field, evaluation.budget);
       },
       cost,
       size: sizeOf(type),
@@ -138,7 +138,7 @@ export class Compiler implements ExpressionCompiler {
       code: (evaluation) => {
         const value = code(evaluation);
         evaluation.budget.charge(1);
-        return isPresent(value, field);
+        return isPresent(value, field, evaluation.budget);
       },
       cost: sum(operand.cost, one),
       size: nothing,

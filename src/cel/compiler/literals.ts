@@ -78,7 +78,7 @@ export function compileList(
   return {
     type: listOf(common.type),
     code: (evaluation) => {
-      evaluation.budget.charge(listCost);
+      evaluation.budget.charge(listCost + parts.length);
       const items: Value[] = [];
       for (const { code, isOptional } of parts) {
         const value = present(code(evaluation), isOptional);
@@ -86,7 +86,7 @@ export function compileList(
       }
       return new ListValue(items);
     },
-    cost: sum(exactly(listCost), ...parts.map((part) => part.cost)),
+    cost: sum(exactly(listCost + parts.length), ...parts.map((part) => part.cost)),
     size: { min: required, max: elements.length },
   };
 }
@@ -99,7 +99,7 @@ export function compileMap(
   const mayDiffer = compiler.mayMix;
   const keyType = new ElementType(compiler, mayDiffer);
   const valueType = new ElementType(compiler, mayDiffer);
-  const costs: Range[] = [exactly(mapCost)];
+  const costs: Range[] = [exactly(mapCost + entries.length)];
   const parts = entries.map((entry) => {
     const key = compiler.compile(entry.key, scope);
     const value = compiler.compile(entry.value, scope);
@@ -112,7 +112,7 @@ export function compileMap(
   return {
     type: mapOf(keyType.type, valueType.type),
     code: (evaluation) => {
-      evaluation.budget.charge(mapCost);
+      evaluation.budget.charge(mapCost + parts.length);
       const made = new Map<MapKey, { key: Value; value: Value }>();
       for (const part of parts) {
         const key = part.key(evaluation);

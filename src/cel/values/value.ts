@@ -1,4 +1,5 @@
 import { ExactNumber } from '../../machinery/json/exact-numbers.js';
+import type { Budget } from '../evaluation.js';
 import type { Span, Timestamp } from './time.js';
 
 /**
@@ -87,8 +88,8 @@ export abstract class OpaqueValue {
 
 /** An object whose fields are computed when they are read. */
 export abstract class LazyObject {
-  /** The value of a field; undefined if there is none. May throw like any evaluation. */
-  abstract get(field: string): Value | undefined;
+  /** The value of a field; undefined if there is none. May throw like any evaluation, and charges for its work. */
+  abstract get(field: string, budget: Budget): Value | undefined;
 }
 
 /** Whether a value is a list. */

@@ -1,15 +1,32 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AUTHORIZER, type Authorizer } from '../../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { StorageReader } from '../../registry/store/object-reader.js';
+import { ResourceStores } from '../../registry/store/resource-stores.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
+import {
+  validatingAdmissionPolicyBindingResource,
+  validatingAdmissionPolicyResource,
+} from './admission-policy/validating-admission-policy.resource.js';
 import {
   mutatingWebhookConfigurationResource,
   validatingWebhookConfigurationResource,
 } from './webhook-configuration/webhook-configuration.resource.js';
 
 /** Resources of the group `admissionregistration`. */
-export function admissionRegistrationResources(names: VendorNames): ResourceDefinition[] {
-  return [mutatingWebhookConfigurationResource(names), validatingWebhookConfigurationResource(names)];
+export function admissionRegistrationResources(
+  names: VendorNames,
+  authorizer: Authorizer,
+  { registry, storage }: ResourceStores,
+): ResourceDefinition[] {
+  const context = { names, authorizer, registry, objects: new StorageReader(storage, registry) };
+  return [
+    mutatingWebhookConfigurationResource(names),
+    validatingAdmissionPolicyResource(context),
+    validatingAdmissionPolicyBindingResource(context),
+    validatingWebhookConfigurationResource(names),
+  ];
 }
 
 /** The API group `admissionregistration`. */
@@ -17,7 +34,7 @@ export function admissionRegistrationResources(names: VendorNames): ResourceDefi
 export class AdmissionRegistrationApiModule {
   static of(host: GroupHost): DynamicModule {
     return apiGroupModule(AdmissionRegistrationApiModule, 'admissionregistration', host, {
-      inject: [VENDOR_NAMES],
+      inject: [VENDOR_NAMES, AUTHORIZER, ResourceStores],
       useFactory: admissionRegistrationResources,
     });
   }

@@ -15,7 +15,7 @@ export type CountingLister<V> = Pick<Lister<V>, 'all' | 'changes'>;
  */
 export class SharedListers {
   private readonly listers: Lister<unknown>[] = [];
-  private isStarted = false;
+  private signal: AbortSignal | undefined;
 
   constructor(
     private readonly storage: Storage,
@@ -28,29 +28,46 @@ export class SharedListers {
    * of the object and must not throw. Throws after the start.
    */
   of<V>(resource: GroupResource, project: (object: ApiObject) => V): ReadLister<V> {
-    return this.make(resource, project);
+    return this.beforeStart(resource, project);
   }
 
   /** {@link of} for what is made of all objects together, and made again after changes only. */
   counting<V>(resource: GroupResource, project: (object: ApiObject) => V): CountingLister<V> {
-    return this.make(resource, project);
+    return this.beforeStart(resource, project);
   }
 
-  private make<V>(resource: GroupResource, project: (object: ApiObject) => V): Lister<V> {
-    if (this.isStarted) throw new Error('listers have to be asked for before the start');
-    const lister = new Lister(this.storage, this.registry, formatGroupResource(resource), project, this.onFault);
-    this.listers.push(lister);
-    return lister;
+  /**
+   * A lister of a stored resource that turns out to be needed while the program runs, with a promise that resolves when it
+   * has been filled once. It is never taken away. Throws before the start.
+   */
+  later<V>(
+    resource: GroupResource,
+    project: (object: ApiObject) => V,
+  ): { readonly lister: ReadLister<V>; readonly filled: Promise<void> } {
+    if (this.signal === undefined) throw new Error('listers can be asked for later only after the start');
+    const lister = this.make(resource, project);
+    return { lister, filled: lister.start(this.signal) };
   }
 
   /** Resolves when all have been filled once. Goes on until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
-    this.isStarted = true;
+    this.signal = signal;
     await Promise.all(this.listers.map((lister) => lister.start(signal)));
   }
 
   /** Resolves when all loops have ended after the abort. */
   async stopped(): Promise<void> {
     await Promise.all(this.listers.map((lister) => lister.stopped()));
+  }
+
+  private beforeStart<V>(resource: GroupResource, project: (object: ApiObject) => V): Lister<V> {
+    if (this.signal !== undefined) throw new Error('listers have to be asked for before the start');
+    return this.make(resource, project);
+  }
+
+  private make<V>(resource: GroupResource, project: (object: ApiObject) => V): Lister<V> {
+    const lister = new Lister(this.storage, this.registry, formatGroupResource(resource), project, this.onFault);
+    this.listers.push(lister);
+    return lister;
   }
 }

@@ -216,6 +216,7 @@ describe('webhook configurations', () => {
       [
         `FieldValueRequired | ${at}.matchConditions[1].expression | Required value`,
         `FieldValueDuplicate | ${at}.matchConditions[1].name | Duplicate value: "a"`,
+        `FieldValueInvalid | ${at}.matchConditions[2].expression | Invalid value: "1": must evaluate to bool`,
         `FieldValueRequired | ${at}.matchConditions[2].name | Required value`,
       ],
     ],

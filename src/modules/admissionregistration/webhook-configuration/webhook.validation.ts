@@ -10,9 +10,9 @@ import {
   invalid,
   notSupported,
   required,
-  tooMany,
 } from '../../../machinery/field-error.js';
-import { isDns1035Label, isDns1123Subdomain, isQualifiedName } from '../../../machinery/names.js';
+import { isDns1035Label, isDns1123Subdomain } from '../../../machinery/names.js';
+import { validateMatchConditions } from '../match-conditions.validation.js';
 import { validateClientConfig } from './webhook-client.validation.js';
 import { validateRule } from './webhook-rules.validation.js';
 
@@ -40,7 +40,6 @@ const failurePolicies = ['Fail', 'Ignore'];
 const matchPolicies = ['Equivalent', 'Exact'];
 const reinvocationPolicies = ['IfNeeded', 'Never'];
 const maxTimeoutSeconds = 30;
-const maxMatchConditions = 64;
 
 /** Broken rules of the webhooks of a new configuration. */
 export function validateWebhooks(webhooks: readonly Webhook[] | undefined, rules: WebhookRules): FieldError[] {
@@ -69,6 +68,7 @@ export function validateWebhooksUpdate(
   const hadTolerated = before.some((w) => !strictRules.sideEffects.includes(w.sideEffects ?? ''));
   const oldNames = new Set(before.map((w) => w.name));
   const hadDuplicates = oldNames.size < before.length;
+  const expressions = new Set(before.flatMap((w) => (w.matchConditions ?? []).map(({ expression }) => expression)));
   const errors: FieldError[] = [];
   const hadKnownVersions = before.every((w) =>
     (w.admissionReviewVersions ?? []).some((v) => reviewVersions.includes(v)),
@@ -76,7 +76,7 @@ export function validateWebhooksUpdate(
   const names = new Set<string>();
   for (const [i, webhook] of (webhooks ?? []).entries()) {
     const path = webhooksPath.index(i);
-    validateWebhook(webhook, hadTolerated ? tolerantRules : rules, path, errors);
+    validateWebhook(webhook, hadTolerated ? tolerantRules : rules, path, errors, expressions);
     if (hadKnownVersions) {
       validateReviewVersions(webhook.admissionReviewVersions ?? [], path.child('admissionReviewVersions'), errors);
     }
@@ -87,7 +87,13 @@ export function validateWebhooksUpdate(
   return errors;
 }
 
-function validateWebhook(webhook: Webhook, rules: WebhookRules, path: FieldPath, errors: FieldError[]): void {
+function validateWebhook(
+  webhook: Webhook,
+  rules: WebhookRules,
+  path: FieldPath,
+  errors: FieldError[],
+  knownExpressions: ReadonlySet<string> = new Set(),
+): void {
   validateName(webhook.name, path.child('name'), errors);
   for (const [i, rule] of (webhook.rules ?? []).entries()) {
     errors.push(...validateRule(rule, path.child('rules').index(i)));
@@ -114,7 +120,9 @@ function validateWebhook(webhook: Webhook, rules: WebhookRules, path: FieldPath,
   if (reinvocationPolicy !== undefined && !reinvocationPolicies.includes(reinvocationPolicy)) {
     errors.push(notSupported(path.child('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies));
   }
-  validateMatchConditions(webhook.matchConditions ?? [], path.child('matchConditions'), errors);
+  validateMatchConditions(webhook.matchConditions ?? [], path.child('matchConditions'), errors, {
+    known: knownExpressions,
+  });
 }
 
 function validateName(name: string, path: FieldPath, errors: FieldError[]): void {
@@ -145,22 +153,5 @@ function validateReviewVersions(versions: readonly string[], path: FieldPath, er
   }
   if (!reviewVersions.some((version) => seen.has(version))) {
     errors.push(invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`));
-  }
-}
-
-function validateMatchConditions(
-  conditions: NonNullable<Webhook['matchConditions']>,
-  path: FieldPath,
-  errors: FieldError[],
-): void {
-  if (conditions.length > maxMatchConditions) errors.push(tooMany(path, conditions.length, maxMatchConditions));
-  const names = new Set<string>();
-  for (const [i, { name, expression }] of conditions.entries()) {
-    const at = path.index(i);
-    if (expression.trim() === '') errors.push(required(at.child('expression')));
-    if (name === '') errors.push(required(at.child('name')));
-    else for (const m of isQualifiedName(name)) errors.push(invalid(at.child('name'), name, m));
-    if (names.has(name)) errors.push(duplicate(at.child('name'), name));
-    names.add(name);
   }
 }

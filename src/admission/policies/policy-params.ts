@@ -1,0 +1,115 @@
+import type { ParamKind, ParamRef } from '../../apis/admissionregistration/v1/admission-policy-param.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { formatGroupResource, parseApiVersion } from '../../machinery/group-version.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
+import { labelSelectorFromObject } from '../../machinery/label-selector.js';
+import type { ReadLister, SharedListers } from '../../registry/informers/shared-listers.js';
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
+import { toServed } from '../../registry/store/object-codec.js';
+import type { ObjectReader } from '../../registry/store/object-reader.js';
+
+/** The parameters of a policy for one request. */
+export type FoundParams =
+  /** One evaluation for each; `undefined` if the policy has no parameters. */
+  | { readonly params: readonly (ApiObject | undefined)[] }
+  /** The binding does not apply, since it has no parameters and may go without. */
+  | { readonly params: 'skip' }
+  | { readonly fault: string };
+
+interface Known {
+  readonly lister: ReadLister<ApiObject>;
+  readonly filled: Promise<void>;
+  /** By object of the lister: its form in the version that the policy asks for. */
+  readonly served: WeakMap<ApiObject, ApiObject>;
+}
+
+/**
+ * Finds the parameters of policies. Objects of a kind of parameters are kept in memory from the first request that
+ * needs one.
+ */
+export class PolicyParams {
+  private readonly known = new Map<string, Known>();
+
+  constructor(
+    private readonly listers: Pick<SharedListers, 'later'>,
+    private readonly registry: Pick<ResourceRegistry, 'resourcesOf'>,
+    private readonly objects: ObjectReader,
+  ) {}
+
+  /**
+   * The parameters that a binding names, in the version of the policy's kind. `namespace` is that of the request. Waits
+   * only for the first request with a kind of parameters.
+   */
+  async find(kind: ParamKind | undefined, ref: ParamRef | undefined, namespace: string): Promise<FoundParams> {
+    if (kind === undefined || ref === undefined) return { params: [undefined] };
+    const resource = this.resourceOf(kind);
+    if (resource === undefined) {
+      return { fault: `failed to find resource referenced by paramKind: '${kind.apiVersion}, Kind=${kind.kind}'` };
+    }
+    const { namespaced } = resource.definition;
+    const { name = '', namespace: own = '', selector } = ref;
+    if (!namespaced && own !== '')
+      return { fault: 'paramRef.namespace must not be provided for a cluster-scoped `paramKind`' };
+    const where = namespaced ? own || namespace : '';
+    if (namespaced && where === '') {
+      return { fault: 'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources' };
+    }
+    const known = this.listerOf(resource);
+    await known.filled;
+    const found =
+      name === ''
+        ? selected(known.lister, where, selector as SelectorObject)
+        : await this.named(resource, known.lister, where, name);
+    if (found.length > 0) return { params: found.map((object) => served(known, resource, object)) };
+    if (ref.parameterNotFoundAction === 'Deny') {
+      return { fault: 'no params found for policy binding with `Deny` parameterNotFoundAction' };
+    }
+    return { params: 'skip' };
+  }
+
+  private resourceOf({ apiVersion = '', kind = '' }: ParamKind): ServedResource | undefined {
+    const version = parseApiVersion(apiVersion);
+    if (version === undefined) return undefined;
+    const resources = this.registry.resourcesOf(version.group, version.version);
+    return resources.find(({ definition }) => definition.kind === kind && definition.type !== 'virtual');
+  }
+
+  private listerOf({ definition, served: { version } }: ServedResource): Known {
+    const key = `${formatGroupResource(definition)}/${version}`;
+    let known = this.known.get(key);
+    if (known === undefined) {
+      known = { ...this.listers.later<ApiObject>(definition, (object) => object), served: new WeakMap() };
+      this.known.set(key, known);
+    }
+    return known;
+  }
+
+  /** Reads from the store what memory does not have: the parameters may have just been written. */
+  private async named(
+    { definition }: ServedResource,
+    lister: ReadLister<ApiObject>,
+    namespace: string,
+    name: string,
+  ): Promise<readonly ApiObject[]> {
+    const found = lister.get(namespace, name) ?? (await this.objects.read(definition, namespace, name));
+    return found === undefined ? [] : [found];
+  }
+}
+
+type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
+
+function selected(lister: ReadLister<ApiObject>, namespace: string, selector: SelectorObject): ApiObject[] {
+  const matches = labelSelectorFromObject(selector);
+  return [...lister.inNamespace(namespace)]
+    .filter(({ metadata }) => matches.matches(metadata.labels))
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+}
+
+function served({ served: known }: Known, resource: ServedResource, object: ApiObject): ApiObject {
+  let found = known.get(object);
+  if (found === undefined) {
+    found = toServed(resource as Parameters<typeof toServed>[0], cloneJson(object));
+    known.set(object, found);
+  }
+  return found;
+}

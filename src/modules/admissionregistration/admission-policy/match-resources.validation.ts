@@ -1,0 +1,51 @@
+import type { MatchResources } from '../../../apis/admissionregistration/v1/rule.types.js';
+import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import {
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../machinery/field-error.js';
+import { isPathSegmentName } from '../../../machinery/names.js';
+import { validateRule } from '../webhook-configuration/webhook-rules.validation.js';
+
+const matchPolicies = ['Equivalent', 'Exact'];
+
+/** Fills what the criteria of a policy or a binding leave open. */
+export function applyMatchDefaults(resources: MatchResources | undefined): void {
+  if (resources === undefined) return;
+  resources.matchPolicy ??= 'Equivalent';
+  resources.namespaceSelector ??= {};
+  resources.objectSelector ??= {};
+  for (const rule of [...(resources.resourceRules ?? []), ...(resources.excludeResourceRules ?? [])])
+    rule.scope ??= '*';
+}
+
+/** Broken rules of the criteria by which a policy or a binding chooses requests. */
+export function validateMatchResources(resources: MatchResources, path: FieldPath, errors: FieldError[]): void {
+  const { matchPolicy, namespaceSelector, objectSelector } = resources;
+  if (matchPolicy === undefined) errors.push(required(path.child('matchPolicy')));
+  else if (!matchPolicies.includes(matchPolicy)) {
+    errors.push(notSupported(path.child('matchPolicy'), matchPolicy, matchPolicies));
+  }
+  errors.push(...validateLabelSelector(namespaceSelector, path.child('namespaceSelector')));
+  errors.push(...validateLabelSelector(objectSelector, path.child('objectSelector')));
+  for (const list of ['resourceRules', 'excludeResourceRules'] as const) {
+    for (const [i, rule] of (resources[list] ?? []).entries()) {
+      const at = path.child(list).index(i);
+      errors.push(...validateRule(rule, at));
+      validateNames(rule.resourceNames ?? [], at.child('resourceNames'), errors);
+    }
+  }
+}
+
+function validateNames(names: readonly string[], path: FieldPath, errors: FieldError[]): void {
+  const seen = new Set<string>();
+  for (const [i, name] of names.entries()) {
+    for (const message of isPathSegmentName(name)) errors.push(invalid(path.index(i), name, message));
+    if (seen.has(name)) errors.push(duplicate(path.index(i), name));
+    seen.add(name);
+  }
+}

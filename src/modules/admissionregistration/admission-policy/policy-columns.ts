@@ -1,0 +1,46 @@
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
+import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { BindingSpec, PolicySpec } from './policy.validation.js';
+
+/** Columns of a policy; `count` counts what it does. */
+export function policyColumns<T extends ApiObject & { readonly spec: PolicySpec }>(
+  count: TableColumn<T>,
+): readonly TableColumn<T>[] {
+  return [
+    nameColumn,
+    count,
+    {
+      name: 'ParamKind',
+      type: 'string',
+      description: 'Kind of the parameters.',
+      cell: ({ spec: { paramKind } }) =>
+        paramKind === undefined ? '<unset>' : `${paramKind.apiVersion}/${paramKind.kind}`,
+    },
+    ageColumn,
+  ];
+}
+
+/** Columns of a binding. */
+export function bindingColumns<T extends ApiObject & { readonly spec: BindingSpec }>(): readonly TableColumn<T>[] {
+  return [
+    nameColumn,
+    {
+      name: 'PolicyName',
+      type: 'string',
+      description: 'Policy that is put into force.',
+      cell: ({ spec }) => spec.policyName ?? '',
+    },
+    {
+      name: 'ParamRef',
+      type: 'string',
+      description: 'Parameters of the policy.',
+      cell: ({ spec: { paramRef } }) => {
+        if (paramRef === undefined) return '<unset>';
+        const name = paramRef.name === undefined || paramRef.name === '' ? '*' : paramRef.name;
+        return paramRef.namespace === undefined || paramRef.namespace === '' ? name : `${paramRef.namespace}/${name}`;
+      },
+    },
+    ageColumn,
+  ];
+}

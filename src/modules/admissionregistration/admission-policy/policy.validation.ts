@@ -1,0 +1,203 @@
+import type {
+  ParamKind,
+  ParamRef,
+  Variable,
+} from '../../../apis/admissionregistration/v1/admission-policy-param.types.js';
+import type { MatchCondition, MatchResources } from '../../../apis/admissionregistration/v1/rule.types.js';
+import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
+import {
+  type CelEnvironment,
+  type CelType,
+  compileText,
+  type MessageType,
+  type PolicyEnvironment,
+  policyEnvironment,
+} from '../../../cel/index.js';
+import {
+  duplicate,
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../machinery/field-error.js';
+import { isDns1035Label, isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
+import { expressionFault, validateMatchConditions } from '../match-conditions.validation.js';
+import { validateMatchResources } from './match-resources.validation.js';
+
+/** What the two kinds of policies have in common. */
+export interface PolicySpec {
+  readonly paramKind?: ParamKind | undefined;
+  readonly matchConstraints?: MatchResources | undefined;
+  readonly variables?: readonly Variable[] | null | undefined;
+  readonly matchConditions?: readonly MatchCondition[] | null | undefined;
+  readonly failurePolicy?: string | undefined;
+}
+
+/** What the two kinds of bindings have in common. */
+export interface BindingSpec {
+  readonly policyName?: string | undefined;
+  readonly paramRef?: ParamRef | undefined;
+  readonly matchResources?: MatchResources | undefined;
+}
+
+const specPath = FieldPath.of('spec');
+const failurePolicies = ['Fail', 'Ignore'];
+const notFoundActions = ['Allow', 'Deny'];
+const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+const reservedNames = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The characters that the expressions of one policy may have together, so that compiling them takes no longer than one
+ * request may.
+ */
+export const maxPolicyText = 100_000;
+
+/** Checks expressions of one policy. Those that the object had before are not compiled again. */
+export class ExpressionCheck {
+  private left = maxPolicyText;
+
+  constructor(
+    readonly errors: FieldError[],
+    readonly known: ReadonlySet<string>,
+  ) {}
+
+  /** Notes what is wrong with an expression: it is missing, too long, or can't be compiled. */
+  check(text: string, path: FieldPath, environment: CelEnvironment, results: readonly CelType[]): void {
+    if (text.trim() === '') this.errors.push(required(path));
+    else if (this.fits(text, path) && !this.known.has(text)) {
+      const compiled = compileText(text, environment, results);
+      if ('fault' in compiled) this.errors.push(expressionFault(path, text, compiled.fault));
+    }
+  }
+
+  /** Whether there is room for an expression; notes the first that has none. */
+  fits(text: string, path: FieldPath): boolean {
+    if (this.left < 0) return false;
+    this.left -= text.length;
+    if (this.left >= 0) return true;
+    this.errors.push(
+      forbidden(path, `the expressions of a policy must have at most ${maxPolicyText} characters together`),
+    );
+    return false;
+  }
+}
+
+/** Checks what both kinds of policies have, and gives the environment of their other expressions. */
+export function validatePolicySpec(
+  spec: PolicySpec,
+  check: ExpressionCheck,
+  messages?: (name: string) => MessageType | undefined,
+): PolicyEnvironment {
+  const { errors } = check;
+  const { paramKind, matchConstraints, failurePolicy } = spec;
+  if (failurePolicy === undefined) errors.push(required(specPath.child('failurePolicy')));
+  else if (!failurePolicies.includes(failurePolicy)) {
+    errors.push(notSupported(specPath.child('failurePolicy'), failurePolicy, failurePolicies));
+  }
+  if (paramKind !== undefined) validateParamKind(paramKind, specPath.child('paramKind'), errors);
+  const constraintsPath = specPath.child('matchConstraints');
+  if (matchConstraints === undefined) errors.push(required(constraintsPath));
+  else {
+    validateMatchResources(matchConstraints, constraintsPath, errors);
+    if ((matchConstraints.resourceRules ?? []).length === 0)
+      errors.push(required(constraintsPath.child('resourceRules')));
+  }
+  const environment = validateVariables(spec, check, messages);
+  const conditions = (spec.matchConditions ?? []).filter(({ expression }, i) =>
+    check.fits(expression, specPath.child('matchConditions').index(i).child('expression')),
+  );
+  validateMatchConditions(conditions, specPath.child('matchConditions'), errors, {
+    environment: environment.conditions,
+    known: check.known,
+  });
+  return environment;
+}
+
+function validateVariables(
+  { variables, paramKind }: PolicySpec,
+  check: ExpressionCheck,
+  messages: ((name: string) => MessageType | undefined) | undefined,
+): PolicyEnvironment {
+  const { errors } = check;
+  const all = variables ?? [];
+  const names = new Set<string>();
+  const fitting: Variable[] = [];
+  for (const [i, variable] of all.entries()) {
+    const at = specPath.child('variables').index(i);
+    const { name, expression } = variable;
+    if (name.trim() === '') errors.push(required(at.child('name')));
+    else if (!identifier.test(name) || reservedNames.has(name)) {
+      errors.push(invalid(at.child('name'), name, 'name is not a valid CEL identifier'));
+    }
+    if (names.has(name)) errors.push(duplicate(at.child('name'), name));
+    names.add(name);
+    if (expression.trim() === '') errors.push(required(at.child('expression')));
+    if (check.fits(expression, at.child('expression'))) fitting.push(variable);
+  }
+  const hasParams = paramKind !== undefined;
+  const environment = policyEnvironment(fitting, { hasParams, ...(messages === undefined ? {} : { messages }) });
+  for (const [i, compiled] of environment.variables.entries()) {
+    const isNew = !check.known.has(compiled.expression) && compiled.expression.trim() !== '';
+    if (!('fault' in compiled) || !isNew) continue;
+    const path = specPath.child('variables').index(i).child('expression');
+    errors.push(expressionFault(path, compiled.expression, compiled.fault));
+  }
+  return environment;
+}
+
+function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: FieldPath, errors: FieldError[]): void {
+  const parts = apiVersion.split('/');
+  const versionPath = path.child('apiVersion');
+  if (apiVersion === '') errors.push(required(versionPath));
+  else if (parts.length > 2)
+    errors.push(invalid(versionPath, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+  else {
+    const version = parts.at(-1) as string;
+    if (parts.length === 2) {
+      for (const message of isDns1123Subdomain(parts[0] as string))
+        errors.push(invalid(versionPath, parts[0], message));
+    }
+    for (const message of isDns1035Label(version)) errors.push(invalid(versionPath, version, message));
+  }
+  if (kind === '') errors.push(required(path.child('kind')));
+  else
+    for (const message of isDns1035Label(kind.toLowerCase())) errors.push(invalid(path.child('kind'), kind, message));
+}
+
+/** Broken rules that both kinds of bindings have. */
+export function validateBindingSpec(
+  { policyName = '', paramRef, matchResources }: BindingSpec,
+  errors: FieldError[],
+): void {
+  const policyPath = specPath.child('policyName');
+  if (policyName === '') errors.push(required(policyPath));
+  else for (const message of isDns1123Subdomain(policyName)) errors.push(invalid(policyPath, policyName, message));
+  if (paramRef !== undefined) validateParamRef(paramRef, specPath.child('paramRef'), errors);
+  if (matchResources !== undefined) validateMatchResources(matchResources, specPath.child('matchResources'), errors);
+}
+
+function validateParamRef(ref: ParamRef, path: FieldPath, errors: FieldError[]): void {
+  const { name = '', namespace = '', selector, parameterNotFoundAction: action } = ref;
+  if (name !== '') {
+    for (const message of isPathSegmentName(name)) errors.push(invalid(path.child('name'), name, message));
+    if (selector !== undefined) errors.push(forbidden(path.child('name'), 'name and selector are mutually exclusive'));
+  }
+  if (selector !== undefined) {
+    errors.push(...validateLabelSelector(selector, path.child('selector')));
+    if (name !== '') errors.push(forbidden(path.child('selector'), 'name and selector are mutually exclusive'));
+  }
+  if (name === '' && selector === undefined) errors.push(required(path, 'one of name or selector must be specified'));
+  if (namespace !== '') {
+    for (const message of isDns1123Subdomain(namespace))
+      errors.push(invalid(path.child('namespace'), namespace, message));
+  }
+  const actionPath = path.child('parameterNotFoundAction');
+  if (action === undefined || action === '') errors.push(required(actionPath));
+  else if (!notFoundActions.includes(action)) errors.push(notSupported(actionPath, action, notFoundActions));
+}

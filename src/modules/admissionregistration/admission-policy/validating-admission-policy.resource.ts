@@ -1,0 +1,84 @@
+import {
+  type ValidatingAdmissionPolicy,
+  type ValidatingAdmissionPolicyBinding,
+  validatingAdmissionPolicy,
+  validatingAdmissionPolicyBinding,
+} from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { groupName } from '../../../machinery/vendor.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { applyMatchDefaults } from './match-resources.validation.js';
+import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
+import { bindingColumns, policyColumns } from './policy-columns.js';
+import { validateValidatingBinding, validateValidatingPolicy } from './validating-policy.validation.js';
+
+/** `validatingadmissionpolicies`: rules in expressions that may refuse requests. */
+export function validatingAdmissionPolicyResource(context: PolicyContext): ResourceDefinition {
+  return defineResource<ValidatingAdmissionPolicy>({
+    group: groupName('admissionregistration', context.names),
+    resource: 'validatingadmissionpolicies',
+    singular: 'validatingadmissionpolicy',
+    kind: 'ValidatingAdmissionPolicy',
+    namespaced: false,
+    categories: ['api-extensions'],
+    versions: [{ version: 'v1', type: validatingAdmissionPolicy }],
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategy: {
+      applyDefaults: ({ spec }) => {
+        spec.failurePolicy ??= 'Fail';
+        applyMatchDefaults(spec.matchConstraints);
+      },
+      authorizeWrite: (request, { spec, metadata }, old) =>
+        authorizeParamKind(
+          context,
+          request,
+          { kind: 'ValidatingAdmissionPolicy', name: metadata?.name ?? '' },
+          spec.paramKind,
+          old?.spec.paramKind,
+        ),
+      validate: (_context, object) => validateValidatingPolicy(object as ValidatingAdmissionPolicy & ApiObject),
+      validateUpdate: (_context, object, old) =>
+        validateValidatingPolicy(
+          object as ValidatingAdmissionPolicy & ApiObject,
+          old as ValidatingAdmissionPolicy & ApiObject,
+        ),
+    },
+    subresources: [statusSubresource<ValidatingAdmissionPolicy>()],
+    columns: policyColumns<ValidatingAdmissionPolicy>({
+      name: 'Validations',
+      type: 'integer',
+      description: 'Number of validations.',
+      cell: ({ spec }) => (spec.validations ?? []).length,
+    }),
+  });
+}
+
+/** `validatingadmissionpolicybindings`: put validating policies into force. */
+export function validatingAdmissionPolicyBindingResource(context: PolicyContext): ResourceDefinition {
+  return defineResource<ValidatingAdmissionPolicyBinding>({
+    group: groupName('admissionregistration', context.names),
+    resource: 'validatingadmissionpolicybindings',
+    singular: 'validatingadmissionpolicybinding',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    namespaced: false,
+    categories: ['api-extensions'],
+    versions: [{ version: 'v1', type: validatingAdmissionPolicyBinding }],
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategy: {
+      applyDefaults: ({ spec }) => applyMatchDefaults(spec.matchResources),
+      authorizeWrite: (request, { spec, metadata }, old) =>
+        authorizeParamRef(
+          context,
+          request,
+          { kind: 'ValidatingAdmissionPolicyBinding', name: metadata?.name ?? '' },
+          'validatingadmissionpolicies',
+          spec,
+          old?.spec,
+        ),
+      validate: (_context, object) => validateValidatingBinding(object),
+      validateUpdate: (_context, object) => validateValidatingBinding(object),
+    },
+    columns: bindingColumns<ValidatingAdmissionPolicyBinding>(),
+  });
+}
