@@ -23,6 +23,9 @@ import { CertificateSubjectRestriction } from './plugins/certificate-subject-res
 import { DefaultIngressClass } from './plugins/default-class/default-ingress-class.js';
 import { DefaultStorageClass } from './plugins/default-class/default-storage-class.js';
 import { DenyServiceExternalIPs } from './plugins/deny-service-external-ips/deny-service-external-ips.js';
+import { EventRateLimit } from './plugins/event-rate-limit/event-rate-limit.js';
+import { readEventLimits } from './plugins/event-rate-limit/event-rate-limit-configuration.js';
+import { buildImagePolicyWebhook } from './plugins/image-policy-webhook/build-image-policy-webhook.js';
 import { LimitRanger } from './plugins/limit-ranger/limit-ranger.js';
 import { MutatingAdmissionWebhook } from './plugins/mutating-admission-webhook/mutating-admission-webhook.js';
 import { NamespaceAutoProvision } from './plugins/namespace-existence/namespace-auto-provision.js';
@@ -78,7 +81,10 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   ServiceAccount: (parts) => new ServiceAccountAdmission(parts),
   NamespaceExists: ({ namespaces }) => new NamespaceExists(namespaces),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
+  ImagePolicyWebhook: (parts) => buildImagePolicyWebhook(parts),
   PodSecurity: (parts) => buildPodSecurity(parts),
+  EventRateLimit: ({ configuration, names }) =>
+    new EventRateLimit(readEventLimits(configuration.of('EventRateLimit'), names), names),
   PersistentVolumeLabel: ({ names }) => new PersistentVolumeLabel(names),
   DefaultStorageClass: ({ listers, names }) => new DefaultStorageClass(listers, names),
   StorageObjectInUseProtection: ({ names }) => new StorageObjectInUseProtection(names),

@@ -1,0 +1,45 @@
+interface Bucket {
+  tokens: number;
+  /** When the tokens were counted, in milliseconds. */
+  at: number;
+}
+
+/** Token buckets by key. Each begins full; the one used longest ago makes room for a new one. */
+export class TokenBuckets {
+  private readonly buckets = new Map<string, Bucket>();
+
+  /**
+   * @param now milliseconds from a fixed point
+   * @param perSecond tokens that a bucket gets per second, up to `burst`
+   */
+  constructor(
+    private readonly perSecond: number,
+    private readonly burst: number,
+    private readonly maxBuckets: number,
+    private readonly now: () => number,
+  ) {}
+
+  get size(): number {
+    return this.buckets.size;
+  }
+
+  /** Takes a token; false when there is none. */
+  take(key: string): boolean {
+    const now = this.now();
+    const found = this.buckets.get(key);
+    if (found !== undefined) this.buckets.delete(key);
+    const bucket = found ?? { tokens: this.burst, at: now };
+    this.buckets.set(key, bucket);
+    if (this.buckets.size > this.maxBuckets) {
+      for (const oldest of this.buckets.keys()) {
+        this.buckets.delete(oldest);
+        break;
+      }
+    }
+    bucket.tokens = Math.min(this.burst, bucket.tokens + ((now - bucket.at) / 1000) * this.perSecond);
+    bucket.at = now;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+}
