@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ClosedAuthenticationModule } from './authentication/closed-authentication.module.js';
 import { AuthorizationModule } from './authorization/authorization.module.js';
+import { AdmissionOptions } from './config/admission.options.js';
 import { AuthorizationOptions } from './config/authorization.options.js';
 import { ClusterOptions } from './config/cluster.options.js';
 import { OptionsModule } from './config/options.module.js';
@@ -19,13 +20,14 @@ const groups = {
   storage: StorageOptions,
   cluster: ClusterOptions,
   authorization: AuthorizationOptions,
+  admission: AdmissionOptions,
 } as const;
 
 /** The control loops as a process of their own, with the authorization they need for their checks. */
 @Module({})
 export class ControllersAppModule {
   static of(
-    options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization'> & ControllersSettings,
+    options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission'> & ControllersSettings,
     logger: Logger,
     signal?: AbortSignal,
   ): DynamicModule {
@@ -38,6 +40,7 @@ export class ControllersAppModule {
           storage: { ...options.storage, watchCache: false },
           cluster: options.cluster,
           authorization: options.authorization,
+          admission: options.admission,
         }),
         ObservabilityModule.of(logger),
         StartModule.of(signal),

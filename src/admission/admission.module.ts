@@ -15,6 +15,7 @@ import { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import { SharedListers } from '../registry/informers/shared-listers.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
+import { WRITE_ADMISSION } from '../registry/store/admitted-store.js';
 import { StorageReader } from '../registry/store/object-reader.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
@@ -23,6 +24,7 @@ import { AdmissionInterceptor } from './admission.interceptor.js';
 import { AdmissionMetrics } from './admission-metrics.js';
 import { buildAdmission } from './build-admission.js';
 import { AdmissionChain } from './chain.js';
+import { OwnWriteAdmission } from './own-write-admission.js';
 import { PluginConfigurations } from './plugin-configurations.js';
 
 /** Injection token of the {@link AdmissionConfiguration}. */
@@ -104,8 +106,13 @@ export const admissionProviders: Provider[] = [
  */
 @Module({
   imports: [StorageModule, RegistryModule, AuthorizationModule],
-  providers: [admissionConfiguration, ...admissionProviders, AdmissionInterceptor],
+  providers: [
+    admissionConfiguration,
+    ...admissionProviders,
+    AdmissionInterceptor,
+    { provide: WRITE_ADMISSION, useClass: OwnWriteAdmission },
+  ],
   // Includes what the interceptor injects: Nest makes one interceptor for each module whose controllers use it.
-  exports: [ADMISSION_CONFIGURATION, AdmissionChain, AdmissionInterceptor, AuthorizationModule],
+  exports: [ADMISSION_CONFIGURATION, AdmissionChain, AdmissionInterceptor, AuthorizationModule, WRITE_ADMISSION],
 })
 export class AdmissionModule {}

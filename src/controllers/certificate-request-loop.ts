@@ -7,17 +7,19 @@ import type { Logger } from '../observability/logger.js';
 import { Lister } from '../registry/informers/lister.js';
 import { partOf } from '../registry/resource-definition.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../registry/store/admitted-store.js';
 import { parseStored } from '../registry/store/object-codec.js';
-import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
 import type { Timers } from './timers.js';
 import { workContext } from './work-context.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
+import { workStore } from './work-store.js';
 
 /** Dependencies of every loop over certificate signing requests. */
 export interface CertificateRequestLoopOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -35,14 +37,14 @@ const workers = 4;
 /** Follows all certificate signing requests and works on those that `concerns` selects, each in its newest state. */
 export abstract class CertificateRequestLoop implements ControlLoop {
   abstract readonly name: string;
-  protected readonly store: Store;
+  protected readonly store: AdmittedStore;
 
   /** @throws Error when the registry has no certificate signing requests. */
   constructor(protected readonly options: CertificateRequestLoopOptions) {
-    const { registry, storage, names, timers } = options;
+    const { registry, names } = options;
     const served = registry.findStoredResource(groupName('certificates', names), 'v1', 'certificatesigningrequests');
     if (served === undefined) throw new Error('the resource certificatesigningrequests is not registered');
-    this.store = new Store(served, storage, timers);
+    this.store = workStore(served, options);
   }
 
   /** Whether the loop has work on a request, now or later. */
@@ -107,8 +109,6 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     change: (status: CertificateSigningRequest['status']) => CertificateSigningRequest['status'],
   ): Promise<void> {
     await this.store.update(this.context(signal), '', seen.metadata.name ?? '', {
-      dryRun: false,
-      validate: async () => {},
       subresource: partOf(this.store.resource.definition, path),
       transform: (live) => {
         const request = live as CertificateSigningRequest | undefined;
@@ -124,13 +124,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
   protected async remove({ metadata }: CertificateSigningRequest, signal: AbortSignal): Promise<void> {
     const { name = '', uid, resourceVersion } = metadata;
     try {
-      await this.store.delete(
-        this.context(signal),
-        '',
-        name,
-        { preconditions: { uid, resourceVersion }, dryRun: false },
-        async () => {},
-      );
+      await this.store.delete(this.context(signal), '', name, { preconditions: { uid, resourceVersion } });
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'Conflict') throw new Superseded();
       throw error;

@@ -6,6 +6,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { AdmissionModule } from '../admission/admission.module.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
@@ -14,6 +15,7 @@ import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
 import { RegistryModule } from '../registry/registry.module.js';
+import { WRITE_ADMISSION, type WriteAdmission } from '../registry/store/admitted-store.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { type RunningControllers, startControllers } from './controllers.js';
@@ -25,7 +27,7 @@ import { LoopFiles } from './loop-files.js';
  * restart.
  */
 @Module({
-  imports: [StorageModule, RegistryModule, AuthorizationModule],
+  imports: [StorageModule, RegistryModule, AuthorizationModule, AdmissionModule],
   providers: [
     {
       provide: LoopFiles,
@@ -52,6 +54,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     @Inject(ResourceStores) private readonly stores: ResourceStores,
     @Inject(VENDOR_NAMES) private readonly names: VendorNames,
     @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
+    @Inject(WRITE_ADMISSION) private readonly admission: WriteAdmission,
     @Inject(ControlLoopOptions) private readonly options: ControlLoopOptions,
     @Inject(EventOptions) private readonly events: EventOptions,
     @Inject(LoopFiles) private readonly files: LoopFiles,
@@ -67,6 +70,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     }
     this.running = startControllers({
       storage: stores.storage,
+      admission: this.admission,
       registry: stores.registry,
       names,
       authorizer,

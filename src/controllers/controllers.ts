@@ -5,6 +5,7 @@ import { type Authorizer, closedAuthorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
+import type { WriteAdmission } from '../registry/store/admitted-store.js';
 import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
@@ -33,6 +34,8 @@ import { TokenCleanerController } from './token-cleaner/token-cleaner.controller
 
 export interface ControllersOptions {
   readonly storage: Storage;
+  /** What the writes of loops have to pass. Default: everything passes. */
+  readonly admission?: WriteAdmission | undefined;
   /** Must have all resources registered: the content of namespaces is found through it. */
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
@@ -66,7 +69,7 @@ export interface RunningControllers {
   stop(): Promise<void>;
 }
 
-type LoopParts = Pick<ControllersOptions, 'storage' | 'registry' | 'names' | 'logger'> & {
+type LoopParts = Pick<ControllersOptions, 'storage' | 'admission' | 'registry' | 'names' | 'logger'> & {
   readonly timers: Timers;
   readonly random: () => number;
 };
@@ -83,13 +86,13 @@ const controllersLease = 'plinth-controllers';
  * @throws Error when the registry lacks leases or namespaces.
  */
 export function startControllers(options: ControllersOptions): RunningControllers {
-  const { storage, registry, names, logger, timers = systemTimers, random = Math.random } = options;
+  const { storage, admission, registry, names, logger, timers = systemTimers, random = Math.random } = options;
   const identity = options.identity ?? `${hostname()}_${randomUUID()}`;
   const leases = registry.findStoredResource(groupName('coordination', names), 'v1', 'leases');
   if (leases === undefined) throw new Error('the resource leases is not registered');
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
-  const loops = makeLoops(options, { storage, registry, names, logger, timers, random });
+  const loops = makeLoops(options, { storage, admission, registry, names, logger, timers, random });
 
   const stop = new AbortController();
   const lead = async (signal: AbortSignal): Promise<void> => {

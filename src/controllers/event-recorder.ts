@@ -3,14 +3,16 @@ import { formatTime } from '../machinery/clock.js';
 import { decode } from '../machinery/schema/index.js';
 import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
-import { Store } from '../registry/store/store.js';
+import type { WriteAdmission } from '../registry/store/admitted-store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { Timers } from './timers.js';
 import { coreResource } from './token-secrets.js';
 import { workContext } from './work-context.js';
+import { workStore } from './work-store.js';
 
 export interface EventRecorderOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -28,7 +30,7 @@ export class EventRecorder {
 
   /** Writes a warning about an object that somebody should look at. */
   async warn(about: ApiObject, reason: string, message: string, signal: AbortSignal): Promise<void> {
-    const { storage, registry, timers, logger } = this.options;
+    const { registry, timers, logger } = this.options;
     const { name = '', namespace = '', uid } = about.metadata;
     const now = timers.now();
     const time = formatTime(now);
@@ -50,8 +52,8 @@ export class EventRecorder {
       const event = decode(resource.served.type, body).value as ApiObject;
       resource.definition.strategy.applyDefaults?.(event);
       const context = workContext(this.component, now, signal);
-      const store = new Store(resource, storage, timers, undefined, { inLiveNamespaces: true });
-      await store.create(context, event, { dryRun: false, validate: async () => {} });
+      const store = workStore(resource, this.options, { inLiveNamespaces: true });
+      await store.create(context, event);
     } catch (error) {
       logger.warn('an event could not be written', { reason, object: `${namespace}/${name}`, error });
     }

@@ -8,18 +8,20 @@ import type { Logger } from '../observability/logger.js';
 import { ChangeInformer } from '../registry/informers/change-informer.js';
 import { Reflector } from '../registry/informers/reflector.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../registry/store/admitted-store.js';
 import { parseStored } from '../registry/store/object-codec.js';
-import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
 import type { Timers } from './timers.js';
 import { coreResource } from './token-secrets.js';
 import { workContext } from './work-context.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
+import { workStore } from './work-store.js';
 
 /** Dependencies of every loop that keeps one object in each namespace. */
 export interface EveryNamespaceOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -30,7 +32,6 @@ export interface EveryNamespaceOptions {
 }
 
 const workers = 4;
-const noAdmission = async () => {};
 /** Errors that mean that another writer was faster, or (Forbidden) that the namespace is terminating. */
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict', 'Forbidden']);
 
@@ -40,8 +41,8 @@ const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Confli
  */
 export abstract class EveryNamespaceLoop implements ControlLoop {
   abstract readonly name: string;
-  private readonly namespaces: Store;
-  private readonly store: Store;
+  private readonly namespaces: AdmittedStore;
+  private readonly store: AdmittedStore;
   private queue: WorkQueue | undefined;
   private active = new Set<string>();
 
@@ -51,9 +52,9 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
     resource: string,
     private readonly objectName: string,
   ) {
-    const { registry, storage, timers } = options;
-    this.namespaces = new Store(coreResource(registry, 'namespaces'), storage, timers);
-    this.store = new Store(coreResource(registry, resource), storage, timers, undefined, { inLiveNamespaces: true });
+    const { registry } = options;
+    this.namespaces = workStore(coreResource(registry, 'namespaces'), options);
+    this.store = workStore(coreResource(registry, resource), options, { inLiveNamespaces: true });
   }
 
   /** The fields of a new object besides its metadata. */
@@ -164,13 +165,11 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
     const body = { metadata: { name: this.objectName, namespace }, ...this.content() };
     const object = decode(resource.served.type, body).value as ApiObject;
     resource.definition.strategy.applyDefaults?.(object);
-    await this.store.create(this.context(signal), object, { dryRun: false, validate: noAdmission });
+    await this.store.create(this.context(signal), object);
   }
 
   private async update(namespace: string, signal: AbortSignal): Promise<void> {
     await this.store.update(this.context(signal), namespace, this.objectName, {
-      dryRun: false,
-      validate: noAdmission,
       transform: (live) => this.repair(cloneJson(live) as ApiObject),
     });
   }

@@ -11,17 +11,19 @@ import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store/store.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import { reconcileOnChange } from '../reconcile-on-change.js';
 import type { Timers } from '../timers.js';
 import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
 import { workContext } from '../work-context.js';
+import { workStore } from '../work-store.js';
 import { signDetached } from './detached-jws.js';
 
 export interface BootstrapLoopOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -38,12 +40,12 @@ class Unchanged extends Error {}
 export class BootstrapSignerController implements ControlLoop {
   readonly name = 'bootstrap-signer';
   private readonly secrets: StoredServedResource;
-  private readonly maps: Store;
+  private readonly maps: AdmittedStore;
 
   /** @throws Error when the registry has no secrets or config maps. */
   constructor(private readonly options: BootstrapLoopOptions) {
     this.secrets = coreResource(options.registry, 'secrets');
-    this.maps = new Store(coreResource(options.registry, 'configmaps'), options.storage, options.timers);
+    this.maps = workStore(coreResource(options.registry, 'configmaps'), options);
   }
 
   run(signal: AbortSignal): Promise<void> {
@@ -77,8 +79,6 @@ export class BootstrapSignerController implements ControlLoop {
     const endsIn = Math.min(...tokens.map(({ expiresAt }) => expiresAt - now));
     try {
       await this.maps.update(workContext(this.name, now, signal), names.publicNamespace, clusterInfoName, {
-        dryRun: false,
-        validate: async () => {},
         transform: (live) => {
           const map = live as (ConfigMap & ApiObject) | undefined;
           const content = map?.data?.[clusterInfoKubeconfigKey];

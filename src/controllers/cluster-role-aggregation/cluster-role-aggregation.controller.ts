@@ -1,7 +1,6 @@
 import { type AggregatedRole, aggregatedRules, sameRules } from '../../apis/rbac/rules/aggregate-rules.js';
 import type { ClusterRole } from '../../apis/rbac/v1/role.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { privilegedGroup } from '../../machinery/authorizer.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { SelectorError } from '../../machinery/label-selector.js';
@@ -11,15 +10,17 @@ import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import { Reflector } from '../../registry/informers/reflector.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store/store.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { Timers } from '../timers.js';
 import { workContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { workStore } from '../work-store.js';
 
 export interface ClusterRoleAggregationOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -35,16 +36,16 @@ export interface ClusterRoleAggregationOptions {
  */
 export class ClusterRoleAggregationController implements ControlLoop {
   readonly name = 'clusterrole-aggregation-controller';
-  private readonly store: Store;
+  private readonly store: AdmittedStore;
   /** Every ClusterRole, reduced to what aggregation needs. */
   private roles = new Map<string, AggregatedRole>();
 
   /** @throws Error when the registry has no cluster roles. */
   constructor(private readonly options: ClusterRoleAggregationOptions) {
-    const { registry, storage, names, timers } = options;
+    const { registry, names } = options;
     const served = registry.findStoredResource(groupName('rbac', names), 'v1', 'clusterroles');
     if (served === undefined) throw new Error('the resource clusterroles is not registered');
-    this.store = new Store(served, storage, timers);
+    this.store = workStore(served, options);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -64,7 +65,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
     const reflector = new Reflector(
       storage,
       registry,
-      formatGroupResource(this.store.groupResource),
+      formatGroupResource(this.store.resource.definition),
       this.sink(queue),
       (error) => logger.warn('cluster role aggregation lost its place in the change log', { error }),
     );
@@ -107,8 +108,6 @@ export class ClusterRoleAggregationController implements ControlLoop {
     if (wanted === undefined || sameRules(role.rules, wanted)) return 'done';
     try {
       await this.store.update(this.request(signal), '', name, {
-        dryRun: false,
-        validate: async () => {},
         transform: (live) => {
           if (live === undefined) throw new RoleGone();
           const current = cloneJson(live) as ApiObject as ClusterRole;
@@ -141,9 +140,7 @@ export class ClusterRoleAggregationController implements ControlLoop {
 
   /** Writing rules normally requires holding them; this loop copies rules that others were allowed to write. */
   private request(signal: AbortSignal): RequestContext {
-    const context = workContext(this.name, this.options.timers.now(), signal);
-    if (context.user !== undefined) context.user = { ...context.user, groups: [privilegedGroup] };
-    return context;
+    return workContext(this.name, this.options.timers.now(), signal);
   }
 }
 

@@ -88,7 +88,7 @@ export class CsrApprovingController extends CertificateRequestLoop {
 
   private async mayCreate({ spec }: CertificateSigningRequest, subresource: string): Promise<boolean> {
     const { username = '', uid = '', groups = [], extra = {} } = spec;
-    const { group, resource } = this.store.groupResource;
+    const { group, resource } = this.store.resource.definition;
     const { decision } = await this.approvingOptions.authorizer.authorize({
       user: { name: username, uid, groups, extra: extra as Readonly<Record<string, readonly string[]>> },
       verb: 'create',

@@ -3,10 +3,11 @@ import type { Clock } from '../../machinery/clock.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { isStoredKind, verbsOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import { parseStored } from '../../registry/store/object-codec.js';
-import { Store } from '../../registry/store/store.js';
 import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import { workContext } from '../work-context.js';
+import { workStore } from '../work-store.js';
 import type { ContentReport } from './namespace-conditions.js';
 
 const pageSize = 500;
@@ -18,13 +19,14 @@ export class NamespaceGone extends Error {}
 
 /** Deletes the objects in a namespace, each under the rules of its kind. */
 export class NamespaceContent {
-  private readonly stores = new Map<StoredServedResource, Store>();
+  private readonly stores = new Map<StoredServedResource, AdmittedStore>();
 
   constructor(
     private readonly registry: ResourceRegistry,
     private readonly storage: Storage,
     private readonly clock: Clock,
     private readonly loop: string,
+    private readonly admission: WriteAdmission,
   ) {}
 
   /**
@@ -106,16 +108,16 @@ export class NamespaceContent {
 
   /** Deletes one object. Returns the object if it still exists afterwards. */
   private async deleteOne(
-    store: Store,
+    store: AdmittedStore,
     stored: StoredObject,
     report: Report,
     signal: AbortSignal,
   ): Promise<ApiObject | undefined> {
     const { key, uid } = stored;
     const context = workContext(this.loop, this.clock.now(), signal);
-    const options = { propagationPolicy: 'Background', preconditions: { uid }, dryRun: false } as const;
+    const options = { propagationPolicy: 'Background', preconditions: { uid } } as const;
     try {
-      const outcome = await store.delete(context, key.namespace, key.name, options, async () => {});
+      const outcome = await store.delete(context, key.namespace, key.name, options);
       return outcome.removed ? undefined : outcome.object;
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
@@ -126,10 +128,10 @@ export class NamespaceContent {
     }
   }
 
-  private storeOf(resource: StoredServedResource): Store {
+  private storeOf(resource: StoredServedResource): AdmittedStore {
     let store = this.stores.get(resource);
     if (store === undefined) {
-      store = new Store(resource, this.storage, this.clock);
+      store = workStore(resource, { storage: this.storage, timers: this.clock, admission: this.admission });
       this.stores.set(resource, store);
     }
     return store;

@@ -7,18 +7,20 @@ import type { Logger } from '../../observability/logger.js';
 import { Lister } from '../../registry/informers/lister.js';
 import { partOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import { type AdmittedStore, openAdmission, type WriteAdmission } from '../../registry/store/admitted-store.js';
 import { parseStored } from '../../registry/store/object-codec.js';
-import { Store } from '../../registry/store/store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { Timers } from '../timers.js';
 import { workContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { workStore } from '../work-store.js';
 import { type ContentReport, updateConditions } from './namespace-conditions.js';
 import { NamespaceContent, NamespaceGone } from './namespace-content.js';
 
 export interface NamespaceControllerOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -55,7 +57,7 @@ const resource = 'namespaces';
  */
 export class NamespaceController implements ControlLoop {
   readonly name = 'namespace-controller';
-  private readonly store: Store;
+  private readonly store: AdmittedStore;
   private readonly content: NamespaceContent;
   private terminating = new Map<string, Terminating>();
 
@@ -64,8 +66,8 @@ export class NamespaceController implements ControlLoop {
     const { registry, storage, timers } = options;
     const served = registry.findStoredResource('', 'v1', resource);
     if (served === undefined) throw new Error('the resource namespaces is not registered');
-    this.store = new Store(served, storage, timers);
-    this.content = new NamespaceContent(registry, storage, timers, this.name);
+    this.store = workStore(served, options);
+    this.content = new NamespaceContent(registry, storage, timers, this.name, options.admission ?? openAdmission);
     partOf(served.definition, 'status');
     partOf(served.definition, 'finalize');
   }
@@ -187,8 +189,6 @@ export class NamespaceController implements ControlLoop {
   ): Promise<void> {
     const context = workContext(this.name, this.options.timers.now(), signal);
     await this.store.update(context, '', name, {
-      dryRun: false,
-      validate: async () => {},
       subresource: partOf(this.store.resource.definition, path),
       transform: (live) => {
         if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp === undefined) throw new NamespaceGone();

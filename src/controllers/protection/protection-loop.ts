@@ -5,17 +5,19 @@ import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import { Reflector } from '../../registry/informers/reflector.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import { Store } from '../../registry/store/store.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { Timers } from '../timers.js';
 import { coreResource } from '../token-secrets.js';
 import { workContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { workStore } from '../work-store.js';
 
 /** Dependencies of the loops that protect objects in use. */
 export interface ProtectionOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -33,7 +35,7 @@ const workers = 4;
  */
 export abstract class ProtectionLoop implements ControlLoop {
   abstract readonly name: string;
-  private readonly store: Store;
+  private readonly store: AdmittedStore;
   /** Deleted objects with the finalizer, by `<namespace>/<name>`. */
   private readonly deleted = new Map<string, ApiObject>();
   protected queue: WorkQueue | undefined;
@@ -44,8 +46,8 @@ export abstract class ProtectionLoop implements ControlLoop {
     resource: string,
     private readonly finalizer: string,
   ) {
-    const { registry, storage, timers } = options;
-    this.store = new Store(coreResource(registry, resource), storage, timers);
+    const { registry } = options;
+    this.store = workStore(coreResource(registry, resource), options);
   }
 
   /** Informers of what may use the objects. They start before the objects are read. */
@@ -130,8 +132,6 @@ export abstract class ProtectionLoop implements ControlLoop {
     const context = workContext(this.name, this.options.timers.now(), signal);
     try {
       await this.store.update(context, namespace, name, {
-        dryRun: false,
-        validate: async () => {},
         transform: async (live) => {
           const isSame = live !== undefined && live.metadata.uid === uid && this.isWaiting(live);
           if (!isSame || (await this.isInUse(live))) throw new Superseded();

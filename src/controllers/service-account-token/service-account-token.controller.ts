@@ -8,8 +8,8 @@ import type { Logger } from '../../observability/logger.js';
 import { ChangeInformer } from '../../registry/informers/change-informer.js';
 import { Reflector } from '../../registry/informers/reflector.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import { parseStored } from '../../registry/store/object-codec.js';
-import { Store } from '../../registry/store/store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { RootAuthority } from '../root-authority/root-authority.js';
@@ -17,6 +17,7 @@ import type { Timers } from '../timers.js';
 import { coreResource } from '../token-secrets.js';
 import { workContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { workStore } from '../work-store.js';
 import { AccountIndex, accountOf, keyText } from './account-index.js';
 
 /** The content of a token in a secret. */
@@ -29,6 +30,7 @@ export interface SecretTokenRequest {
 
 export interface ServiceAccountTokenOptions {
   readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -43,7 +45,6 @@ export interface ServiceAccountTokenOptions {
 }
 
 const workers = 4;
-const noAdmission = async () => {};
 const entries = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;
 
 /** The secret or its account changed meanwhile; that change queues work of its own. */
@@ -56,17 +57,17 @@ class Superseded extends Error {}
  */
 export class ServiceAccountTokenController implements ControlLoop {
   readonly name = 'tokens-controller';
-  private readonly secrets: Store;
-  private readonly accounts: Store;
+  private readonly secrets: AdmittedStore;
+  private readonly accounts: AdmittedStore;
   private readonly index = new AccountIndex();
   /** Deleted secrets, with the account that may still list them. */
   private readonly gone = new Map<string, string>();
 
   /** @throws Error when the registry lacks secrets or service accounts. */
   constructor(private readonly options: ServiceAccountTokenOptions) {
-    const { registry, storage, timers } = options;
-    this.secrets = new Store(coreResource(registry, 'secrets'), storage, timers);
-    this.accounts = new Store(coreResource(registry, 'serviceaccounts'), storage, timers);
+    const { registry } = options;
+    this.secrets = workStore(coreResource(registry, 'secrets'), options);
+    this.accounts = workStore(coreResource(registry, 'serviceaccounts'), options);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -196,8 +197,6 @@ export class ServiceAccountTokenController implements ControlLoop {
       ? await this.options.signToken({ namespace, secretName: name, accountName, accountUid })
       : undefined;
     await this.secrets.update(this.context(signal), namespace, name, {
-      dryRun: false,
-      validate: noAdmission,
       transform: (live) => {
         if (live?.metadata.uid !== uid || accountOf(live as ApiObject, names)?.name !== accountName) {
           throw new Superseded();
@@ -223,7 +222,7 @@ export class ServiceAccountTokenController implements ControlLoop {
     const { namespace = '', name = '', uid, resourceVersion } = metadata;
     const preconditions = { uid, resourceVersion };
     const context = this.context(signal);
-    await this.secrets.delete(context, namespace, name, { preconditions, dryRun: false }, noAdmission);
+    await this.secrets.delete(context, namespace, name, { preconditions });
     this.options.logger.info('a service account token was deleted with its account', {
       namespace,
       secret: name,
@@ -237,8 +236,6 @@ export class ServiceAccountTokenController implements ControlLoop {
     if (account?.secrets?.some(({ name }) => name === secret) !== true) return;
     try {
       await this.accounts.update(this.context(signal), namespace, accountName, {
-        dryRun: false,
-        validate: noAdmission,
         transform: (live) => {
           const copy = cloneJson(live) as ApiObject as ServiceAccount;
           const kept = (copy.secrets ?? []).filter(({ name }) => name !== secret);

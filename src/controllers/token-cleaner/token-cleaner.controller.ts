@@ -1,21 +1,22 @@
 import { tokenExpiration } from '../../machinery/bootstrap-token.js';
 import { StatusError } from '../../machinery/status-error.js';
-import { Store } from '../../registry/store/store.js';
+import type { AdmittedStore } from '../../registry/store/admitted-store.js';
 import type { BootstrapLoopOptions } from '../bootstrap-signer/bootstrap-signer.controller.js';
 import type { ControlLoop } from '../control-loop.js';
 import { reconcileOnChange } from '../reconcile-on-change.js';
 import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
 import { workContext } from '../work-context.js';
+import { workStore } from '../work-store.js';
 
 /** Deletes expired bootstrap tokens (specification 3). */
 export class TokenCleanerController implements ControlLoop {
   readonly name = 'token-cleaner';
-  private readonly secrets: Store;
+  private readonly secrets: AdmittedStore;
 
   /** @throws Error when the registry has no secrets. */
   constructor(private readonly options: BootstrapLoopOptions) {
-    const { registry, storage, timers } = options;
-    this.secrets = new Store(coreResource(registry, 'secrets'), storage, timers);
+    const { registry } = options;
+    this.secrets = workStore(coreResource(registry, 'secrets'), options);
   }
 
   run(signal: AbortSignal): Promise<void> {
@@ -46,7 +47,7 @@ export class TokenCleanerController implements ControlLoop {
       const context = workContext(this.name, timers.now(), signal);
       const preconditions = { uid, resourceVersion };
       try {
-        await this.secrets.delete(context, namespace, name, { preconditions, dryRun: false }, async () => {});
+        await this.secrets.delete(context, namespace, name, { preconditions });
         logger.info('an expired bootstrap token was deleted', { secret: name });
       } catch (error) {
         // Deleted or changed meanwhile: that change triggers another check.

@@ -1,3 +1,4 @@
+import { AdmissionOptions } from '../../config/admission.options.js';
 import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
@@ -16,6 +17,7 @@ const groups = {
   cluster: ClusterOptions,
   ...controllerOptionGroups,
   authorization: AuthorizationOptions,
+  admission: AdmissionOptions,
   logging: LoggingOptions,
 } as const;
 
