@@ -32,8 +32,8 @@ export interface EveryNamespaceOptions {
 }
 
 const workers = 4;
-/** Errors that mean that another writer was faster, or (Forbidden) that the namespace is terminating. */
-const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict', 'Forbidden']);
+/** Errors that mean that another writer was faster. */
+const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict']);
 
 /**
  * Keeps an object of the core group under one name in every active namespace. Creates it where it is missing, also
@@ -153,9 +153,8 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       if (stored === undefined) await this.create(namespace, signal);
       else await this.update(namespace, signal);
     } catch (error) {
-      const isRace = error instanceof StatusError && races.has(error.reason);
-      // The other writer's change triggers another check of its own.
-      if (!isRace) throw error;
+      // The other writer's change triggers another check of its own. What admission refuses is tried again.
+      if (!(error instanceof StatusError && (races.has(error.reason) || isTerminating(error)))) throw error;
     }
     return 'done';
   }
@@ -182,4 +181,9 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
 function isActive(object: ApiObject): boolean {
   const { metadata, status } = object as ApiObject as Namespace;
   return metadata.deletionTimestamp === undefined && status?.phase !== 'Terminating';
+}
+
+/** Whether a write was refused because the namespace is being deleted, which nothing ends but its end. */
+function isTerminating({ details }: StatusError): boolean {
+  return details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
 }

@@ -12,6 +12,7 @@ import { namespaceResource } from '../../modules/core/namespace/namespace.resour
 import { Logger } from '../../observability/logger.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
+import { openAdmission } from '../../registry/store/admitted-store.js';
 import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { type RunningControllers, startControllers } from '../controllers.js';

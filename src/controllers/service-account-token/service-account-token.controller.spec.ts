@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Registry } from 'prom-client';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
+import { AdmissionMetrics } from '../../admission/admission-metrics.js';
+import type { AdmissionPlugin } from '../../admission/admission-plugin.js';
+import { AdmissionChain } from '../../admission/chain.js';
+import { OwnWriteAdmission } from '../../admission/own-write-admission.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { systemClock } from '../../machinery/clock.js';
 import { decode } from '../../machinery/schema/index.js';
-import { StatusError } from '../../machinery/status-error.js';
+import { forbiddenError, StatusError } from '../../machinery/status-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { configMapResource } from '../../modules/core/config-map/config-map.resource.js';
 import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
@@ -290,6 +295,28 @@ describe('the loops for every namespace', () => {
         'default',
         (object) => !isGone(object) && object.metadata.uid !== uid,
       );
+    }));
+
+  it('pass admission with what they write, and try again what it refuses', () =>
+    Fixture.run(async (fixture) => {
+      const plugin: AdmissionPlugin = {
+        name: 'Labels',
+        handles: () => true,
+        admit: ({ object, userInfo }) => {
+          if (object !== undefined) object.metadata.labels = { by: userInfo.name.replaceAll(':', '.') };
+        },
+        validate: ({ operation, kind, namespace: ns, name }) => {
+          asked.push(`${operation} ${kind.kind} ${ns}/${name}`);
+          if (asked.length === 1) throw forbiddenError({ group: '', resource: 'serviceaccounts' }, name, 'not yet');
+        },
+      };
+      const asked: string[] = [];
+      const chain = new AdmissionChain([plugin], new AdmissionMetrics(new Registry()));
+      await namespace(fixture, 'a');
+      fixture.start(new ServiceAccountController({ ...fixture.options, admission: new OwnWriteAdmission(chain) }));
+      const { metadata } = await fixture.until('serviceaccounts', 'a', 'default', (object) => !isGone(object));
+      assert.deepEqual(metadata.labels, { by: 'system.controller.service-account-controller' });
+      assert.deepEqual(asked, ['CREATE ServiceAccount a/default', 'CREATE ServiceAccount a/default']);
     }));
 
   it('put nothing into a terminating namespace', () =>
