@@ -35,12 +35,11 @@ import { NodeRestriction } from './plugins/node-restriction/node-restriction.js'
 import { OwnerReferencesPermissionEnforcement } from './plugins/owner-references-permission-enforcement/owner-references-permission-enforcement.js';
 import { PersistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize/persistent-volume-claim-resize.js';
 import { PersistentVolumeLabel } from './plugins/persistent-volume-label/persistent-volume-label.js';
-import { buildPodSecurity } from './plugins/pod-security/build-pod-security.js';
 import { ResourceQuotaPlugin } from './plugins/resource-quota/resource-quota.js';
-import { ServiceAccountAdmission } from './plugins/service-account/service-account.js';
 import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
 import { ValidatingAdmissionPolicyPlugin } from './plugins/validating-admission-policy/validating-admission-policy.js';
 import { ValidatingAdmissionWebhook } from './plugins/validating-admission-webhook/validating-admission-webhook.js';
+import { podPlugins } from './pods/pod-plugins.js';
 import { webhookRuntime } from './webhooks/webhook-runtime.js';
 
 /** What the plugins need to decide. */
@@ -78,13 +77,12 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
     ),
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
   LimitRanger: (parts) => new LimitRanger(parts),
-  ServiceAccount: (parts) => new ServiceAccountAdmission(parts),
   NamespaceExists: ({ namespaces }) => new NamespaceExists(namespaces),
   NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
   ImagePolicyWebhook: (parts) => buildImagePolicyWebhook(parts),
-  PodSecurity: (parts) => buildPodSecurity(parts),
   EventRateLimit: ({ configuration, names }) =>
     new EventRateLimit(readEventLimits(configuration.of('EventRateLimit'), names), names),
+  ...podPlugins,
   PersistentVolumeLabel: ({ names }) => new PersistentVolumeLabel(names),
   DefaultStorageClass: ({ listers, names }) => new DefaultStorageClass(listers, names),
   StorageObjectInUseProtection: ({ names }) => new StorageObjectInUseProtection(names),

@@ -32,7 +32,7 @@ describe('admission options', () => {
   it('refuse unknown plugins and contradictions', () => {
     assert.throws(
       () => parse('--enable-admission-plugins=Nothing'),
-      /names the unknown plugin Nothing; choose from NamespaceLifecycle/,
+      /names the unknown plugin Nothing; choose from \w+, /,
     );
     assert.throws(
       () => parse('--disable-admission-plugins=nodeRestriction'),

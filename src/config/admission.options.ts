@@ -8,22 +8,34 @@ const admissionPlugins = [
   { name: 'NamespaceAutoProvision', isDefault: false },
   { name: 'NamespaceLifecycle', isDefault: true },
   { name: 'NamespaceExists', isDefault: false },
+  { name: 'SecurityContextDeny', isDefault: false },
+  { name: 'LimitPodHardAntiAffinityTopology', isDefault: false },
   { name: 'LimitRanger', isDefault: true },
   { name: 'ServiceAccount', isDefault: true },
   { name: 'NodeRestriction', isDefault: false },
+  { name: 'TaintNodesByCondition', isDefault: true },
+  { name: 'AlwaysPullImages', isDefault: false },
   { name: 'ImagePolicyWebhook', isDefault: false },
   { name: 'PodSecurity', isDefault: true },
+  { name: 'PodNodeSelector', isDefault: false },
+  { name: 'Priority', isDefault: true },
+  { name: 'DefaultTolerationSeconds', isDefault: true },
+  { name: 'PodTolerationRestriction', isDefault: false },
   { name: 'EventRateLimit', isDefault: false },
+  { name: 'ExtendedResourceToleration', isDefault: false },
   { name: 'PersistentVolumeLabel', isDefault: false },
   { name: 'DefaultStorageClass', isDefault: true },
   { name: 'StorageObjectInUseProtection', isDefault: true },
   { name: 'OwnerReferencesPermissionEnforcement', isDefault: false },
   { name: 'PersistentVolumeClaimResize', isDefault: true },
+  { name: 'RuntimeClass', isDefault: true },
   { name: 'CertificateApproval', isDefault: true },
   { name: 'CertificateSigning', isDefault: true },
   { name: 'CertificateSubjectRestriction', isDefault: true },
   { name: 'DefaultIngressClass', isDefault: true },
   { name: 'DenyServiceExternalIPs', isDefault: false },
+  { name: 'DenyEscalatingExec', isDefault: false },
+  { name: 'DenyExecOnPrivileged', isDefault: false },
   { name: 'MutatingAdmissionWebhook', isDefault: true },
   { name: 'ValidatingAdmissionPolicy', isDefault: true },
   { name: 'ValidatingAdmissionWebhook', isDefault: true },
@@ -50,6 +62,10 @@ function namesProblem(values: readonly string[], siblings: Readonly<Record<strin
   return both.length === 0 ? undefined : `has ${both.join(', ')}, which the other of the two flags names as well`;
 }
 
+function secondsProblem(seconds: number): string | undefined {
+  return seconds >= 0 ? undefined : 'must not be negative';
+}
+
 /** Checks and completions of objects before they are written. */
 export class AdmissionOptions extends AdmissionWebhookOptions {
   @Flag({
@@ -69,6 +85,24 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
   })
   @Check('plugins', namesProblem)
   readonly disableAdmissionPlugins: readonly AdmissionPluginName[] = [];
+
+  @Flag({
+    name: 'default-not-ready-toleration-seconds',
+    type: 'int',
+    unit: 'seconds',
+    usage: 'How long pods stay on a node that is not ready, if they do not say so themselves.',
+  })
+  @Check<number>('tolerationSeconds', secondsProblem)
+  readonly defaultNotReadyTolerationSeconds: number = 300;
+
+  @Flag({
+    name: 'default-unreachable-toleration-seconds',
+    type: 'int',
+    unit: 'seconds',
+    usage: 'How long pods stay on a node that cannot be reached, if they do not say so themselves.',
+  })
+  @Check<number>('tolerationSeconds', secondsProblem)
+  readonly defaultUnreachableTolerationSeconds: number = 300;
 
   @Flag({
     name: 'admission-control-config-file',

@@ -6,7 +6,7 @@ import { invalidError } from '../../../machinery/status-error.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import type { AdmissionParts } from '../../build-admission.js';
-import { refusal } from '../../refusal.js';
+import { refused } from '../../refused.js';
 import { NamespacePodReview } from './namespace-pods.js';
 import {
   enforcesMore,
@@ -114,11 +114,11 @@ export class PodSecurity implements AdmissionPlugin {
       this.annotate(attributes, 'error', `Failed to parse policy: ${problems}`);
     }
     const pod = checkedPod(metadata.annotations, spec);
-    const refused = enforces ? this.violations(attributes, 'enforce', policy.enforce, pod) : undefined;
+    const violated = enforces ? this.violations(attributes, 'enforce', policy.enforce, pod) : undefined;
     const noted = this.violations(attributes, 'audit', policy.audit, pod);
     if (noted !== undefined) this.annotate(attributes, 'audit-violations', `would violate ${noted}`);
     // Who gets the refusal needs no warning.
-    if (refused !== undefined) throw refusal(attributes, `violates ${refused}`);
+    if (violated !== undefined) throw refused(attributes, `violates ${violated}`);
     const warned = this.violations(attributes, 'warn', policy.warn, pod);
     if (warned !== undefined) addWarning(attributes.context, `would violate ${warned}`);
   }

@@ -6,7 +6,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import type { AdmissionParts } from '../../build-admission.js';
 import { createdPod, isForPods } from '../../pods/pod-request.js';
-import { refusal } from '../../refusal.js';
+import { refused } from '../../refused.js';
 import { AccountLookup, defaultAccount } from './account-lookup.js';
 import type { KnownAccount } from './known-account.js';
 import { forbiddenEphemeralSecret, forbiddenSecret } from './secret-references.js';
@@ -55,7 +55,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
     if (pod === undefined) return undefined;
     if (this.isMirror(pod)) return this.judgeMirror(attributes, pod);
     if (accountOf(pod) === '') {
-      throw refusal(attributes, `no service account specified for pod ${attributes.namespace}/${attributes.name}`);
+      throw refused(attributes, `no service account specified for pod ${attributes.namespace}/${attributes.name}`);
     }
     return this.withAccount(attributes, pod, (account) => judgeSecrets(attributes, pod, account));
   }
@@ -67,7 +67,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
     return this.withAccount(attributes, pod, ({ mountableSecrets }) => {
       if (mountableSecrets === undefined) return;
       const problem = forbiddenEphemeralSecret(pod.spec, accountOf(pod), mountableSecrets);
-      if (problem !== undefined) throw refusal(attributes, problem);
+      if (problem !== undefined) throw refused(attributes, problem);
     });
   }
 
@@ -82,7 +82,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
     const judge = (account: KnownAccount | undefined): void => {
       if (account === undefined) {
         const detail = `serviceaccount ${JSON.stringify(name)} not found`;
-        throw refusal(attributes, `error looking up service account ${namespace}/${name}: ${detail}`);
+        throw refused(attributes, `error looking up service account ${namespace}/${name}: ${detail}`);
       }
       use(account);
     };
@@ -95,13 +95,13 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
 
   /** Nodes make mirror pods; nobody may reach an account or a secret through one. */
   private judgeMirror(attributes: AdmissionAttributes, pod: Pod): void {
-    if (accountOf(pod) !== '') throw refusal(attributes, 'a mirror pod may not reference service accounts');
+    if (accountOf(pod) !== '') throw refused(attributes, 'a mirror pod may not reference service accounts');
     if (referencedKeys(pod as Pod & ApiObject).some((key) => key.startsWith('secret/'))) {
-      throw refusal(attributes, 'a mirror pod may not reference secrets');
+      throw refused(attributes, 'a mirror pod may not reference secrets');
     }
     const sources = (pod.spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
     if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)) {
-      throw refusal(attributes, 'a mirror pod may not use ServiceAccountToken volume projections');
+      throw refused(attributes, 'a mirror pod may not use ServiceAccountToken volume projections');
     }
   }
 }
@@ -114,5 +114,5 @@ function accountOf({ spec }: Pod): string {
 function judgeSecrets(attributes: AdmissionAttributes, pod: Pod, { mountableSecrets }: KnownAccount): void {
   if (mountableSecrets === undefined) return;
   const problem = forbiddenSecret(pod.spec, accountOf(pod), mountableSecrets);
-  if (problem !== undefined) throw refusal(attributes, problem);
+  if (problem !== undefined) throw refused(attributes, problem);
 }
