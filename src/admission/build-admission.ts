@@ -27,6 +27,7 @@ import { EventRateLimit } from './plugins/event-rate-limit/event-rate-limit.js';
 import { readEventLimits } from './plugins/event-rate-limit/event-rate-limit-configuration.js';
 import { buildImagePolicyWebhook } from './plugins/image-policy-webhook/build-image-policy-webhook.js';
 import { LimitRanger } from './plugins/limit-ranger/limit-ranger.js';
+import { MutatingAdmissionPolicyPlugin } from './plugins/mutating-admission-policy/mutating-admission-policy.js';
 import { MutatingAdmissionWebhook } from './plugins/mutating-admission-webhook/mutating-admission-webhook.js';
 import { NamespaceAutoProvision } from './plugins/namespace-existence/namespace-auto-provision.js';
 import { NamespaceExists } from './plugins/namespace-existence/namespace-exists.js';
@@ -95,6 +96,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
   DefaultIngressClass: ({ listers, names }) => new DefaultIngressClass(listers, names),
   DenyServiceExternalIPs: () => new DenyServiceExternalIPs(),
+  MutatingAdmissionPolicy: (parts) => new MutatingAdmissionPolicyPlugin(parts),
   MutatingAdmissionWebhook: (parts) =>
     new MutatingAdmissionWebhook(webhookRuntime('MutatingAdmissionWebhook', 'mutating', parts)),
   ValidatingAdmissionPolicy: (parts) => new ValidatingAdmissionPolicyPlugin(parts),

@@ -7,6 +7,13 @@
 
 export { type AdmissionNames, admissionEnvironment } from './admission/admission-environment.js';
 export {
+  appliedObject,
+  mutationFunctions,
+  mutationMessages,
+  patchOperations,
+  toJson,
+} from './admission/mutations.js';
+export {
   type CompiledText,
   compileText,
   type PolicyEnvironment,

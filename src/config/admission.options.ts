@@ -36,6 +36,7 @@ const admissionPlugins = [
   { name: 'DenyServiceExternalIPs', isDefault: false },
   { name: 'DenyEscalatingExec', isDefault: false },
   { name: 'DenyExecOnPrivileged', isDefault: false },
+  { name: 'MutatingAdmissionPolicy', isDefault: true },
   { name: 'MutatingAdmissionWebhook', isDefault: true },
   { name: 'ValidatingAdmissionPolicy', isDefault: true },
   { name: 'ValidatingAdmissionWebhook', isDefault: true },

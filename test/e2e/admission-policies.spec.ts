@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiResponse } from './support/api-client.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { Kubectl } from './support/kubectl.js';
+import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 const registration = '/apis/admissionregistration.k8s.io/v1';
 const policiesPath = `${registration}/validatingadmissionpolicies`;
@@ -242,6 +243,39 @@ describe('validating policies', () => {
     }
     // An evaluation takes at most 50 ms, and others get their turn in between. The machine may be busy besides.
     assert.ok(slowest < 500, `${slowest} ms`);
+  });
+
+  it('work with kubectl as the examples show', async () => {
+    const kubectl = new Kubectl(cluster.first.kubeconfig);
+    for (const name of ['trusted-images', 'replica-limit'])
+      kubectl.ok(['apply', '-f', `examples/policies/${name}.yaml`]);
+    kubectl.ok(['create', 'namespace', 'trusted']);
+    kubectl.ok(['label', 'namespace', 'trusted', 'images=trusted']);
+    const run = (image: string) =>
+      kubectl.run(['run', 'p', '-n', 'trusted', `--image=${image}`, '--dry-run=server', '-o', 'name']);
+    const refused = await eventually(() => {
+      const done = run('docker.io/nginx:1');
+      return done.code !== 0 && done.stderr.includes('trusted-images') && done;
+    }, 'the policy is in force');
+    assert.match(refused.stderr, /denied request: images come from registry\.example\.com, not docker\.io\/nginx:1/);
+    assert.match(run('registry.example.com/nginx:latest').stderr, /denied request: images need a fixed version/);
+    assert.equal(run('registry.example.com/nginx:1.25').code, 0);
+    assert.match(kubectl.ok(['get', 'validatingadmissionpolicies', 'trusted-images']), /trusted-images +2 +<unset>/);
+
+    kubectl.ok(['create', 'configmap', 'limits', '-n', 'trusted', '--from-literal=replicas=2']);
+    kubectl.ok(['create', 'deployment', 'd', '-n', 'trusted', '--image=registry.example.com/a:1']);
+    const scaled = kubectl.run([
+      'patch',
+      'deployment',
+      'd',
+      '-n',
+      'trusted',
+      '-p',
+      '{"spec":{"replicas":3}}',
+      '--dry-run=server',
+    ]);
+    assert.match(scaled.stderr, /denied request: at most 2 replicas in trusted/);
+    kubectl.ok(['patch', 'deployment', 'd', '-n', 'trusted', '-p', '{"spec":{"replicas":2}}', '--dry-run=server']);
   });
 
   it('count their checks', async () => {

@@ -49,6 +49,13 @@ const bodies: Readonly<Record<string, Body>> = {
   serviceaccounts: {},
   services: { spec: { selector: labels, ports: [{ port: 80 }] } },
   'mutatingwebhookconfigurations.admissionregistration': { webhooks },
+  'mutatingadmissionpolicies.admissionregistration': {
+    spec: {
+      matchConstraints: { resourceRules: [policyRule] },
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+    },
+  },
+  'mutatingadmissionpolicybindings.admissionregistration': { spec: { policyName: 'x' } },
   'validatingadmissionpolicies.admissionregistration': {
     spec: { matchConstraints: { resourceRules: [policyRule] }, validations: [{ expression: 'true' }] },
   },

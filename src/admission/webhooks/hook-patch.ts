@@ -38,7 +38,25 @@ export function applyHookPatch(
   if (before === undefined) {
     throw refuse('attempted to modify the object, which is not supported for this operation');
   }
-  const patched = patchedBody(before, operations);
+  return changedObject(patchedBody(before, operations), before, attributes, matched, versions, refuse);
+}
+
+/**
+ * The object of a request after a plugin for rules of clients has changed it: decoded like a client's body, with the
+ * defaults of the version that the rule saw, and back in the requested version.
+ *
+ * @param patched the changed object; not canonical
+ * @param before the object as the rule saw it; not changed
+ * @throws what `refuse` makes, if the result is no object of the kind, or changes which object it is
+ */
+export function changedObject(
+  patched: unknown,
+  before: ApiObject,
+  attributes: Pick<AdmissionAttributes, 'resource' | 'subresource'>,
+  matched: ResourceAndKind,
+  versions: ResourceVersions,
+  refuse: (text: string) => Error,
+): Patched {
   const { kind } = matched;
   const bodies = versions.bodiesOf(matched.resource, attributes.subresource);
   const body = bodies.find((one) => one.kind.version === kind.version && one.kind.group === kind.group) ?? bodies[0];

@@ -1,3 +1,4 @@
+export { atomicParts } from './atomic-parts.js';
 export { formFaults } from './check-form.js';
 export { type Comparison, compareObjects } from './compare.js';
 export * from './field-set.js';

@@ -6,6 +6,10 @@ import { StorageReader } from '../../registry/store/object-reader.js';
 import { ResourceStores } from '../../registry/store/resource-stores.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import {
+  mutatingAdmissionPolicyBindingResource,
+  mutatingAdmissionPolicyResource,
+} from './admission-policy/mutating-admission-policy.resource.js';
+import {
   validatingAdmissionPolicyBindingResource,
   validatingAdmissionPolicyResource,
 } from './admission-policy/validating-admission-policy.resource.js';
@@ -22,6 +26,8 @@ export function admissionRegistrationResources(
 ): ResourceDefinition[] {
   const context = { names, authorizer, registry, objects: new StorageReader(storage, registry) };
   return [
+    mutatingAdmissionPolicyResource(context),
+    mutatingAdmissionPolicyBindingResource(context),
     mutatingWebhookConfigurationResource(names),
     validatingAdmissionPolicyResource(context),
     validatingAdmissionPolicyBindingResource(context),

@@ -7,6 +7,7 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import type { Authorizer } from '../../../machinery/authorizer.js';
 import { compileMatchConditions, type MatchConditions } from '../../expressions/match-conditions.js';
 import { type MatchingParts, RequestMatcher } from '../../matching/request-matcher.js';
+import { criteriaOf } from '../../policies/match-criteria.js';
 
 type Policy = ValidatingAdmissionPolicy & ApiObject;
 type Binding = ValidatingAdmissionPolicyBinding & ApiObject;
@@ -98,19 +99,4 @@ export class CompiledBinding {
         ? undefined
         : new RequestMatcher(criteriaOf(spec.matchResources, true), matching);
   }
-}
-
-/** The criteria of a policy or a binding; a binding without rules applies to every resource of its policy. */
-export function criteriaOf(
-  resources: Policy['spec']['matchConstraints'],
-  matchesWithoutRules: boolean,
-): ConstructorParameters<typeof RequestMatcher>[0] {
-  return {
-    rules: resources?.resourceRules ?? [],
-    excludeRules: resources?.excludeResourceRules,
-    matchPolicy: resources?.matchPolicy,
-    namespaceSelector: resources?.namespaceSelector,
-    objectSelector: resources?.objectSelector,
-    matchesWithoutRules,
-  };
 }

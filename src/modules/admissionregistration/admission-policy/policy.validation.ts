@@ -9,6 +9,7 @@ import {
   type CelEnvironment,
   type CelType,
   compileText,
+  type FunctionTable,
   type MessageType,
   type PolicyEnvironment,
   policyEnvironment,
@@ -40,6 +41,12 @@ export interface BindingSpec {
   readonly policyName?: string | undefined;
   readonly paramRef?: ParamRef | undefined;
   readonly matchResources?: MatchResources | undefined;
+}
+
+/** What expressions of a kind of policy may use beside the functions of the API. */
+export interface PolicyNames {
+  readonly functions?: FunctionTable;
+  readonly messages?: (name: string) => MessageType | undefined;
 }
 
 const specPath = FieldPath.of('spec');
@@ -92,7 +99,7 @@ export class ExpressionCheck {
 export function validatePolicySpec(
   spec: PolicySpec,
   check: ExpressionCheck,
-  messages?: (name: string) => MessageType | undefined,
+  more: PolicyNames = {},
 ): PolicyEnvironment {
   const { errors } = check;
   const { paramKind, matchConstraints, failurePolicy } = spec;
@@ -108,7 +115,7 @@ export function validatePolicySpec(
     if ((matchConstraints.resourceRules ?? []).length === 0)
       errors.push(required(constraintsPath.child('resourceRules')));
   }
-  const environment = validateVariables(spec, check, messages);
+  const environment = validateVariables(spec, check, more);
   const conditions = (spec.matchConditions ?? []).filter(({ expression }, i) =>
     check.fits(expression, specPath.child('matchConditions').index(i).child('expression')),
   );
@@ -122,7 +129,7 @@ export function validatePolicySpec(
 function validateVariables(
   { variables, paramKind }: PolicySpec,
   check: ExpressionCheck,
-  messages: ((name: string) => MessageType | undefined) | undefined,
+  more: PolicyNames,
 ): PolicyEnvironment {
   const { errors } = check;
   const all = variables ?? [];
@@ -141,7 +148,7 @@ function validateVariables(
     if (check.fits(expression, at.child('expression'))) fitting.push(variable);
   }
   const hasParams = paramKind !== undefined;
-  const environment = policyEnvironment(fitting, { hasParams, ...(messages === undefined ? {} : { messages }) });
+  const environment = policyEnvironment(fitting, { ...more, hasParams });
   for (const [i, compiled] of environment.variables.entries()) {
     const isNew = !check.known.has(compiled.expression) && compiled.expression.trim() !== '';
     if (!('fault' in compiled) || !isNew) continue;

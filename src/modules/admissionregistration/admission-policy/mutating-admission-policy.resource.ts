@@ -1,0 +1,78 @@
+import {
+  type MutatingAdmissionPolicy,
+  type MutatingAdmissionPolicyBinding,
+  mutatingAdmissionPolicy,
+  mutatingAdmissionPolicyBinding,
+} from '../../../apis/admissionregistration/v1/mutating-admission-policy.types.js';
+import { groupName } from '../../../machinery/vendor.js';
+import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { applyMatchDefaults } from './match-resources.validation.js';
+import { validateMutatingBinding, validateMutatingPolicy } from './mutating-policy.validation.js';
+import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
+import { bindingColumns, policyColumns } from './policy-columns.js';
+
+/** `mutatingadmissionpolicies`: rules in expressions that may change objects. */
+export function mutatingAdmissionPolicyResource(context: PolicyContext): ResourceDefinition {
+  return defineResource<MutatingAdmissionPolicy>({
+    group: groupName('admissionregistration', context.names),
+    resource: 'mutatingadmissionpolicies',
+    singular: 'mutatingadmissionpolicy',
+    kind: 'MutatingAdmissionPolicy',
+    namespaced: false,
+    categories: ['api-extensions'],
+    versions: [{ version: 'v1', type: mutatingAdmissionPolicy }],
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategy: {
+      applyDefaults: ({ spec }) => {
+        spec.failurePolicy ??= 'Fail';
+        spec.reinvocationPolicy ??= 'Never';
+        applyMatchDefaults(spec.matchConstraints);
+      },
+      authorizeWrite: (request, { spec, metadata }, old) =>
+        authorizeParamKind(
+          context,
+          request,
+          { kind: 'MutatingAdmissionPolicy', name: metadata?.name ?? '' },
+          spec.paramKind,
+          old?.spec.paramKind,
+        ),
+      validate: (_context, object) => validateMutatingPolicy(object),
+      validateUpdate: (_context, object, old) => validateMutatingPolicy(object, old),
+    },
+    columns: policyColumns<MutatingAdmissionPolicy>({
+      name: 'Mutations',
+      type: 'integer',
+      description: 'Number of mutations.',
+      cell: ({ spec }) => (spec.mutations ?? []).length,
+    }),
+  });
+}
+
+/** `mutatingadmissionpolicybindings`: put mutating policies into force. */
+export function mutatingAdmissionPolicyBindingResource(context: PolicyContext): ResourceDefinition {
+  return defineResource<MutatingAdmissionPolicyBinding>({
+    group: groupName('admissionregistration', context.names),
+    resource: 'mutatingadmissionpolicybindings',
+    singular: 'mutatingadmissionpolicybinding',
+    kind: 'MutatingAdmissionPolicyBinding',
+    namespaced: false,
+    categories: ['api-extensions'],
+    versions: [{ version: 'v1', type: mutatingAdmissionPolicyBinding }],
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategy: {
+      applyDefaults: ({ spec }) => applyMatchDefaults(spec.matchResources),
+      authorizeWrite: (request, { spec, metadata }, old) =>
+        authorizeParamRef(
+          context,
+          request,
+          { kind: 'MutatingAdmissionPolicyBinding', name: metadata?.name ?? '' },
+          'mutatingadmissionpolicies',
+          spec,
+          old?.spec,
+        ),
+      validate: (_context, object) => validateMutatingBinding(object),
+      validateUpdate: (_context, object) => validateMutatingBinding(object),
+    },
+    columns: bindingColumns<MutatingAdmissionPolicyBinding>(),
+  });
+}
