@@ -36,6 +36,7 @@ import { NodeRestriction } from './plugins/node-restriction/node-restriction.js'
 import { OwnerReferencesPermissionEnforcement } from './plugins/owner-references-permission-enforcement/owner-references-permission-enforcement.js';
 import { PersistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize/persistent-volume-claim-resize.js';
 import { PersistentVolumeLabel } from './plugins/persistent-volume-label/persistent-volume-label.js';
+import { PodSecurityPolicy } from './plugins/pod-security-policy/pod-security-policy.js';
 import { ResourceQuotaPlugin } from './plugins/resource-quota/resource-quota.js';
 import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
 import { ValidatingAdmissionPolicyPlugin } from './plugins/validating-admission-policy/validating-admission-policy.js';
@@ -84,6 +85,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   EventRateLimit: ({ configuration, names }) =>
     new EventRateLimit(readEventLimits(configuration.of('EventRateLimit'), names), names),
   ...podPlugins,
+  PodSecurityPolicy: ({ listers, authorizer, names }) => new PodSecurityPolicy(listers, authorizer, names),
   PersistentVolumeLabel: ({ names }) => new PersistentVolumeLabel(names),
   DefaultStorageClass: ({ listers, names }) => new DefaultStorageClass(listers, names),
   StorageObjectInUseProtection: ({ names }) => new StorageObjectInUseProtection(names),

@@ -17,6 +17,7 @@ const admissionPlugins = [
   { name: 'AlwaysPullImages', isDefault: false },
   { name: 'ImagePolicyWebhook', isDefault: false },
   { name: 'PodSecurity', isDefault: true },
+  { name: 'PodSecurityPolicy', isDefault: false },
   { name: 'PodNodeSelector', isDefault: false },
   { name: 'Priority', isDefault: true },
   { name: 'DefaultTolerationSeconds', isDefault: true },
