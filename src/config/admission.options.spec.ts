@@ -12,7 +12,29 @@ import { parseOptions } from './parse-options.js';
 const groups = { admission: AdmissionOptions, authorization: AuthorizationOptions };
 const parse = (...argv: string[]) => parseOptions({ groups, argv, environment: {} });
 
+const names = (text: string) => text.trim().split(/\s+/);
+/** All plugins in their order; a star marks those that run by default. */
+const specified = names(`
+  AlwaysAdmit NamespaceAutoProvision NamespaceLifecycle* NamespaceExists SecurityContextDeny
+  LimitPodHardAntiAffinityTopology LimitRanger* ServiceAccount* NodeRestriction TaintNodesByCondition*
+  AlwaysPullImages ImagePolicyWebhook PodSecurity* PodSecurityPolicy PodNodeSelector Priority*
+  DefaultTolerationSeconds* PodTolerationRestriction EventRateLimit ExtendedResourceToleration
+  PersistentVolumeLabel DefaultStorageClass* StorageObjectInUseProtection*
+  OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize* RuntimeClass* CertificateApproval*
+  CertificateSigning* CertificateSubjectRestriction* DefaultIngressClass* DenyServiceExternalIPs
+  DenyEscalatingExec DenyExecOnPrivileged MutatingAdmissionPolicy* MutatingAdmissionWebhook*
+  ValidatingAdmissionPolicy* ValidatingAdmissionWebhook* ResourceQuota* AlwaysDeny
+`);
+
 describe('admission options', () => {
+  it('know every plugin of specification 5.5 and those of policies, in their order', () => {
+    const all = specified.map((name) => name.replace('*', ''));
+    assert.deepEqual(admissionPluginNames, all);
+    const defaults = specified.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+    assert.deepEqual(selectedAdmissionPlugins(parse().admission), defaults);
+    assert.equal(defaults.length, 20, 'the 18 of the specification and the two of policies');
+  });
+
   it('add to and remove from the default plugins, in a fixed order', () => {
     const selected = (...argv: string[]) => selectedAdmissionPlugins(parse(...argv).admission);
     const defaults = selected();
