@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { Budget, CelError, CostLimitExceeded, expressionCostLimit, type Program, type Value } from '../../cel/index.js';
 import { AnswerPending } from './answers.js';
+import { EvaluationTurns } from './evaluation-turns.js';
 
 /** An expression has no value for this request. */
 export interface EvaluationFailure {
@@ -15,8 +15,8 @@ export const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 /** The most questions to the authorizer that one expression can lead to; their cost allows fewer. */
 const maxQuestions = 16;
-/** How long evaluations of one request may hold the event loop before others get their turn, in milliseconds. */
-const turnMs = 5;
+/** The turns of this thread. */
+const turns = new EvaluationTurns();
 
 /**
  * Evaluates the expressions of one request one after the other, under one budget. Between them other work gets its turn
@@ -24,7 +24,6 @@ const turnMs = 5;
  */
 export class ExpressionRun {
   private left: number;
-  private began = performance.now();
 
   /** @param costLimit what all expressions together may cost */
   constructor(costLimit: number) {
@@ -33,11 +32,11 @@ export class ExpressionRun {
 
   /** The value of an expression, or why it has none. Never rejects for a fault of the expression or its inputs. */
   async evaluate(program: Program, variables: Readonly<Record<string, Value>>): Promise<EvaluationResult> {
-    if (performance.now() - this.began > turnMs) {
-      await setImmediate();
-      this.began = performance.now();
-    }
     for (let questions = 0; ; questions++) {
+      const turn = turns.next();
+      if (turn !== undefined) await turn;
+      const began = performance.now();
+      let pending: Promise<void>;
       const budget = new Budget(Math.min(expressionCostLimit, this.left));
       try {
         const value = program.evaluate(variables, budget);
@@ -48,9 +47,11 @@ export class ExpressionRun {
           this.left -= budget.spent;
           return failureOf(error);
         }
-        await error.answered;
-        this.began = performance.now();
+        pending = error.answered;
+      } finally {
+        turns.spent(performance.now() - began);
       }
+      await pending;
     }
   }
 }

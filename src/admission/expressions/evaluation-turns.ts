@@ -1,0 +1,38 @@
+/** How long evaluations may hold the event loop before other work gets its turn, in milliseconds. */
+const turnMs = 5;
+
+/**
+ * Lets the evaluations of all requests take turns with everything else a process does. In one round of the event loop
+ * they go on until they have taken some milliseconds together; then each round has one evaluation, in order.
+ */
+export class EvaluationTurns {
+  private spentMs = 0;
+  private isScheduled = false;
+  private readonly waiting: (() => void)[] = [];
+
+  /** Undefined if an evaluation may begin at once; otherwise resolves when it is its turn. */
+  next(): Promise<void> | undefined {
+    if (this.spentMs < turnMs && this.waiting.length === 0) return undefined;
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      this.schedule();
+    });
+  }
+
+  /** Notes what an evaluation took. */
+  spent(ms: number): void {
+    this.spentMs += ms;
+    if (this.spentMs >= turnMs) this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => {
+      this.isScheduled = false;
+      this.spentMs = 0;
+      this.waiting.shift()?.();
+      if (this.waiting.length > 0) this.schedule();
+    });
+  }
+}
