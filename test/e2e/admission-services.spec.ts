@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
 const core = '/api/v1/namespaces/default';
@@ -102,6 +102,12 @@ describe('OwnerReferencesPermissionEnforcement', () => {
       subjects: [{ kind: 'User', name: 'bob' }],
     });
     assert.equal(binding.status, 201, binding.text);
+    // Servers learn of roles a moment later.
+    const path = `${core}/configmaps?dryRun=All`;
+    for (const client of [admin, other]) {
+      const may = async () => (await client.post(path, { metadata: { name: 'may' } }, as)).status === 201;
+      await eventually(may, 'the rights of bob');
+    }
   });
 
   it('asks for the right to delete, and to hold up the owner', async () => {
