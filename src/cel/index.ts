@@ -19,6 +19,7 @@ export {
   type PolicyEnvironment,
   type PolicyVariable,
   policyEnvironment,
+  policyEnvironmentInSteps,
 } from './admission/policy-environment.js';
 export { CelCompileError, CelError, CostLimitExceeded } from './cel-error.js';
 export type { CelEnvironment, MessageType } from './compiler/environment.js';

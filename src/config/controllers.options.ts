@@ -10,6 +10,7 @@ export const controllerDefaults = {
   'pvc-protection': true,
   'pv-protection': true,
   resourcequota: true,
+  'validatingadmissionpolicy-status': true,
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,

@@ -31,6 +31,7 @@ import {
 } from './service-account-token/service-account-token.controller.js';
 import { systemTimers, type Timers } from './timers.js';
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
+import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
 
 export interface ControllersOptions {
   readonly storage: Storage;
@@ -127,6 +128,7 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
     'pvc-protection': () => new PvcProtectionController(parts),
     'pv-protection': () => new PvProtectionController(parts),
     resourcequota: () => new ResourceQuotaController(parts),
+    'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined

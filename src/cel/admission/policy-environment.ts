@@ -1,3 +1,4 @@
+import { atOnce, type Steps } from '../../machinery/turns.js';
 import type { CelEnvironment } from '../compiler/environment.js';
 import { compileProgram, type Program } from '../program.js';
 import { type CelType, types } from '../values/cel-type.js';
@@ -23,6 +24,8 @@ export interface PolicyEnvironment {
   readonly variables: readonly (PolicyVariable & CompiledText)[];
 }
 
+type PolicyNames = Pick<AdmissionNames, 'hasParams' | 'functions' | 'messages' | 'object' | 'params'>;
+
 /** Compiles an expression; a fault is part of the result. */
 export function compileText(text: string, environment: CelEnvironment, results?: readonly CelType[]): CompiledText {
   try {
@@ -37,17 +40,24 @@ export function compileText(text: string, environment: CelEnvironment, results?:
  * Compiles the variables of a policy in their order, each with those before it, and makes the environment of its other
  * expressions. A variable with a fault counts as one of unknown type.
  */
-export function policyEnvironment(
+export function policyEnvironment(variables: readonly PolicyVariable[], names: PolicyNames): PolicyEnvironment {
+  return atOnce(policyEnvironmentInSteps(variables, names));
+}
+
+/** As {@link policyEnvironment}, with one step for each variable. */
+export function* policyEnvironmentInSteps(
   variables: readonly PolicyVariable[],
-  names: Pick<AdmissionNames, 'hasParams' | 'functions' | 'messages' | 'object' | 'params'>,
-): PolicyEnvironment {
+  names: PolicyNames,
+): Steps<PolicyEnvironment> {
   const known = new Map<string, CelType>();
   const full = admissionEnvironment({ ...names, hasNamespace: true, variables: known });
-  const compiled = variables.map((variable) => {
+  const compiled: (PolicyVariable & CompiledText)[] = [];
+  for (const variable of variables) {
     const result = compileText(variable.expression, full);
     known.set(variable.name, 'program' in result ? result.program.type : types.dyn);
-    return { ...variable, ...result };
-  });
+    compiled.push({ ...variable, ...result });
+    yield;
+  }
   return {
     full,
     messages: admissionEnvironment({ ...names, hasNamespace: true, hasAuthorizer: false, variables: known }),

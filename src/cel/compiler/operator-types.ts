@@ -61,9 +61,15 @@ const forms: Readonly<Record<string, readonly Form[]>> = {
 /** The type of the result of an operator; undefined if it can't be applied to these types. */
 export function operatorType(name: string, args: readonly CelType[]): CelType | undefined {
   // An object with known fields can be asked by key, like a map.
-  if ((name === '_[_]' || name === '_[?_]') && args[0]?.kind === 'object') return dyn;
+  if ((name === '_[_]' || name === '_[?_]') && args[0] !== undefined && isObject(args[0])) {
+    return name === '_[_]' && args[0].kind === 'object' ? dyn : optionalOf(dyn);
+  }
   if (name === '@in' && args[1]?.kind === 'object') return bool;
   return resultOf(forms[name] as readonly Form[], args);
+}
+
+function isObject(type: CelType): boolean {
+  return type.kind === 'object' || (type.kind === 'optional' && type.value.kind === 'object');
 }
 
 /** The type of the result of a function with these forms: unknown if several with different results may be meant. */
