@@ -138,6 +138,11 @@ export class HttpsConnections {
           resolve({ status, contentType, text: Buffer.concat(chunks).toString('utf8') });
         });
       });
+      // Unasked changes of the protocol end the request without a response or an error unless somebody listens.
+      sent.on('upgrade', (response, socket) => {
+        socket.destroy();
+        resolve({ status: response.statusCode ?? 0, contentType: '', text: '' });
+      });
       sent.on('error', (error: NodeJS.ErrnoException) => {
         // The other side closed the kept connection just when it was used, which says nothing about its state.
         if (mayRepeat && !isAnswered && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {

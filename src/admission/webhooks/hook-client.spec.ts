@@ -61,6 +61,17 @@ describe('the client of hooks', () => {
     await assert.rejects(client(undefined, ['127.0.0.0/8']).ask(body, 5000, never), /127\.0\.0\.1 are not allowed/);
   });
 
+  it('takes a change of protocols for an unusable answer', async () => {
+    const upgrade = { upgrade: 'other', connection: 'Upgrade' };
+    const own = client(undefined);
+    hooks.on('/', () => ({ http: 101, text: '', headers: upgrade }));
+    await assert.rejects(own.ask(body, 5000, never), /responded with the status code 101/);
+    // Without such a change the offer says nothing.
+    hooks.on('/', () => ({ http: 200, text: '{"uid":"u"}', headers: upgrade }));
+    assert.equal(await own.ask(body, 5000, never), '{"uid":"u"}');
+    own.retire();
+  });
+
   it('turns requests away when too many wait, and gives up with the request', async () => {
     const released = Promise.withResolvers<void>();
     hooks.on('/', () => released.promise.then(() => ({ allowed: true })));

@@ -72,6 +72,8 @@ function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | unde
         resolve({ body, maxAgeSeconds: age === undefined ? undefined : Number(age) });
       });
     });
+    // Unasked changes of the protocol end the request without a response or an error unless somebody listens.
+    sent.on('upgrade', (response) => fail(new Error(`it answers ${response.statusCode}`)));
     sent.on('error', fail);
     sent.end();
   });
