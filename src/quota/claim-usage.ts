@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PersistentVolumeClaim } from '../apis/core/v1/persistent-volume-claim.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { ownValue } from '../machinery/own-value.js';
@@ -38,7 +39,8 @@ export function claimUsage(names: VendorNames): UsageEvaluator {
       return usage;
     },
 
-    mayRiseBy: (subresource) => subresource === '',
+    mayRiseBy: (subresource, object, old) =>
+      subresource === '' || (subresource === 'status' && !isDeepStrictEqual(countedStatus(object), countedStatus(old))),
 
     isInScope(object, requirement) {
       if (requirement.scopeName !== 'VolumeAttributesClass') return false;
@@ -54,6 +56,18 @@ export function claimUsage(names: VendorNames): UsageEvaluator {
       );
     },
   };
+}
+
+/** What the status of a claim says about its size and its scopes. */
+function countedStatus({ status }: ApiObject): readonly unknown[] {
+  const { allocatedResources, currentVolumeAttributesClassName, modifyVolumeStatus } = (status ?? {}) as NonNullable<
+    PersistentVolumeClaim['status']
+  >;
+  return [
+    allocatedResources?.storage,
+    currentVolumeAttributesClassName,
+    modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ];
 }
 
 /** The size that is asked for, or a larger one that was given up after it had been allocated. */

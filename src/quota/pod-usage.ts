@@ -46,7 +46,8 @@ export function podUsage(names: VendorNames): UsageEvaluator {
       return usage;
     },
 
-    mayRiseBy: (subresource) => subresource === '' || subresource === 'resize',
+    mayRiseBy: (subresource, object, old) =>
+      subresource === '' || subresource === 'resize' || (subresource === 'status' && isRevived(object, old)),
 
     isInScope: (object, requirement) => isInScope((object as Pod & ApiObject).spec, requirement),
 
@@ -74,6 +75,11 @@ export function podUsage(names: VendorNames): UsageEvaluator {
 
 function hasEnded(phase: string | undefined): boolean {
   return phase === 'Failed' || phase === 'Succeeded';
+}
+
+/** Whether a pod that had ended runs again, if one believes its status. Other reports of nodes must not wait for quotas. */
+function isRevived(object: ApiObject, old: ApiObject): boolean {
+  return hasEnded((old as Pod & ApiObject).status?.phase) && !hasEnded((object as Pod & ApiObject).status?.phase);
 }
 
 /** When nobody needs to wait for a pod any longer that is being deleted; a node that is gone never confirms it. */

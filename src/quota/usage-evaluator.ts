@@ -20,8 +20,8 @@ export interface UsageEvaluator {
   usage(object: ApiObject, now: number): Amounts;
   /** Every object uses the same and is in no scope: nobody has to look at it. Default false. */
   readonly isUniform?: boolean;
-  /** Whether updates through this path can raise the usage. Creates always do. */
-  mayRiseBy(subresource: string): boolean;
+  /** Whether this update through this path can raise the usage, or bring the object into a scope. Creates always do. */
+  mayRiseBy(subresource: string, object: ApiObject, old: ApiObject): boolean;
   /** Whether the object is in a scope. Default: in none. */
   isInScope?(object: ApiObject, requirement: ScopeRequirement): boolean;
   /** Those of the names that the object must say an amount for and does not, sorted. Default: none. */

@@ -88,6 +88,19 @@ describe('the usage of a pod', () => {
     assert.equal(pods.endsAt?.(gone('2029-12-31T23:59:30Z')), now);
   });
 
+  it('rises by a status only when the pod comes back to life', () => {
+    const rises = (from: object, to: object, path = 'status') => pods.mayRiseBy(path, pod({}, to), pod({}, from));
+    const phase = (name?: string) => ({ status: name === undefined ? {} : { phase: name } });
+    for (const ended of ['Failed', 'Succeeded']) {
+      for (const other of ['Running', 'Pending', 'Unknown', 'Bogus', undefined]) {
+        assert.ok(rises(phase(ended), phase(other)), `${ended} ${other}`);
+        assert.ok(!rises(phase(other), phase(ended)));
+      }
+    }
+    assert.ok(!rises(phase('Failed'), phase('Succeeded')) && !rises(phase('Pending'), phase('Running')));
+    assert.ok(rises({}, {}, '') && rises({}, {}, 'resize') && !rises({}, {}, 'ephemeralcontainers'));
+  });
+
   it('must be given for what quotas limit', () => {
     const limited = ['requests.cpu', 'limits.memory', 'requests.storage', 'requests.example.com/gpu', 'pods'];
     const missing = (spec: object) => pods.missing?.(pod(spec), limited);
@@ -178,6 +191,15 @@ it('claims use storage, in all and of their class', () => {
   const scope: ScopeRequirement = { scopeName: 'VolumeAttributesClass', operator: 'In', values: ['fast'] };
   assert.ok(claims.isInScope?.(asObject({ spec: { volumeAttributesClassName: 'fast' } }), scope));
   assert.ok(!claims.isInScope?.(plain, scope));
+});
+
+it('claims rise by a status that allocates more or names another class', () => {
+  const claim = (status?: object) => asObject({ spec: {}, ...(status === undefined ? {} : { status }) });
+  const rises = (to?: object, from?: object) => claims.mayRiseBy('status', claim(to), claim(from));
+  assert.ok(rises({ allocatedResources: { storage: '9Gi' } }, {}));
+  assert.ok(rises({ currentVolumeAttributesClassName: 'gold' }));
+  assert.ok(rises({ modifyVolumeStatus: { targetVolumeAttributesClassName: 'gold', status: 'Pending' } }));
+  assert.ok(!rises({ phase: 'Bound', capacity: { storage: '9Gi' } }, { phase: 'Pending' }) && !rises());
 });
 
 it('other objects count under each of their names', () => {

@@ -105,6 +105,34 @@ describe('quotas', () => {
     assert.equal((await pod('c', '1', cluster.second)).status, 201);
   });
 
+  it('have to have room for pods that come back to life, and for claims that grow by their status', async () => {
+    await makeQuota('q', { pods: '1', 'requests.storage': '2Gi' });
+    assert.equal((await pod('a', '1m')).status, 201);
+    const report = (name: string, phase: string, server: TestServer) =>
+      server.client.patch(`${path('pods')}/${name}/status`, 'merge', { status: { phase } });
+    assert.equal((await report('a', 'Succeeded', cluster.second)).status, 200);
+    await becomes({ pods: '0' });
+    assert.equal((await pod('b', '1m')).status, 201);
+    const revived = await report('a', 'Running', cluster.second);
+    assert.equal(revived.status, 403);
+    assert.match(revived.body.message, /^pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1,/);
+    assert.equal((await report('b', 'Failed', cluster.first)).status, 200);
+    await becomes({ pods: '0' });
+    assert.equal((await report('a', 'Running', cluster.second)).status, 200);
+    assert.equal((await used()).pods, '1');
+
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const claim = await cluster.first.client.post(path('persistentvolumeclaims'), { metadata: { name: 'c' }, spec });
+    assert.equal(claim.status, 201, claim.text);
+    const allocate = (storage: string) =>
+      cluster.second.client.patch(`${path('persistentvolumeclaims')}/c/status`, 'merge', {
+        status: { allocatedResources: { storage } },
+      });
+    assert.equal((await allocate('3Gi')).status, 403);
+    assert.equal((await allocate('2Gi')).status, 200);
+    assert.equal((await used())['requests.storage'], '2Gi');
+  });
+
   it('are charged once, whatever becomes of the write', async () => {
     await makeQuota('q', { 'count/configmaps': '100', services: '3', 'services.nodeports': '1' });
     const before = Number((await used())['count/configmaps']);

@@ -171,7 +171,7 @@ class Term {
   /** Whether an object uses less than before. */
   private isLess({ evaluator, storageResource }: MeasuredResource, { type, json, previousJson }: Change): boolean {
     // Objects that only count as such use the same after every update.
-    if (type !== 'update' || !evaluator.mayRiseBy('')) return false;
+    if (type !== 'update' || evaluator.isUniform === true) return false;
     const resource = this.options.registry.findStored(storageResource);
     if (resource === undefined || previousJson === undefined) return true;
     if (json.length + previousJson.length > mostCompared) return true;

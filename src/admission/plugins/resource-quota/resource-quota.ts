@@ -105,9 +105,10 @@ function limitedNames(object: ApiObject): readonly string[] {
 
 /** Whether an update may use more than before, in some quota. */
 function mayRise({ evaluator, object, old, now }: QuotaRequest, subresource: string): boolean {
-  if (!evaluator.mayRiseBy(subresource)) return false;
+  if (old === undefined) return true;
+  if (!evaluator.mayRiseBy(subresource, object, old)) return false;
   // Where quotas have scopes, an object may move into one.
-  if (evaluator.isInScope !== undefined || old === undefined) return true;
+  if (evaluator.isInScope !== undefined) return true;
   const before = evaluator.usage(old, now);
   for (const [name, amount] of evaluator.usage(object, now)) {
     if (compareQuantities(amount, before.get(name) ?? '0') > 0) return true;
