@@ -5,6 +5,7 @@ import { admissionParts, admit, type TestWorld } from '../../../test/support/adm
 import { OptionsError } from '../../config/parse-options.js';
 import type { AdmissionPlugin } from '../admission-plugin.js';
 import type { AdmissionParts } from '../build-admission.js';
+import { parseNodeLabels } from '../plugins/pod-node-selector/node-selector-labels.js';
 import { podPlugins } from './pod-plugins.js';
 import { coversToleration, mergeTolerations } from './tolerations.js';
 
@@ -481,4 +482,22 @@ describe('tolerations', () => {
     assert.equal(mergeTolerations(many, [{ key: 'x' }]).length, 50_001);
     assert.ok(performance.now() - begin < 50);
   });
+  it('merge quickly up to the longest lists that are compared', () => {
+    const list = (name: string) =>
+      Array.from({ length: 200 }, (_, i) => ({ key: 'same', value: `${name}${i}`, tolerationSeconds: i }));
+    const [a, b] = [list('a'), list('b')];
+    // Processor time, and the best of several runs: the machine does something else meanwhile.
+    const times = Array.from({ length: 5 }, () => {
+      const begin = process.cpuUsage();
+      assert.equal(mergeTolerations(a, b).length, 400);
+      return process.cpuUsage(begin).user / 1000;
+    });
+    assert.ok(Math.min(...times) < 40, `${times}`);
+  });
+});
+
+it('labels of nodes are read up to a thousand', () => {
+  const text = (count: number) => Array.from({ length: count }, (_, i) => `k${i}=v`).join(',');
+  assert.equal(Object.keys(parseNodeLabels(text(1000)) ?? {}).length, 1000);
+  assert.equal(parseNodeLabels(text(1001)), undefined);
 });

@@ -3,11 +3,16 @@ import { isQualifiedName, isValidLabelValue } from '../../../machinery/names.js'
 /** Labels that a node must have. */
 export type NodeLabels = Readonly<Record<string, string>>;
 
-/** Reads `key=value,key=value`; undefined for any other text. */
+/** More labels than a pod could need; reading them must not take long, since every pod of a namespace waits for it. */
+const maxLabels = 1000;
+
+/** Reads up to 1,000 labels as in `key=value,key=value`; undefined for any other text. */
 export function parseNodeLabels(text: string): NodeLabels | undefined {
   const labels: Record<string, string> = {};
   if (text.trim() === '') return labels;
-  for (const part of text.split(',')) {
+  const parts = text.split(',', maxLabels + 1);
+  if (parts.length > maxLabels) return undefined;
+  for (const part of parts) {
     const [key = '', value, ...more] = part.split('=').map((each) => each.trim());
     if (value === undefined || more.length > 0) return undefined;
     if (isQualifiedName(key).length > 0 || isValidLabelValue(value).length > 0) return undefined;
