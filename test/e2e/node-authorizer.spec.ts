@@ -305,6 +305,10 @@ describe('NodeRestriction', () => {
     const labelled = await update('mine', { metadata: { labels: { a: 'b' } } });
     if (labelled.status === 200) assert.equal(labelled.body.metadata.labels, undefined);
     else refused(labelled, /cannot update labels through pod status$/);
+    const claims = { status: { resourceClaimStatuses: [{ name: 'c', resourceClaimName: 'of-another' }] } };
+    refused(await update('mine', claims), /cannot update resource claim statuses$/);
+    const mirrored = await update('mine', { metadata: { annotations: { [mirror]: 'x' } } });
+    assert.equal(mirrored.status, 422, mirrored.text);
     refused(await other.patch(`${core}/pods/mine`, 'merge', { spec: {} }, as('n1')), /cannot patch resource "pods"/);
     const evict = (name: string) =>
       other.post(

@@ -29,7 +29,7 @@ export function coreResources(
 ): ResourceDefinition[] {
   const { registry, storage, clock } = stores;
   return [
-    bindingResource(stores),
+    bindingResource(names, stores),
     componentStatusResource(stores.storage),
     configMapResource(),
     endpointsResource(),

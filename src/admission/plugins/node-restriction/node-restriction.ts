@@ -158,8 +158,16 @@ function podStatusProblem(node: string, { object, oldObject }: AdmissionAttribut
   if (!isOnNode(oldObject, node)) {
     return `node ${JSON.stringify(node)} can only update pod status for pods with spec.nodeName set to itself`;
   }
-  if (isDeepStrictEqual(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) return undefined;
-  return `node ${JSON.stringify(node)} cannot update labels through pod status`;
+  if (!isDeepStrictEqual(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) {
+    return `node ${JSON.stringify(node)} cannot update labels through pod status`;
+  }
+  // They say which resource claims the pod uses: a node could help itself to others.
+  if (isDeepStrictEqual(claimStatuses(object), claimStatuses(oldObject))) return undefined;
+  return `node ${JSON.stringify(node)} cannot update resource claim statuses`;
+}
+
+function claimStatuses(pod: ApiObject | undefined): readonly unknown[] {
+  return (pod as ReadPod | undefined)?.status?.resourceClaimStatuses ?? [];
 }
 
 function claimProblem(node: string, { operation, subresource, object, oldObject }: AdmissionAttributes): Problem {

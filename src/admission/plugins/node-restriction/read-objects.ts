@@ -10,6 +10,7 @@ export interface ReadPod extends ApiObject {
       readonly projected?: { readonly sources?: readonly Readonly<Record<string, unknown>>[] | null } | null;
     }[];
   };
+  readonly status?: { readonly resourceClaimStatuses?: readonly unknown[] };
 }
 
 /** The fields of a node that the plugin reads. */

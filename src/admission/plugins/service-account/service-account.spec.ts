@@ -255,6 +255,19 @@ describe('ServiceAccount', () => {
     const error = await update({ ephemeralContainers: [{ name: 'e', env: env({ name: 's', key: 'k' }) }] });
     assert.match(error?.message ?? '', /^pods "x" is forbidden: ephemeral container e with envVar E referencing/);
     assert.equal(await update({ ephemeralContainers: [{ name: 'e' }] }), undefined);
+    // The annotation of mirrors comes from the client.
+    const spec = {
+      serviceAccountName: 'a',
+      ephemeralContainers: [{ name: 'e', envFrom: [{ secretRef: { name: 's' } }] }],
+    };
+    const disguised = pod(spec, { 'kubernetes.io/config.mirror': 'x' });
+    const request = {
+      subresource: 'ephemeralcontainers',
+      object: disguised,
+      oldObject: pod({ serviceAccountName: 'a' }),
+    };
+    const refusal = await run(() => made.validate(admissionAttributes(request)));
+    assert.match(refusal?.message ?? '', /ephemeral container e with envFrom referencing/);
   });
 
   it('leaves everything else alone', async () => {

@@ -63,7 +63,8 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   private judgeUpdate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!isForPods(attributes, 'ephemeralcontainers')) return undefined;
     const pod = attributes.object as Pod | undefined;
-    if (pod === undefined || accountOf(pod) === '' || this.isMirror(pod)) return undefined;
+    // Mirrors have no account. The annotation alone says nothing here: clients may send it with any update.
+    if (pod === undefined || accountOf(pod) === '') return undefined;
     return this.withAccount(attributes, pod, ({ mountableSecrets }) => {
       if (mountableSecrets === undefined) return;
       const problem = forbiddenEphemeralSecret(pod.spec, accountOf(pod), mountableSecrets);

@@ -3,6 +3,7 @@ import type { ApiObject } from '../../../machinery/api-object.js';
 import { cloneJson } from '../../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../machinery/request-context.js';
 import { badRequestError, conflictError, modifiedMessage, notFoundError } from '../../../machinery/status-error.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
 import {
   type AnswerOptions,
   defineVirtualResource,
@@ -16,8 +17,8 @@ import { bindingPath } from '../pod/pod.binding.js';
 const admitted = async () => {};
 
 /** `bindings`: the older way to assign a pod to a node, with the pod's name in the body. */
-export function bindingResource(stores: ResourceStores): ResourceDefinition {
-  const path = bindingPath(stores.clock);
+export function bindingResource(names: VendorNames, stores: ResourceStores): ResourceDefinition {
+  const path = bindingPath(stores.clock, { names });
 
   async function bindPod(request: RequestContext, body: Binding & ApiObject, { dryRun }: AnswerOptions) {
     const { name = '', namespace = '' } = body.metadata;

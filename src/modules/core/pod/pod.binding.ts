@@ -1,18 +1,21 @@
 import { type Binding, binding, type Pod, type PodCondition } from '../../../apis/core/v1/pod.types.js';
+import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { type Clock, formatTime } from '../../../machinery/clock.js';
 import { badRequestError, conflictError } from '../../../machinery/status-error.js';
 import type { CreatedSubresource } from '../../../registry/subresource-definition.js';
+import { validateAnnotationUpdate } from './pod.validation.js';
 
 /** The path through which a scheduler assigns a pod to a node. */
-export function bindingPath(clock: Clock): CreatedSubresource {
+export function bindingPath(clock: Clock, options: PodValidationOptions): CreatedSubresource {
   return {
     type: 'created',
     name: 'binding',
     body: { kind: { group: '', version: 'v1', kind: 'Binding' }, type: binding },
     write: (_context, parent, body) => bind(parent as unknown as Pod, body as unknown as Binding, clock),
     // The rule that a pod's spec can't change applies to its own path.
-    validateUpdate: () => [],
+    validateUpdate: (_context, pod, old) =>
+      validateAnnotationUpdate(pod as unknown as Pod, old as unknown as Pod, options),
     createAnswer: () => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }),
   };
 }

@@ -5,16 +5,17 @@ import { applyContainerDefaults } from '../../../apis/core/v1/defaults/container
 import type { Pod } from '../../../apis/core/v1/pod.types.js';
 import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
 import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
-import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
+import { type FieldError, FieldPath, forbidden, invalid, rootPath } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../machinery/names.js';
 import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import type { PartSubresource } from '../../../registry/subresource-definition.js';
+import { isMirrorPod, validateAnnotationUpdate } from './pod.validation.js';
 
 const status = FieldPath.of('status');
 const ephemeralPath = FieldPath.of('spec', 'ephemeralContainers');
 
 /** The `status` path of pods, through which node agents report. */
-export function podStatusPath(): PartSubresource {
+export function podStatusPath(options: PodValidationOptions): PartSubresource {
   return statusSubresource<Pod>({
     keep(object, old) {
       if (old.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences;
@@ -22,7 +23,7 @@ export function podStatusPath(): PartSubresource {
       if (!object.status.qosClass && old.status.qosClass) object.status.qosClass = old.status.qosClass;
       syncPodIps(object);
     },
-    validate: validateStatusUpdate,
+    validate: (pod, old) => [...validateAnnotationUpdate(pod, old, options), ...validateStatusUpdate(pod, old)],
   });
 }
 
@@ -103,7 +104,12 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
     validateUpdate: (_context, object, old) => {
       const pod = object as unknown as Pod;
       const live = old as unknown as Pod;
+      // Nothing but its file changes a static pod.
+      if (isMirrorPod(live, options)) {
+        return [forbidden(rootPath, 'static pods do not support ephemeral containers')];
+      }
       return [
+        ...validateAnnotationUpdate(pod, live, options),
         ...validatePodSpec(pod.spec, FieldPath.of('spec'), options),
         ...validateEphemeralUpdate(pod.spec.ephemeralContainers ?? [], live.spec.ephemeralContainers ?? []),
       ];

@@ -42,8 +42,8 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
     }),
     columns: podColumns,
     subresources: [
-      podStatusPath(),
-      bindingPath(stores.clock),
+      podStatusPath(options),
+      bindingPath(stores.clock, options),
       evictionPath(names, stores),
       ephemeralContainersPath(options),
     ],

@@ -185,6 +185,16 @@ describe('pod binding', () => {
     });
   });
 
+  it('brings no annotations that decide what the pod may do', () => {
+    const key = `container.apparmor.security.beta.${testNames.labelPrefix}/c`;
+    const body = { metadata: { annotations: { [key]: 'unconfined' } }, target: { name: 'n' } };
+    const errors = path.validateUpdate({} as never, bind(create(), body) as ApiObject, create());
+    assert.deepEqual(
+      errors.map(({ field, message }) => `${field}: ${message}`),
+      [`metadata.annotations[${key}]: Forbidden: may not add AppArmor annotations`],
+    );
+  });
+
   const target = { name: 'n' };
   const refusals: readonly (readonly [pod: ApiObject, body: Record<string, unknown>, code: number, message: RegExp])[] =
     [
@@ -234,6 +244,46 @@ describe('ephemeral containers', () => {
       'FieldValueNotFound | spec.ephemeralContainers[0].targetContainerName | Not found: "z"',
       'FieldValueForbidden | spec.ephemeralContainers[0].ports | Forbidden: cannot be set for an Ephemeral Container',
     ]);
+  });
+});
+
+describe('annotations that decide what a pod may do', () => {
+  const mirror = `${testNames.labelPrefix}/config.mirror`;
+  const appArmor = `container.apparmor.security.beta.${testNames.labelPrefix}/c`;
+  const paths = [undefined, 'status', 'ephemeralcontainers'] as const;
+  const causesOf = (pod: ApiObject, annotations: object, path: (typeof paths)[number]) =>
+    tester.patch(pod, { metadata: { annotations } }, path).causes;
+
+  for (const path of paths) {
+    it(`are not added through ${path ?? 'the pod'}`, () => {
+      const pod = create({ nodeName: 'n' });
+      assert.deepEqual(causesOf(pod, { [mirror]: 'x', [appArmor]: 'unconfined', other: 'x' }, path), [
+        `FieldValueForbidden | metadata.annotations[${appArmor}] | Forbidden: may not add AppArmor annotations`,
+        `FieldValueForbidden | metadata.annotations[${mirror}] | Forbidden: may not add mirror pod annotation`,
+      ]);
+    });
+
+    it(`are not changed or removed through ${path ?? 'the pod'}`, () => {
+      const annotations = { [appArmor]: 'runtime/default' };
+      const { object } = tester.create({ ...valid, metadata: { annotations } });
+      const refusal = `FieldValueForbidden | metadata.annotations[${appArmor}] | Forbidden: may not remove or update AppArmor annotations`;
+      assert.deepEqual(causesOf(object, { [appArmor]: 'unconfined' }, path), [refusal]);
+      assert.deepEqual(causesOf(object, { [appArmor]: null }, path), [refusal]);
+      assert.deepEqual(causesOf(object, { other: 'x' }, path), []);
+    });
+  }
+
+  it('keep mirrors as they are', () => {
+    const spec = { ...valid.spec, nodeName: 'n' };
+    const { object } = tester.create({ spec, metadata: { annotations: { [mirror]: 'x' } } });
+    const refusal = `FieldValueForbidden | metadata.annotations[${mirror}] | Forbidden: may not remove or update mirror pod annotation`;
+    assert.deepEqual(causesOf(object, { [mirror]: null }, 'status'), [refusal]);
+    assert.deepEqual(causesOf(object, { [mirror]: 'y' }, undefined), [refusal]);
+    const added = { spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } };
+    assert.match(
+      tester.patch(object, added, 'ephemeralcontainers').causes.join(),
+      /Forbidden: static pods do not support ephemeral containers$/,
+    );
   });
 });
 

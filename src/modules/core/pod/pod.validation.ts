@@ -42,13 +42,42 @@ function validateAnnotations(pod: Pod, { names }: PodValidationOptions): FieldEr
   return [invalid(path, mirror, 'must set spec.nodeName if mirror pod annotation is set')];
 }
 
+/**
+ * Broken rules of changed annotations, whatever the path: a pod stays the mirror that it was made as or not, and keeps
+ * its AppArmor profiles. Otherwise those who may only report a status could lift what admission decided by them.
+ */
+export function validateAnnotationUpdate(pod: Pod, old: Pod, { names }: PodValidationOptions): FieldError[] {
+  const [now, before] = [pod.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
+  const mirror = `${names.labelPrefix}/config.mirror`;
+  const appArmor = `container.apparmor.security.beta.${names.labelPrefix}/`;
+  const nounOf = (key: string) =>
+    key === mirror ? 'mirror pod annotation' : key.startsWith(appArmor) ? 'AppArmor annotations' : undefined;
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(before)) {
+    const noun = nounOf(key);
+    if (noun === undefined || (Object.hasOwn(now, key) && now[key] === value)) continue;
+    errors.push(forbidden(annotationsPath.key(key), `may not remove or update ${noun}`));
+  }
+  for (const key of Object.keys(now)) {
+    const noun = nounOf(key);
+    if (noun === undefined || Object.hasOwn(before, key)) continue;
+    errors.push(forbidden(annotationsPath.key(key), `may not add ${noun}`));
+  }
+  return errors;
+}
+
+/** Whether the pod is a copy of a static pod of a node. */
+export function isMirrorPod({ metadata }: Pod, { names }: PodValidationOptions): boolean {
+  return metadata.annotations?.[`${names.labelPrefix}/config.mirror`] !== undefined;
+}
+
 const updatableFields =
   'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
 
 /** Broken rules of a changed pod: in its spec only images, the deadline and new tolerations may change. */
 export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
   const errors = validateAnnotations(pod, options);
-  errors.push(...validatePodSpec(pod.spec, specPath, options));
+  errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateAnnotationUpdate(pod, old, options));
   for (const field of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
     if ((pod.spec[field] ?? []).length === (old.spec[field] ?? []).length) continue;
     errors.push(forbidden(specPath.child(field), 'pod updates may not add or remove containers'));
