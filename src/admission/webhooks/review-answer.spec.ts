@@ -65,6 +65,12 @@ describe('the answer of a hook', () => {
     ],
     ['another version', allowedOld({ uid: 'u' }), mutating, /^expected webhook response of .*got .*v1beta1/],
     ['a version of its own', allowed(), old, /^expected webhook response of .*v1beta1, Kind=AdmissionReview, got/],
+    [
+      'a version that is no text',
+      '{"apiVersion":{"toString":1},"kind":[{"valueOf":1,"toString":1}],"response":{"uid":"u"}}',
+      mutating,
+      /^expected webhook response of .*, got a value of type object, Kind=a value of type object$/,
+    ],
     ['no version', '{"response":{"uid":"u"}}', mutating, /^expected webhook response of .*, got \/, Kind=$/],
     [
       'a text for allowed',

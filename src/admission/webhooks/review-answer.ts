@@ -60,7 +60,9 @@ function checkKind({ apiVersion = '', kind = '' }: Readonly<Record<string, unkno
   const expected = `${asked.group}/${asked.version}`;
   if (apiVersion === expected && kind === 'AdmissionReview') return;
   if (asked.version === 'v1beta1' && apiVersion === '' && kind === '') return;
-  const got = `${String(apiVersion) || '/'}, Kind=${String(kind)}`;
+  // Neither String nor JSON.stringify can show every value that JSON can hold.
+  const shown = (value: unknown) => (typeof value === 'string' ? value : `a value of type ${typeof value}`);
+  const got = `${shown(apiVersion) || '/'}, Kind=${shown(kind)}`;
   throw new HookFault(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${cut(got)}`);
 }
 
