@@ -16,10 +16,11 @@ export interface Overload {
   readonly run: OverloadCode;
   /**
    * Called when the expression is compiled, with the arguments that are literals. Returns faster code for them, or the
-   * reason why they are wrong.
+   * reason why they are wrong. `charge` counts work beyond that of the call, in parts of an expression.
    */
   readonly specialize?: (
     literals: readonly (Value | undefined)[],
+    charge: (parts: number) => void,
   ) => OverloadCode | { readonly error: string } | undefined;
 }
 

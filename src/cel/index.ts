@@ -22,6 +22,7 @@ export {
   policyEnvironmentInSteps,
 } from './admission/policy-environment.js';
 export { CelCompileError, CelError, CostLimitExceeded } from './cel-error.js';
+export { CompileWork } from './compile-work.js';
 export type { CelEnvironment, MessageType } from './compiler/environment.js';
 export { Budget, expressionCostLimit, matchConditionsCostLimit, policyCostLimit } from './evaluation.js';
 export { type FunctionTable, functionTable, LibraryBuilder } from './function-table.js';

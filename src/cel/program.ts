@@ -1,4 +1,5 @@
 import { CelCompileError } from './cel-error.js';
+import { type CompileWork, expressionWork, faultyCharactersPerPart, faultyExpressionWork } from './compile-work.js';
 import type { Compiled } from './compiler/compiled.js';
 import { Compiler, TooManyIssues } from './compiler/compiler.js';
 import type { CelEnvironment } from './compiler/environment.js';
@@ -30,6 +31,8 @@ export interface CompileOptions {
   readonly results?: readonly CelType[];
   /** The most that one evaluation may cost at least. Default: {@link expressionCostLimit}. */
   readonly costLimit?: number;
+  /** What compiling may take, together with other expressions. Default: what one expression may. */
+  readonly work?: CompileWork | undefined;
 }
 
 /**
@@ -37,12 +40,11 @@ export interface CompileOptions {
  * that are declared as dyn, and the results of functions of such values.
  *
  * @throws {CelCompileError} with all faults. An expression that exceeds the limit of costs whatever its input is one.
+ * @throws {CompileWorkExceeded} when the given work is used up.
  */
 export function compileProgram(text: string, environment: CelEnvironment, options: CompileOptions = {}): Program {
-  const expression = parseExpression(text);
-  const compiler = new Compiler(environment);
-  const { type, code, cost } = check(compiler, expression, text);
-  const { results, costLimit = expressionCostLimit } = options;
+  const { results, costLimit = expressionCostLimit, work } = options;
+  const { type, code, cost } = checked(text, environment, work);
   if (results !== undefined && !results.some((result) => isAssignable(result, type, new Map()))) {
     throw new ResultTypeError(text, results.map(typeName));
   }
@@ -56,6 +58,16 @@ export function compileProgram(text: string, environment: CelEnvironment, option
     cost,
     evaluate: (variables, budget = new Budget(expressionCostLimit)) => code({ variables, locals: [], budget }),
   };
+}
+
+function checked(text: string, environment: CelEnvironment, work: CompileWork | undefined): Compiled {
+  work?.charge(expressionWork);
+  try {
+    return check(new Compiler(environment, work), parseExpression(text, work), text);
+  } catch (error) {
+    if (error instanceof CelCompileError) work?.charge(faultyExpressionWork + text.length / faultyCharactersPerPart);
+    throw error;
+  }
 }
 
 function check(compiler: Compiler, expression: Expression, text: string): Compiled {

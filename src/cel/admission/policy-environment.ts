@@ -1,4 +1,5 @@
 import { atOnce, type Steps } from '../../machinery/turns.js';
+import type { CompileWork } from '../compile-work.js';
 import type { CelEnvironment } from '../compiler/environment.js';
 import { compileProgram, type Program } from '../program.js';
 import { type CelType, types } from '../values/cel-type.js';
@@ -27,9 +28,14 @@ export interface PolicyEnvironment {
 type PolicyNames = Pick<AdmissionNames, 'hasParams' | 'functions' | 'messages' | 'object' | 'params'>;
 
 /** Compiles an expression; a fault is part of the result. */
-export function compileText(text: string, environment: CelEnvironment, results?: readonly CelType[]): CompiledText {
+export function compileText(
+  text: string,
+  environment: CelEnvironment,
+  results?: readonly CelType[],
+  work?: CompileWork,
+): CompiledText {
   try {
-    return { program: compileProgram(text, environment, results === undefined ? {} : { results }) };
+    return { program: compileProgram(text, environment, { ...(results === undefined ? {} : { results }), work }) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { fault: message.startsWith('must evaluate to') ? message : `compilation failed: ${message}` };
@@ -40,20 +46,26 @@ export function compileText(text: string, environment: CelEnvironment, results?:
  * Compiles the variables of a policy in their order, each with those before it, and makes the environment of its other
  * expressions. A variable with a fault counts as one of unknown type.
  */
-export function policyEnvironment(variables: readonly PolicyVariable[], names: PolicyNames): PolicyEnvironment {
-  return atOnce(policyEnvironmentInSteps(variables, names));
+export function policyEnvironment(
+  variables: readonly PolicyVariable[],
+  names: PolicyNames,
+  work?: CompileWork,
+): PolicyEnvironment {
+  return atOnce(policyEnvironmentInSteps(variables, names, work));
 }
 
-/** As {@link policyEnvironment}, with one step for each variable. */
+/** As {@link policyEnvironment}, with one step for each variable. Ends with the variable that uses up `work`. */
 export function* policyEnvironmentInSteps(
   variables: readonly PolicyVariable[],
   names: PolicyNames,
+  work?: CompileWork,
 ): Steps<PolicyEnvironment> {
   const known = new Map<string, CelType>();
   const full = admissionEnvironment({ ...names, hasNamespace: true, variables: known });
   const compiled: (PolicyVariable & CompiledText)[] = [];
   for (const variable of variables) {
-    const result = compileText(variable.expression, full);
+    if (work?.isUsedUp === true) break;
+    const result = compileText(variable.expression, full, undefined, work);
     known.set(variable.name, 'program' in result ? result.program.type : types.dyn);
     compiled.push({ ...variable, ...result });
     yield;

@@ -38,7 +38,7 @@ export function compileCall(
   const literals = args.map((arg) => arg.literal);
   const codes: OverloadCode[] = [];
   for (const overload of fitting) {
-    const special = overload.specialize?.(literals);
+    const special = overload.specialize?.(literals, (parts) => compiler.charge(parts));
     if (special !== undefined && typeof special !== 'function') {
       return compiler.fault((expressions.at(-1) as Expression).at, special.error);
     }

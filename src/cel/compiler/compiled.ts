@@ -34,6 +34,8 @@ export interface ExpressionCompiler {
   readonly environment: CelEnvironment;
   /** Whether elements of different types are allowed where it is now: always in the arguments of `format`. */
   mayMix: boolean;
+  /** Counts work beyond the parts of the expression. */
+  charge(parts: number): void;
   compile(expression: Expression, scope: Scope | undefined): Compiled;
   /** Notes a fault. The result stands for the expression that has it, so the others are still checked. */
   fault(at: number, message: string): Compiled;

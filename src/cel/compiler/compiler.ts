@@ -1,4 +1,5 @@
 import { CelError, type CelIssue } from '../cel-error.js';
+import type { CompileWork } from '../compile-work.js';
 import { either, exactly, nothing, one, sum, unbounded } from '../cost-estimate.js';
 import { binaryOperators, isPresent, noSuchOverload, select, selectOptional, unaryOperators } from '../operators.js';
 import {
@@ -21,9 +22,17 @@ import { operatorType } from './operator-types.js';
 export class Compiler implements ExpressionCompiler {
   readonly issues: CelIssue[] = [];
   mayMix: boolean;
+  private lastFields: ReadonlySet<string> | undefined;
 
-  constructor(readonly environment: CelEnvironment) {
+  constructor(
+    readonly environment: CelEnvironment,
+    private readonly work?: CompileWork,
+  ) {
     this.mayMix = environment.mixedLiterals ?? false;
+  }
+
+  charge(parts: number): void {
+    this.work?.charge(parts);
   }
 
   compile(expression: Expression, scope: Scope | undefined): Compiled {
@@ -94,7 +103,7 @@ export class Compiler implements ExpressionCompiler {
 
   private select(expression: SelectExpression, scope: Scope | undefined): Compiled {
     const { operand: inner, field, isOptional, at } = expression;
-    const dotted = dottedName(expression);
+    const dotted = lastFields.has(field) || this.isLastField(field) ? dottedName(expression) : undefined;
     if (dotted !== undefined && findLocal(dotted.split('.')[0] as string, scope) === undefined) {
       // Variables may have dots in their names: authorizer.requestResource.
       if (Object.hasOwn(this.environment.variables, dotted)) return this.variable(dotted);
@@ -127,6 +136,12 @@ export class Compiler implements ExpressionCompiler {
       cost,
       size: sizeOf(type),
     };
+  }
+
+  /** Whether a variable has a dot in its name and this behind it. Saves a look at each longer path. */
+  private isLastField(field: string): boolean {
+    this.lastFields ??= lastFieldsOf(Object.keys(this.environment.variables));
+    return this.lastFields.has(field);
   }
 
   private presence({ operand: inner, field, at }: PresenceExpression, scope: Scope | undefined): Compiled {
@@ -265,6 +280,12 @@ export class Compiler implements ExpressionCompiler {
 
 /** Checking ends with so many faults: nobody wants to read more. */
 const maxIssues = 50;
+
+function lastFieldsOf(names: Iterable<string>): ReadonlySet<string> {
+  return new Set([...names].filter((name) => name.includes('.')).map((name) => name.slice(name.lastIndexOf('.') + 1)));
+}
+
+const lastFields = lastFieldsOf(typeNames);
 
 /** Ends the check of an expression with too many faults. */
 export class TooManyIssues extends Error {}

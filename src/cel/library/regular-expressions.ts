@@ -14,6 +14,8 @@ const maxProgramSize = 5000;
 const costPerCharacter = 6;
 const costPerStep = 0.1;
 const compileCostPerCharacter = 20;
+/** What compiling a literal pattern counts beside its instructions, in parts of an expression. */
+const patternWork = 30;
 
 /**
  * A compiled pattern, matched in time linear in the text whatever the pattern: backtracking, as RegExp does it, would
@@ -21,7 +23,7 @@ const compileCostPerCharacter = 20;
  */
 class Pattern {
   private readonly expression: RE2JS;
-  private readonly size: number;
+  readonly size: number;
 
   /** Throws a CelError for a pattern that is not one. */
   constructor(pattern: string) {
@@ -85,15 +87,18 @@ function prepared(
   return [
     make(compiled),
     {
-      specialize: (literals) => {
+      specialize: (literals, charge) => {
         const text = literals[1];
         if (typeof text !== 'string') return undefined;
+        charge(patternWork);
+        let pattern: Pattern;
         try {
-          const pattern = new Pattern(text);
-          return make(() => pattern);
+          pattern = new Pattern(text);
         } catch (error) {
           return { error: `invalid matches argument: ${error instanceof CelError ? error.message : String(error)}` };
         }
+        charge(pattern.size);
+        return make(() => pattern);
       },
     },
   ];

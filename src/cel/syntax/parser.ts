@@ -1,4 +1,5 @@
 import { CelCompileError } from '../cel-error.js';
+import type { CompileWork } from '../compile-work.js';
 import { Uint, type Value } from '../values/value.js';
 import type { Expression, ListExpression, MapExpression, MessageExpression } from './expression.js';
 import { dottedName } from './expression.js';
@@ -35,13 +36,14 @@ const maxUint = (1n << 64n) - 1n;
  * Parses the text of an expression.
  *
  * @throws {CelCompileError} for text that is not an expression, and for one beyond the {@link expressionLimits}.
+ * @throws {CompileWorkExceeded} when `work` is used up.
  */
-export function parseExpression(text: string): Expression {
+export function parseExpression(text: string, work?: CompileWork): Expression {
   if (text.length > expressionLimits.length) {
     const message = `expression code point size exceeds limit: size: ${text.length}, limit ${expressionLimits.length}`;
     throw new CelCompileError(text, [{ at: 0, message }]);
   }
-  return new Parser(text, tokenize(text)).parse();
+  return new Parser(text, tokenize(text), work).parse();
 }
 
 class Parser {
@@ -53,6 +55,7 @@ class Parser {
   constructor(
     private readonly text: string,
     private readonly tokens: readonly Token[],
+    private readonly work: CompileWork | undefined,
   ) {}
 
   parse(): Expression {
@@ -93,6 +96,7 @@ class Parser {
 
   /** Counts a node and its depth, so that whoever walks the tree later can recurse. */
   private made<T extends Expression>(expression: T, ...children: readonly (Expression | undefined)[]): T {
+    this.work?.charge(1);
     if (++this.nodes > expressionLimits.nodes) {
       this.fail(expression.at, `expression has more than ${expressionLimits.nodes} parts`);
     }

@@ -17,9 +17,15 @@ import {
 /** The type of a value as far as it is known before evaluation. */
 export type CelType =
   | { readonly kind: ScalarKind }
-  | { readonly kind: 'list'; readonly element: CelType; readonly maxSize?: number }
-  | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType; readonly maxSize?: number }
-  | { readonly kind: 'optional'; readonly value: CelType }
+  | { readonly kind: 'list'; readonly element: CelType; readonly maxSize?: number; readonly parts?: number }
+  | {
+      readonly kind: 'map';
+      readonly key: CelType;
+      readonly value: CelType;
+      readonly maxSize?: number;
+      readonly parts?: number;
+    }
+  | { readonly kind: 'optional'; readonly value: CelType; readonly parts?: number }
   /** A value with methods only. */
   | { readonly kind: 'opaque'; readonly name: string }
   /** A JSON object, or a {@link LazyObject}, with known fields. */
@@ -63,16 +69,31 @@ export const types = Object.freeze({
   b: Object.freeze({ kind: 'parameter', name: 'B' }) as CelType,
 });
 
-export function listOf(element: CelType): CelType {
-  return { kind: 'list', element };
+/** Types of more parts are not known in detail: what compares types takes time for each part. */
+const maxTypeParts = 24;
+
+function partsOf(type: CelType): number {
+  return 'parts' in type ? (type.parts ?? 1) : 1;
+}
+
+function bounded(type: CelType, room: number): CelType {
+  return partsOf(type) < room ? type : types.dyn;
+}
+
+export function listOf(type: CelType): CelType {
+  const element = bounded(type, maxTypeParts);
+  return { kind: 'list', element, parts: 1 + partsOf(element) };
 }
 
 export function mapOf(key: CelType, value: CelType): CelType {
-  return { kind: 'map', key, value };
+  const known = bounded(key, maxTypeParts / 2);
+  const inner = bounded(value, maxTypeParts - partsOf(known));
+  return { kind: 'map', key: known, value: inner, parts: 1 + partsOf(known) + partsOf(inner) };
 }
 
-export function optionalOf(value: CelType): CelType {
-  return { kind: 'optional', value };
+export function optionalOf(type: CelType): CelType {
+  const value = bounded(type, maxTypeParts);
+  return { kind: 'optional', value, parts: 1 + partsOf(value) };
 }
 
 export function opaque(name: string): CelType {

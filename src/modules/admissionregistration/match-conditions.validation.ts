@@ -1,5 +1,5 @@
 import type { MatchCondition } from '../../apis/admissionregistration/v1/rule.types.js';
-import { admissionEnvironment, type CelEnvironment, compileText, types } from '../../cel/index.js';
+import { admissionEnvironment, type CelEnvironment, type CompileWork, compileText, types } from '../../cel/index.js';
 import { duplicate, type FieldError, type FieldPath, invalid, required, tooMany } from '../../machinery/field-error.js';
 import { isQualifiedName } from '../../machinery/names.js';
 
@@ -10,7 +10,7 @@ const webhookEnvironment = admissionEnvironment();
 
 /**
  * Broken rules of the match conditions of a webhook, or those of a policy with its environment. Expressions that the
- * object had before are not compiled again: they stay, whatever newer checks would say.
+ * object had before are not compiled again: they stay, whatever newer checks would say. Ends when `work` is used up.
  */
 export function validateMatchConditions(
   conditions: readonly MatchCondition[],
@@ -19,7 +19,8 @@ export function validateMatchConditions(
   {
     environment = webhookEnvironment,
     known = noneKnown,
-  }: { environment?: CelEnvironment; known?: ReadonlySet<string> } = {},
+    work,
+  }: { environment?: CelEnvironment; known?: ReadonlySet<string>; work?: CompileWork } = {},
 ): void {
   if (conditions.length > maxMatchConditions) {
     errors.push(tooMany(path, conditions.length, maxMatchConditions));
@@ -30,7 +31,8 @@ export function validateMatchConditions(
     const at = path.index(i);
     if (expression.trim() === '') errors.push(required(at.child('expression')));
     else if (!known.has(expression)) {
-      const compiled = compileText(expression, environment, [types.bool]);
+      const compiled = compileText(expression, environment, [types.bool], work);
+      if (work?.isUsedUp === true) return;
       if ('fault' in compiled) errors.push(expressionFault(at.child('expression'), expression, compiled.fault));
     }
     if (name === '') errors.push(required(at.child('name')));

@@ -8,6 +8,7 @@ import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-se
 import {
   type CelEnvironment,
   type CelType,
+  CompileWork,
   compileText,
   type FunctionTable,
   type MessageType,
@@ -64,10 +65,14 @@ const reservedNames = new Set(
  * request may.
  */
 export const maxPolicyText = 100_000;
+/** The parts that they may have together, for the same reason; a pattern counts as its instructions. */
+const maxPolicyParts = 15_000;
 
 /** Checks expressions of one policy. Those that the object had before are not compiled again. */
 export class ExpressionCheck {
   private left = maxPolicyText;
+  private isOverWork = false;
+  readonly work = new CompileWork(maxPolicyParts);
 
   constructor(
     readonly errors: FieldError[],
@@ -77,10 +82,23 @@ export class ExpressionCheck {
   /** Notes what is wrong with an expression: it is missing, too long, or can't be compiled. */
   check(text: string, path: FieldPath, environment: CelEnvironment, results: readonly CelType[]): void {
     if (text.trim() === '') this.errors.push(required(path));
-    else if (this.fits(text, path) && !this.known.has(text)) {
-      const compiled = compileText(text, environment, results);
-      if ('fault' in compiled) this.errors.push(expressionFault(path, text, compiled.fault));
+    else if (this.fits(text, path) && !this.known.has(text) && !this.isOverWork) {
+      const compiled = compileText(text, environment, results, this.work);
+      if ('fault' in compiled && !this.overWork(path)) {
+        this.errors.push(expressionFault(path, text, compiled.fault));
+      }
     }
+  }
+
+  /** Whether compiling has taken too much work; notes it for the first expression that finds so. */
+  overWork(path: FieldPath): boolean {
+    if (!this.work.isUsedUp) return false;
+    if (!this.isOverWork) {
+      const detail = `the expressions of a policy must have at most ${maxPolicyParts} parts together; a pattern counts as its instructions`;
+      this.errors.push(forbidden(path, detail));
+    }
+    this.isOverWork = true;
+    return true;
   }
 
   /** Whether there is room for an expression; notes the first that has none. */
@@ -122,7 +140,9 @@ export function validatePolicySpec(
   validateMatchConditions(conditions, specPath.child('matchConditions'), errors, {
     environment: environment.conditions,
     known: check.known,
+    work: check.work,
   });
+  check.overWork(specPath.child('matchConditions'));
   return environment;
 }
 
@@ -148,11 +168,12 @@ function validateVariables(
     if (check.fits(expression, at.child('expression'))) fitting.push(variable);
   }
   const hasParams = paramKind !== undefined;
-  const environment = policyEnvironment(fitting, { ...more, hasParams });
+  const environment = policyEnvironment(fitting, { ...more, hasParams }, check.work);
   for (const [i, compiled] of environment.variables.entries()) {
     const isNew = !check.known.has(compiled.expression) && compiled.expression.trim() !== '';
     if (!('fault' in compiled) || !isNew) continue;
     const path = specPath.child('variables').index(i).child('expression');
+    if (check.overWork(path)) break;
     errors.push(expressionFault(path, compiled.expression, compiled.fault));
   }
   return environment;

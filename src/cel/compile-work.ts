@@ -1,0 +1,36 @@
+/**
+ * Counts what it takes to compile expressions, in parts of an expression: each takes one or two microseconds to parse,
+ * check and prepare. Shared by all expressions of one object, it bounds the time for which they hold the event loop.
+ */
+export class CompileWork {
+  private left: number;
+
+  constructor(readonly limit: number) {
+    this.left = limit;
+  }
+
+  /** Whether more was asked for than there is. */
+  get isUsedUp(): boolean {
+    return this.left < 0;
+  }
+
+  /** @throws {CompileWorkExceeded} when it is used up. */
+  charge(parts: number): void {
+    this.left -= parts;
+    if (this.left < 0) throw new CompileWorkExceeded(this.limit);
+  }
+}
+
+/** Compiling takes more work than it may. */
+export class CompileWorkExceeded extends Error {
+  constructor(limit: number) {
+    super(`takes too much work to compile: more than ${limit} parts of expressions`);
+  }
+}
+
+/** What every expression counts beside its parts. */
+export const expressionWork = 5;
+/** What an expression with faults counts besides: a message about each is made. */
+export const faultyExpressionWork = 20;
+/** Characters of an expression with faults that count as one part: its lines are searched for their places. */
+export const faultyCharactersPerPart = 10;

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MutatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/mutating-admission-policy.types.js';
+import type { ValidatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
+import type { ApiObject } from '../../../machinery/api-object.js';
+import { validateMutatingPolicy } from './mutating-policy.validation.js';
+import { validateValidatingPolicy } from './validating-policy.validation.js';
+
+/** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of processor time. */
+const limitMs = 60;
+const base = {
+  failurePolicy: 'Fail',
+  matchConstraints: {
+    matchPolicy: 'Equivalent',
+    namespaceSelector: {},
+    objectSelector: {},
+    resourceRules: [
+      { apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'], operations: ['CREATE'], scope: '*' },
+    ],
+  },
+};
+
+/** As many expressions as a policy has room for. */
+function filled(make: (i: number) => string): string[] {
+  const texts: string[] = [];
+  let length = 0;
+  for (let i = 0; ; i++) {
+    const text = make(i);
+    length += text.length;
+    if (length > 100_000) return texts;
+    texts.push(text);
+  }
+}
+
+const validating = (spec: object) =>
+  validateValidatingPolicy({ metadata: { name: 'p' }, spec: { ...base, ...spec } } as ValidatingAdmissionPolicy &
+    ApiObject);
+const validations = (texts: readonly string[]) => ({ validations: texts.map((expression) => ({ expression })) });
+const variables = (texts: readonly string[]) => ({
+  variables: texts.map((expression, i) => ({ name: `_${i.toString(36)}`, expression })),
+  ...validations(['true']),
+});
+const before = (i: number) => `variables._${(i - 1).toString(36)}`;
+const nested = (depth: number) => {
+  let text = 'a0>0';
+  for (let i = 0; i < depth; i++) text = `[1].all(a${i},${text})`;
+  return text;
+};
+
+const right: readonly (readonly [string, object])[] = [
+  ['a thousand comparisons', validations(Array.from({ length: 1000 }, (_, i) => `object.spec.a${i}==${i}`))],
+  [
+    'two hundred patterns',
+    validations(Array.from({ length: 200 }, (_, i) => `object.x.matches("^a[0-9]{${i % 9}}$")`)),
+  ],
+  ['five hundred variables', variables(Array.from({ length: 500 }, (_, i) => (i === 0 ? '1' : `${before(i)} + 1`)))],
+  ['parentheses', validations(filled(() => `${'('.repeat(230)}1==1${')'.repeat(230)}`))],
+];
+const tooMuch: readonly (readonly [string, object])[] = [
+  ['short expressions', validations(filled(() => '1==1'))],
+  ['short expressions with faults', validations(filled(() => 'x'))],
+  ['short expressions with errors of syntax', validations(filled(() => '1 1'))],
+  ['unknown methods', validations(filled(() => '1.a()'))],
+  ['sums', validations(filled(() => `${Array(240).fill('1').join('+')}==1`))],
+  ['long paths', validations(filled(() => `object${'.b'.repeat(240)}==1`))],
+  ['macros in macros', validations(filled(() => nested(90)))],
+  ['lists', validations(filled(() => `[${'1,'.repeat(5900)}1]==[]`))],
+  ['maps', validations(filled(() => `{${Array.from({ length: 2400 }, (_, i) => `${i}:1`).join(',')}}=={}`))],
+  ['patterns', validations(filled((i) => `"a".matches("a${i}")`))],
+  ['patterns with many states', validations(filled(() => '"".matches("x{1000}")'))],
+  ['patterns in patterns', validations(filled(() => '"".matches("((a{50}){19})*")'))],
+  ['patterns with classes', validations(filled(() => String.raw`"".matches("(?i)\\PL{99}")`))],
+  [
+    'patterns in one expression',
+    validations([
+      filled(() => '"".matches("x{1000}")')
+        .slice(0, 3000)
+        .join('&&'),
+    ]),
+  ],
+  ['patterns that are too large', validations(filled(() => '"".matches("((a{1000}){1000})")'))],
+  ['types in types', variables(filled((i) => (i === 0 ? '[1]' : `[${before(i)}]`)))],
+  ['types that are compared', variables(filled((i) => (i === 0 ? '[1]' : `[${before(i)},${before(i)},${before(i)}]`)))],
+  ['maps in maps', variables(filled((i) => (i === 0 ? '{1:1}' : `{1:${before(i)},2:${before(i)}}`)))],
+];
+
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Checks a policy twice, the first time to warm up, and returns what the better one says. */
+function timed<T>(run: () => T): T {
+  let best = Number.POSITIVE_INFINITY;
+  let result: T | undefined;
+  for (let i = 0; i < 2; i++) {
+    const start = processorMs();
+    result = run();
+    best = Math.min(best, processorMs() - start);
+  }
+  assert.ok(best < limitMs, `${best.toFixed(1)} ms`);
+  return result as T;
+}
+
+const refusal = /the expressions of a policy must have at most 15000 parts together/;
+
+describe('no policy holds the event loop while it is compiled', () => {
+  for (const [name, spec] of right) {
+    it(`${name} are compiled`, () =>
+      assert.deepEqual(
+        timed(() => validating(spec)),
+        [],
+      ));
+  }
+  for (const [name, spec] of tooMuch) {
+    it(`${name} are refused`, () => {
+      const errors = timed(() => validating(spec));
+      assert.equal(errors.filter(({ message }) => refusal.test(message)).length, 1);
+      assert.ok(errors.length < 1000, `${errors.length} errors`);
+    });
+  }
+
+  it('match conditions count', () => {
+    const expression = `[${'1,'.repeat(5900)}1]==[]`;
+    const matchConditions = Array.from({ length: 8 }, (_, i) => ({ name: `c${i}`, expression }));
+    const errors = timed(() => validating({ matchConditions, ...validations(['true']) }));
+    assert.deepEqual(
+      errors.map(({ field }) => field),
+      ['spec.matchConditions'],
+    );
+  });
+
+  it('mutations count', () => {
+    const mutations = filled(() => `[JSONPatch{op:"add",path:"/a",value:[${'1,'.repeat(900)}1]}]`).map(
+      (expression) => ({
+        patchType: 'JSONPatch',
+        jsonPatch: { expression },
+      }),
+    );
+    const spec = { ...base, reinvocationPolicy: 'Never', mutations };
+    const errors = timed(() => validateMutatingPolicy({ metadata: { name: 'p' }, spec } as MutatingAdmissionPolicy));
+    assert.ok(errors.length === 1 && refusal.test(errors[0]?.message ?? ''), JSON.stringify(errors));
+  });
+});
