@@ -53,6 +53,15 @@ export function referencedKeys({ metadata, spec }: Pod & ApiObject): readonly st
   return [...keys];
 }
 
+/** The names of the secrets that a volume refers to, whatever its kind. */
+export function secretsOfVolume(volume: Volume): readonly string[] {
+  const names: string[] = [];
+  visitVolume(volume, '', (kind, name) => {
+    if (kind === 'secret' && name) names.push(name);
+  });
+  return names;
+}
+
 type Refer = (kind: ReferenceKind, name: string | undefined | null) => void;
 
 function visitContainer({ env, envFrom }: Container | EphemeralContainer, refer: Refer): void {

@@ -1,4 +1,5 @@
 import type { PodSpec } from '../../../apis/core/v1/pod-spec.types.js';
+import { secretsOfVolume } from '../../../authorization/node/pod-references.js';
 import type { AnyContainer } from '../../pods/containers-of.js';
 
 /**
@@ -8,10 +9,10 @@ import type { AnyContainer } from '../../pods/containers-of.js';
 export function forbiddenSecret(spec: PodSpec, account: string, allowed: ReadonlySet<string>): string | undefined {
   const refuse = (what: string, kind = 'secret') =>
     `${what} is not allowed because service account ${account} does not reference that ${kind}`;
-  for (const { secret, projected } of spec.volumes ?? []) {
-    const names = [secret?.secretName, ...(projected?.sources ?? []).map((source) => source.secret?.name)];
-    const name = names.find((each) => each && !allowed.has(each));
-    if (name) return refuse(`volume with secret.secretName=${JSON.stringify(name)}`);
+  for (const volume of spec.volumes ?? []) {
+    // Also the secrets of drivers: a pod could choose a driver that hands them over.
+    const name = secretsOfVolume(volume).find((each) => !allowed.has(each));
+    if (name !== undefined) return refuse(`volume with secret.secretName=${JSON.stringify(name)}`);
   }
   const lists: readonly (readonly [string, readonly AnyContainer[]])[] = [
     ['init container', spec.initContainers ?? []],

@@ -216,6 +216,17 @@ describe('ServiceAccount', () => {
       { volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 's' } }] } }] },
       'volume with secret.secretName="s" is not allowed because service account default does not reference that secret',
     ],
+    ...[
+      { csi: { driver: 'd', nodePublishSecretRef: { name: 's' } } },
+      { flexVolume: { driver: 'a/b', secretRef: { name: 's' } } },
+      { azureFile: { secretName: 's', shareName: 'x' } },
+    ].map(
+      (source) =>
+        [
+          { volumes: [{ name: 'v', ...source }] },
+          'volume with secret.secretName="s" is not allowed because service account default does not reference that secret',
+        ] as const,
+    ),
     [
       { containers: [{ name: 'c', env: env({ name: 's', key: 'k' }) }] },
       'container c with envVar E referencing secret.secretName="s" is not allowed because service account default does not reference that secret',
