@@ -7,6 +7,8 @@ const source = join(import.meta.dirname, '../../../../src');
 
 /** The files that parse JSON, and the text they parse. Only the codec parses text of the store. */
 const parsers: Readonly<Record<string, string>> = {
+  'admission/plugins/pod-toleration-restriction/toleration-configuration.ts': 'annotations',
+  'admission/webhooks/review-answer.ts': 'answers of webhooks',
   'authentication/oidc/provider.ts': 'answers of a provider',
   'authentication/request-header/authority-data.ts': 'entries of a ConfigMap',
   'authentication/service-account/service-account-token.authenticator.ts': 'payloads of tokens',
