@@ -30,10 +30,11 @@ export function validateMatchConditions(
   for (const [i, { name, expression }] of conditions.entries()) {
     const at = path.index(i);
     if (expression.trim() === '') errors.push(required(at.child('expression')));
-    else if (!known.has(expression)) {
+    else if (work !== undefined || !known.has(expression)) {
       const compiled = compileText(expression, environment, [types.bool], work);
       if (work?.isUsedUp === true) return;
-      if ('fault' in compiled) errors.push(expressionFault(at.child('expression'), expression, compiled.fault));
+      if ('fault' in compiled && !known.has(expression))
+        errors.push(expressionFault(at.child('expression'), expression, compiled.fault));
     }
     if (name === '') errors.push(required(at.child('name')));
     else for (const m of isQualifiedName(name)) errors.push(invalid(at.child('name'), name, m));

@@ -120,6 +120,14 @@ describe('no policy holds the event loop while it is compiled', () => {
     });
   }
 
+  it('an update with what was there before, many times, is refused', () => {
+    const old = { metadata: { name: 'p' }, spec: { ...base, ...validations(['"".matches("x{1000}")']) } };
+    const spec = { ...base, ...validations(filled(() => '"".matches("x{1000}")')) };
+    type Policy = ValidatingAdmissionPolicy & ApiObject;
+    const errors = timed(() => validateValidatingPolicy({ ...old, spec } as Policy, old as Policy));
+    assert.ok(errors.length === 1 && refusal.test(errors[0]?.message ?? ''), JSON.stringify(errors));
+  });
+
   it('match conditions count', () => {
     const expression = `[${'1,'.repeat(5900)}1]==[]`;
     const matchConditions = Array.from({ length: 8 }, (_, i) => ({ name: `c${i}`, expression }));

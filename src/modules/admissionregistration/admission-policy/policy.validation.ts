@@ -68,7 +68,7 @@ export const maxPolicyText = 100_000;
 /** The parts that they may have together, for the same reason; a pattern counts as its instructions. */
 const maxPolicyParts = 15_000;
 
-/** Checks expressions of one policy. Those that the object had before are not compiled again. */
+/** Checks expressions of one policy. Faults of those that the object had before are no errors, but their work counts. */
 export class ExpressionCheck {
   private left = maxPolicyText;
   private isOverWork = false;
@@ -82,9 +82,10 @@ export class ExpressionCheck {
   /** Notes what is wrong with an expression: it is missing, too long, or can't be compiled. */
   check(text: string, path: FieldPath, environment: CelEnvironment, results: readonly CelType[]): void {
     if (text.trim() === '') this.errors.push(required(path));
-    else if (this.fits(text, path) && !this.known.has(text) && !this.isOverWork) {
+    else if (this.fits(text, path) && !this.isOverWork) {
       const compiled = compileText(text, environment, results, this.work);
-      if ('fault' in compiled && !this.overWork(path)) {
+      if (!('fault' in compiled) || this.overWork(path)) return;
+      if (!this.known.has(text)) {
         this.errors.push(expressionFault(path, text, compiled.fault));
       }
     }
