@@ -8,8 +8,8 @@ import { runTestFiles } from './test-files.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const node = suitableNode();
-/** Each file is a process with a Postgres of its own. */
-const concurrency = 2;
+/** Each file is a process with a Postgres of its own. Many wait more than they compute, so there are more than cores. */
+const concurrency = 3;
 const limitMs = 300_000;
 /** The longest first, so that none of them starts at the end with nothing else left to run. */
 const longest = [
