@@ -82,8 +82,8 @@ function comparable(object: ApiObject): unknown {
 }
 
 const { registry } = await registeredGroups();
-/** Addresses are names themselves, so none can be drawn. */
-const named = new Set(['ipaddresses']);
+/** The names of these say what they are, so none can be drawn. */
+const named = new Set(['apiservices', 'ipaddresses']);
 const definitions = registry
   .definitions()
   .filter(isStoredKind)

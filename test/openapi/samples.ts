@@ -56,6 +56,7 @@ export async function readCollections(
     if (!verbsOf(definition).includes('create')) continue;
     const nextName = () => {
       made++;
+      if (resource === 'apiservices') return `v1.sample-${made}`;
       return resource === 'ipaddresses' ? `10.0.${100 + (made >> 8)}.${made & 255}` : `sample-${made}`;
     };
     const base = group === '' ? '/api' : `/apis/${group}`;
@@ -76,6 +77,7 @@ export async function readCollections(
         nextName,
         make: (name) => {
           const copy = structuredClone(body);
+          if (resource === 'apiservices') copy.spec.group = name.slice('v1.'.length);
           return isNameless(resource) ? copy : { ...copy, metadata: { ...copy.metadata, name } };
         },
       });

@@ -63,6 +63,7 @@ const bodies: Readonly<Record<string, Body>> = {
     spec: { policyName: 'x', validationActions: ['Deny'] },
   },
   'validatingwebhookconfigurations.admissionregistration': { webhooks },
+  'apiservices.apiregistration': { spec: { version: 'v1', groupPriorityMinimum: 10, versionPriority: 10 } },
   'controllerrevisions.apps': { revision: 1, data: { a: 1 } },
   'daemonsets.apps': { spec: workload },
   'deployments.apps': { spec: workload },
@@ -133,5 +134,11 @@ export function validObject(definition: ResourceDefinition, metadata: Body): Bod
   const body = bodies[key];
   if (body === undefined) throw new Error(`no valid ${key} is known; add one`);
   const apiVersion = group === '' ? versions[0].version : `${group}/${versions[0].version}`;
-  return { apiVersion, kind, metadata, ...structuredClone(body) };
+  return { apiVersion, kind, metadata, ...fitting(key, metadata, structuredClone(body)) };
+}
+
+/** The name of an APIService has to fit its spec, so the spec is made to fit the name. */
+function fitting(key: string, { name }: Body, body: Body): Body {
+  if (key !== 'apiservices.apiregistration' || typeof name !== 'string') return body;
+  return { ...body, spec: { ...(body.spec as object), group: name.replace(/^v1\./, '') } };
 }
