@@ -3,6 +3,12 @@ import { describe, it } from 'node:test';
 import type { MutatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/mutating-admission-policy.types.js';
 import type { ValidatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
+import {
+  strictRules,
+  validateWebhooks,
+  validateWebhooksUpdate,
+  type Webhook,
+} from '../webhook-configuration/webhook.validation.js';
 import { validateMutatingPolicy } from './mutating-policy.validation.js';
 import { validateValidatingPolicy } from './validating-policy.validation.js';
 
@@ -46,6 +52,18 @@ const nested = (depth: number) => {
   for (let i = 0; i < depth; i++) text = `[1].all(a${i},${text})`;
   return text;
 };
+
+/** Conditions of which two fit. */
+const conditions = (count: number, more = 0) =>
+  Array.from({ length: count }, (_, i) => ({ name: `c${i}`, expression: `[${'1,'.repeat(5900)}${i + more}]==[]` }));
+const webhooks = (count: number, make: (i: number, more: number) => readonly object[]) =>
+  Array.from({ length: count }, (_, i) => ({
+    name: `a${i}.b.c`,
+    clientConfig: { url: 'https://x/y' },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    matchConditions: make(8, i * 8),
+  })) as unknown as Webhook[];
 
 const right: readonly (readonly [string, object])[] = [
   ['a thousand comparisons', validations(Array.from({ length: 1000 }, (_, i) => `object.spec.a${i}==${i}`))],
@@ -129,13 +147,40 @@ describe('no policy holds the event loop while it is compiled', () => {
   });
 
   it('match conditions count', () => {
-    const expression = `[${'1,'.repeat(5900)}1]==[]`;
-    const matchConditions = Array.from({ length: 8 }, (_, i) => ({ name: `c${i}`, expression }));
+    const matchConditions = conditions(8);
     const errors = timed(() => validating({ matchConditions, ...validations(['true']) }));
     assert.deepEqual(
       errors.map(({ field }) => field),
-      ['spec.matchConditions'],
+      ['spec.matchConditions[2].expression'],
     );
+  });
+
+  it('match conditions of all webhooks of a configuration count together', () => {
+    const errors = timed(() => validateWebhooks(webhooks(10, conditions), strictRules));
+    assert.deepEqual(
+      errors.map(({ field, message }) => [field, message]),
+      [
+        [
+          'webhooks[0].matchConditions[2].expression',
+          'Forbidden: the expressions of a webhook configuration must have at most 15000 parts together; a pattern counts as its instructions',
+        ],
+      ],
+    );
+    const long = (_: number, i: number) => [{ name: 'c', expression: `"${'x'.repeat(60_000)}" != "${i}"` }];
+    const fields = validateWebhooks(webhooks(3, long), strictRules).map(({ field }) => field);
+    assert.deepEqual(fields, ['webhooks[1].matchConditions[0].expression']);
+  });
+
+  it('match conditions that were there before count as well', () => {
+    const next = webhooks(10, conditions);
+    const errors = timed(() => validateWebhooksUpdate(next, next, strictRules));
+    assert.equal(errors.length, 1);
+  });
+
+  it('match conditions that all webhooks have count once', () => {
+    const same = () => [{ name: 'c', expression: `[${'1,'.repeat(5900)}1]!=[]` }];
+    const errors = timed(() => validateWebhooks(webhooks(500, same), strictRules));
+    assert.deepEqual(errors, []);
   });
 
   it('mutations count', () => {

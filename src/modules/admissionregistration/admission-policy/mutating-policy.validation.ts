@@ -12,7 +12,8 @@ import {
   patchOperations,
 } from '../../../cel/index.js';
 import { type FieldError, FieldPath, forbidden, notSupported, required } from '../../../machinery/field-error.js';
-import { ExpressionCheck, validateBindingSpec, validatePolicySpec } from './policy.validation.js';
+import { ExpressionCheck } from '../expression-check.js';
+import { validateBindingSpec, validatePolicySpec } from './policy.validation.js';
 
 const specPath = FieldPath.of('spec');
 const patchTypes = ['ApplyConfiguration', 'JSONPatch'];

@@ -5,16 +5,7 @@ import type {
 } from '../../../apis/admissionregistration/v1/admission-policy-param.types.js';
 import type { MatchCondition, MatchResources } from '../../../apis/admissionregistration/v1/rule.types.js';
 import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import {
-  type CelEnvironment,
-  type CelType,
-  CompileWork,
-  compileText,
-  type FunctionTable,
-  type MessageType,
-  type PolicyEnvironment,
-  policyEnvironment,
-} from '../../../cel/index.js';
+import { type FunctionTable, type MessageType, type PolicyEnvironment, policyEnvironment } from '../../../cel/index.js';
 import {
   duplicate,
   type FieldError,
@@ -25,7 +16,7 @@ import {
   required,
 } from '../../../machinery/field-error.js';
 import { isDns1035Label, isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
-import { expressionFault, validateMatchConditions } from '../match-conditions.validation.js';
+import { type ExpressionCheck, expressionFault } from '../expression-check.js';
 import { validateMatchResources } from './match-resources.validation.js';
 
 /** What the two kinds of policies have in common. */
@@ -60,60 +51,6 @@ const reservedNames = new Set(
   ),
 );
 
-/**
- * The characters that the expressions of one policy may have together, so that compiling them takes no longer than one
- * request may.
- */
-export const maxPolicyText = 100_000;
-/** The parts that they may have together, for the same reason; a pattern counts as its instructions. */
-const maxPolicyParts = 15_000;
-
-/** Checks expressions of one policy. Faults of those that the object had before are no errors, but their work counts. */
-export class ExpressionCheck {
-  private left = maxPolicyText;
-  private isOverWork = false;
-  readonly work = new CompileWork(maxPolicyParts);
-
-  constructor(
-    readonly errors: FieldError[],
-    readonly known: ReadonlySet<string>,
-  ) {}
-
-  /** Notes what is wrong with an expression: it is missing, too long, or can't be compiled. */
-  check(text: string, path: FieldPath, environment: CelEnvironment, results: readonly CelType[]): void {
-    if (text.trim() === '') this.errors.push(required(path));
-    else if (this.fits(text, path) && !this.isOverWork) {
-      const compiled = compileText(text, environment, results, this.work);
-      if (!('fault' in compiled) || this.overWork(path)) return;
-      if (!this.known.has(text)) {
-        this.errors.push(expressionFault(path, text, compiled.fault));
-      }
-    }
-  }
-
-  /** Whether compiling has taken too much work; notes it for the first expression that finds so. */
-  overWork(path: FieldPath): boolean {
-    if (!this.work.isUsedUp) return false;
-    if (!this.isOverWork) {
-      const detail = `the expressions of a policy must have at most ${maxPolicyParts} parts together; a pattern counts as its instructions`;
-      this.errors.push(forbidden(path, detail));
-    }
-    this.isOverWork = true;
-    return true;
-  }
-
-  /** Whether there is room for an expression; notes the first that has none. */
-  fits(text: string, path: FieldPath): boolean {
-    if (this.left < 0) return false;
-    this.left -= text.length;
-    if (this.left >= 0) return true;
-    this.errors.push(
-      forbidden(path, `the expressions of a policy must have at most ${maxPolicyText} characters together`),
-    );
-    return false;
-  }
-}
-
 /** Checks what both kinds of policies have, and gives the environment of their other expressions. */
 export function validatePolicySpec(
   spec: PolicySpec,
@@ -135,15 +72,7 @@ export function validatePolicySpec(
       errors.push(required(constraintsPath.child('resourceRules')));
   }
   const environment = validateVariables(spec, check, more);
-  const conditions = (spec.matchConditions ?? []).filter(({ expression }, i) =>
-    check.fits(expression, specPath.child('matchConditions').index(i).child('expression')),
-  );
-  validateMatchConditions(conditions, specPath.child('matchConditions'), errors, {
-    environment: environment.conditions,
-    known: check.known,
-    work: check.work,
-  });
-  check.overWork(specPath.child('matchConditions'));
+  check.checkConditions(spec.matchConditions ?? [], specPath.child('matchConditions'), environment.conditions);
   return environment;
 }
 

@@ -18,7 +18,8 @@ import {
   tooMany,
 } from '../../../machinery/field-error.js';
 import { isQualifiedName } from '../../../machinery/names.js';
-import { ExpressionCheck, validateBindingSpec, validatePolicySpec } from './policy.validation.js';
+import { ExpressionCheck } from '../expression-check.js';
+import { validateBindingSpec, validatePolicySpec } from './policy.validation.js';
 
 const specPath = FieldPath.of('spec');
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];

@@ -12,7 +12,7 @@ import {
   required,
 } from '../../../machinery/field-error.js';
 import { isDns1035Label, isDns1123Subdomain } from '../../../machinery/names.js';
-import { validateMatchConditions } from '../match-conditions.validation.js';
+import { ExpressionCheck } from '../expression-check.js';
 import { validateClientConfig } from './webhook-client.validation.js';
 import { validateRule } from './webhook-rules.validation.js';
 
@@ -44,10 +44,11 @@ const maxTimeoutSeconds = 30;
 /** Broken rules of the webhooks of a new configuration. */
 export function validateWebhooks(webhooks: readonly Webhook[] | undefined, rules: WebhookRules): FieldError[] {
   const errors: FieldError[] = [];
+  const check = new ExpressionCheck(errors, new Set(), 'webhook configuration');
   const names = new Set<string>();
   for (const [i, webhook] of (webhooks ?? []).entries()) {
     const path = webhooksPath.index(i);
-    validateWebhook(webhook, rules, path, errors);
+    validateWebhook(webhook, rules, path, check);
     validateReviewVersions(webhook.admissionReviewVersions ?? [], path.child('admissionReviewVersions'), errors);
     if (rules.isStrict && names.has(webhook.name)) errors.push(duplicate(path.child('name'), webhook.name));
     names.add(webhook.name);
@@ -70,13 +71,14 @@ export function validateWebhooksUpdate(
   const hadDuplicates = oldNames.size < before.length;
   const expressions = new Set(before.flatMap((w) => (w.matchConditions ?? []).map(({ expression }) => expression)));
   const errors: FieldError[] = [];
+  const check = new ExpressionCheck(errors, expressions, 'webhook configuration');
   const hadKnownVersions = before.every((w) =>
     (w.admissionReviewVersions ?? []).some((v) => reviewVersions.includes(v)),
   );
   const names = new Set<string>();
   for (const [i, webhook] of (webhooks ?? []).entries()) {
     const path = webhooksPath.index(i);
-    validateWebhook(webhook, hadTolerated ? tolerantRules : rules, path, errors, expressions);
+    validateWebhook(webhook, hadTolerated ? tolerantRules : rules, path, check);
     if (hadKnownVersions) {
       validateReviewVersions(webhook.admissionReviewVersions ?? [], path.child('admissionReviewVersions'), errors);
     }
@@ -87,13 +89,8 @@ export function validateWebhooksUpdate(
   return errors;
 }
 
-function validateWebhook(
-  webhook: Webhook,
-  rules: WebhookRules,
-  path: FieldPath,
-  errors: FieldError[],
-  knownExpressions: ReadonlySet<string> = new Set(),
-): void {
+function validateWebhook(webhook: Webhook, rules: WebhookRules, path: FieldPath, check: ExpressionCheck): void {
+  const { errors } = check;
   validateName(webhook.name, path.child('name'), errors);
   for (const [i, rule] of (webhook.rules ?? []).entries()) {
     errors.push(...validateRule(rule, path.child('rules').index(i)));
@@ -120,9 +117,7 @@ function validateWebhook(
   if (reinvocationPolicy !== undefined && !reinvocationPolicies.includes(reinvocationPolicy)) {
     errors.push(notSupported(path.child('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies));
   }
-  validateMatchConditions(webhook.matchConditions ?? [], path.child('matchConditions'), errors, {
-    known: knownExpressions,
-  });
+  check.checkConditions(webhook.matchConditions ?? [], path.child('matchConditions'));
 }
 
 function validateName(name: string, path: FieldPath, errors: FieldError[]): void {

@@ -1,0 +1,123 @@
+import type { MatchCondition } from '../../apis/admissionregistration/v1/rule.types.js';
+import {
+  admissionEnvironment,
+  type CelEnvironment,
+  type CelType,
+  type CompiledText,
+  CompileWork,
+  compileText,
+  types,
+} from '../../cel/index.js';
+import {
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  required,
+  tooMany,
+} from '../../machinery/field-error.js';
+import { isQualifiedName } from '../../machinery/names.js';
+
+/** The characters that the expressions of one object may have together: compiling them is part of one request. */
+export const maxExpressionsText = 100_000;
+/** The parts that they may have together, for the same reason; a pattern counts as its instructions. */
+const maxExpressionsParts = 15_000;
+const maxMatchConditions = 64;
+/** The reason would not fit behind a longer expression. */
+const maxShownLength = 1000;
+const webhookEnvironment = admissionEnvironment();
+
+/**
+ * Checks the expressions of one policy or of one configuration of webhooks. Faults of those that the object had before
+ * are no errors, since they may be older than the checks of today; their work counts.
+ */
+export class ExpressionCheck {
+  private left = maxExpressionsText;
+  private isOverWork = false;
+  readonly work = new CompileWork(maxExpressionsParts);
+  /** Match conditions that were compiled: many webhooks have the same ones. */
+  private readonly compiledConditions = new Map<string, CompiledText>();
+
+  constructor(
+    readonly errors: FieldError[],
+    readonly known: ReadonlySet<string>,
+    /** What the expressions belong to, in messages. */
+    private readonly owner: 'policy' | 'webhook configuration' = 'policy',
+  ) {}
+
+  /** Notes what is wrong with an expression: it is missing, too long, or can't be compiled. */
+  check(text: string, path: FieldPath, environment: CelEnvironment, results: readonly CelType[]): void {
+    if (text.trim() === '') this.errors.push(required(path));
+    else if (this.fits(text, path) && !this.isOverWork) {
+      const compiled = compileText(text, environment, results, this.work);
+      if (!('fault' in compiled) || this.overWork(path)) return;
+      if (!this.known.has(text)) {
+        this.errors.push(expressionFault(path, text, compiled.fault));
+      }
+    }
+  }
+
+  /** Notes what is wrong with match conditions: those of a webhook, or those of a policy with its environment. */
+  checkConditions(
+    conditions: readonly MatchCondition[],
+    path: FieldPath,
+    environment: CelEnvironment = webhookEnvironment,
+  ): void {
+    if (conditions.length > maxMatchConditions) {
+      this.errors.push(tooMany(path, conditions.length, maxMatchConditions));
+      return;
+    }
+    const names = new Set<string>();
+    for (const [i, { name, expression }] of conditions.entries()) {
+      const at = path.index(i);
+      this.checkCondition(expression, at.child('expression'), environment);
+      if (name === '') this.errors.push(required(at.child('name')));
+      else for (const m of isQualifiedName(name)) this.errors.push(invalid(at.child('name'), name, m));
+      if (names.has(name)) this.errors.push(duplicate(at.child('name'), name));
+      names.add(name);
+    }
+  }
+
+  private checkCondition(text: string, path: FieldPath, environment: CelEnvironment): void {
+    if (text.trim() === '') {
+      this.errors.push(required(path));
+      return;
+    }
+    let compiled = this.compiledConditions.get(text);
+    if (compiled === undefined) {
+      if (this.isOverWork || !this.fits(text, path)) return;
+      compiled = compileText(text, environment, [types.bool], this.work);
+      if (this.overWork(path)) return;
+      this.compiledConditions.set(text, compiled);
+    }
+    if ('fault' in compiled && !this.known.has(text)) this.errors.push(expressionFault(path, text, compiled.fault));
+  }
+
+  /** Whether compiling has taken too much work; notes it for the first expression that finds so. */
+  overWork(path: FieldPath): boolean {
+    if (!this.work.isUsedUp) return false;
+    if (!this.isOverWork) {
+      const detail = `the expressions of a ${this.owner} must have at most ${maxExpressionsParts} parts together; a pattern counts as its instructions`;
+      this.errors.push(forbidden(path, detail));
+    }
+    this.isOverWork = true;
+    return true;
+  }
+
+  /** Whether there is room for an expression; notes the first that has none. */
+  fits(text: string, path: FieldPath): boolean {
+    if (this.left < 0) return false;
+    this.left -= text.length;
+    if (this.left >= 0) return true;
+    const detail = `the expressions of a ${this.owner} must have at most ${maxExpressionsText} characters together`;
+    this.errors.push(forbidden(path, detail));
+    return false;
+  }
+}
+
+/** An expression that can't be used. The message shows its beginning if it is long. */
+export function expressionFault(path: FieldPath, expression: string, fault: string): FieldError {
+  const isLong = expression.length > maxShownLength;
+  return invalid(path, isLong ? `${expression.slice(0, maxShownLength)}...` : expression, fault);
+}
