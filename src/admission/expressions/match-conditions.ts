@@ -2,15 +2,18 @@ import {
   admissionEnvironment,
   authorizerValue,
   type CelEnvironment,
-  compileProgram,
+  type CompiledText,
+  compileText,
   matchConditionsCostLimit,
-  type Program,
   requestResourceValue,
   types,
   type Value,
 } from '../../cel/index.js';
 import type { Authorizer } from '../../machinery/authorizer.js';
+import type { QueuedResult } from '../../machinery/turn-queue.js';
+import type { Steps } from '../../machinery/turns.js';
 import { Answers } from './answers.js';
+import { compilations } from './compilations.js';
 import { ExpressionRun } from './evaluate.js';
 import { type ExpressionInput, requestVariables } from './request-variables.js';
 
@@ -33,27 +36,35 @@ export interface MatchConditions {
   matches(input: ExpressionInput, more?: Readonly<Record<string, Value>>): Promise<MatchResult>;
 }
 
-type Compiled = MatchCondition & ({ readonly program: Program } | { readonly fault: string });
+type Compiled = MatchCondition & CompiledText;
 
 const webhookEnvironment = admissionEnvironment();
 
+/** Prepares the conditions of a webhook for many requests, in turns with other work from the first request on. */
+export function compileMatchConditions(conditions: readonly MatchCondition[], authorizer: Authorizer): MatchConditions {
+  let compiled: QueuedResult<MatchConditions> | undefined;
+  return {
+    async matches(input, more) {
+      compiled ??= compilations.add(matchConditionsInSteps(conditions, authorizer));
+      return (await compiled.get()).matches(input, more);
+    },
+  };
+}
+
 /**
- * Prepares the conditions of a webhook, or those of a policy with its environment. Stored conditions may be older than
- * the checks of today: one that can't be compiled is an error of every request.
+ * Compiles the conditions of a webhook, or those of a policy with its environment, one in each step. Stored conditions may
+ * be older than the checks of today: one that can't be compiled is an error of every request.
  */
-export function compileMatchConditions(
+export function* matchConditionsInSteps(
   conditions: readonly MatchCondition[],
   authorizer: Authorizer,
   environment: CelEnvironment = webhookEnvironment,
-): MatchConditions {
-  const compiled = conditions.map((condition): Compiled => {
-    try {
-      const program = compileProgram(condition.expression, environment, { results: [types.bool] });
-      return { ...condition, program };
-    } catch (error) {
-      return { ...condition, fault: `compilation failed: ${error instanceof Error ? error.message : String(error)}` };
-    }
-  });
+): Steps<MatchConditions> {
+  const compiled: Compiled[] = [];
+  for (const condition of conditions) {
+    compiled.push({ ...condition, ...compileText(condition.expression, environment, [types.bool]) });
+    yield;
+  }
   if (compiled.length === 0) return { matches: () => Promise.resolve('match') };
   return {
     async matches(input, more = {}) {

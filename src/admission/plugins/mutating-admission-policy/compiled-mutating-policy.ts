@@ -10,16 +10,16 @@ import {
   mutationMessages,
   type PolicyEnvironment,
   patchOperations,
-  policyEnvironment,
+  policyEnvironmentInSteps,
 } from '../../../cel/index.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import type { Authorizer } from '../../../machinery/authorizer.js';
-import { compileMatchConditions, type MatchConditions } from '../../expressions/match-conditions.js';
-import { type MatchingParts, RequestMatcher } from '../../matching/request-matcher.js';
-import { criteriaOf } from '../../policies/match-criteria.js';
+import type { Steps } from '../../../machinery/turns.js';
+import { type MatchConditions, matchConditionsInSteps } from '../../expressions/match-conditions.js';
+import type { MatchingParts } from '../../matching/request-matcher.js';
+import { PreparedBinding, PreparedPolicy } from '../../policies/prepared-policy.js';
 
-type Policy = MutatingAdmissionPolicy & ApiObject;
-type Binding = MutatingAdmissionPolicyBinding & ApiObject;
+type Spec = MutatingAdmissionPolicy['spec'];
 
 /** One change that a policy makes, compiled. */
 export interface CompiledMutation {
@@ -27,78 +27,46 @@ export interface CompiledMutation {
   readonly source: CompiledText;
 }
 
+/** The expressions of a policy, compiled. */
 interface CompiledExpressions {
   readonly variables: PolicyEnvironment['variables'];
   readonly conditions: MatchConditions;
   readonly mutations: readonly CompiledMutation[];
 }
 
-/** A policy prepared for requests. Its expressions are compiled when the first request matches. */
-export class CompiledMutatingPolicy {
-  readonly name: string;
-  readonly spec: Policy['spec'];
-  readonly matcher: RequestMatcher;
-  private compiled: CompiledExpressions | undefined;
+export type CompiledMutatingPolicy = PreparedPolicy<Spec, CompiledExpressions>;
+export type CompiledMutatingBinding = PreparedBinding<MutatingAdmissionPolicyBinding['spec']>;
 
-  constructor(
-    object: ApiObject,
-    matching: MatchingParts,
-    private readonly authorizer: Authorizer,
-  ) {
-    const { metadata, spec } = object as Policy;
-    this.name = metadata.name ?? '';
-    this.spec = spec;
-    this.matcher = new RequestMatcher(criteriaOf(spec.matchConstraints, false), matching);
-  }
-
-  get failsClosed(): boolean {
-    return this.spec.failurePolicy !== 'Ignore';
-  }
-
-  get isReinvocable(): boolean {
-    return this.spec.reinvocationPolicy === 'IfNeeded';
-  }
-
-  get expressions(): CompiledExpressions {
-    this.compiled ??= this.compile();
-    return this.compiled;
-  }
-
-  private compile(): CompiledExpressions {
-    const { variables, paramKind, matchConditions, mutations } = this.spec;
-    const environment = policyEnvironment(variables ?? [], {
-      hasParams: paramKind !== undefined,
-      functions: mutationFunctions,
-      messages: mutationMessages,
-    });
-    return {
-      variables: environment.variables,
-      conditions: compileMatchConditions(matchConditions ?? [], this.authorizer, environment.conditions),
-      mutations: (mutations ?? []).map(({ patchType, applyConfiguration, jsonPatch }) => {
-        const isPatch = patchType === 'JSONPatch';
-        const text = (isPatch ? jsonPatch : applyConfiguration)?.expression ?? '';
-        return { patchType, source: compileText(text, environment.full, [isPatch ? patchOperations : appliedObject]) };
-      }),
-    };
-  }
+/** Prepares a policy for requests. */
+export function compiledMutatingPolicy(
+  object: ApiObject,
+  matching: MatchingParts,
+  authorizer: Authorizer,
+): CompiledMutatingPolicy {
+  const { spec } = object as ApiObject & MutatingAdmissionPolicy;
+  return new PreparedPolicy(object, spec, matching, compiling(spec, authorizer));
 }
 
-/** A binding prepared for requests. */
-export class CompiledMutatingBinding {
-  readonly name: string;
-  readonly policyName: string;
-  readonly paramRef: Binding['spec']['paramRef'];
-  /** Unset if the binding applies to all that the policy applies to. */
-  readonly matcher: RequestMatcher | undefined;
+/** Prepares a binding for requests. */
+export function compiledMutatingBinding(object: ApiObject, matching: MatchingParts): CompiledMutatingBinding {
+  return new PreparedBinding(object, (object as ApiObject & MutatingAdmissionPolicyBinding).spec, matching);
+}
 
-  constructor(object: ApiObject, matching: MatchingParts) {
-    const { metadata, spec } = object as Binding;
-    this.name = metadata.name ?? '';
-    this.policyName = spec.policyName ?? '';
-    this.paramRef = spec.paramRef;
-    this.matcher =
-      spec.matchResources === undefined
-        ? undefined
-        : new RequestMatcher(criteriaOf(spec.matchResources, true), matching);
+function* compiling(spec: Spec, authorizer: Authorizer): Steps<CompiledExpressions> {
+  const { variables, paramKind, matchConditions } = spec;
+  const environment = yield* policyEnvironmentInSteps(variables ?? [], {
+    hasParams: paramKind !== undefined,
+    functions: mutationFunctions,
+    messages: mutationMessages,
+  });
+  const conditions = yield* matchConditionsInSteps(matchConditions ?? [], authorizer, environment.conditions);
+  const mutations: CompiledMutation[] = [];
+  for (const { patchType, applyConfiguration, jsonPatch } of spec.mutations ?? []) {
+    const isPatch = patchType === 'JSONPatch';
+    const text = (isPatch ? jsonPatch : applyConfiguration)?.expression ?? '';
+    const source = compileText(text, environment.full, [isPatch ? patchOperations : appliedObject]);
+    mutations.push({ patchType, source });
+    yield;
   }
+  return { variables: environment.variables, conditions, mutations };
 }

@@ -16,7 +16,13 @@ import { PolicyParams } from '../../policies/policy-params.js';
 import { LazyVariables, namespaceValue } from '../../policies/policy-variables.js';
 import { changedObject } from '../../webhooks/hook-patch.js';
 import { HookReinvocation } from '../mutating-admission-webhook/hook-reinvocation.js';
-import { CompiledMutatingBinding, CompiledMutatingPolicy, type CompiledMutation } from './compiled-mutating-policy.js';
+import {
+  type CompiledMutatingBinding,
+  type CompiledMutatingPolicy,
+  type CompiledMutation,
+  compiledMutatingBinding,
+  compiledMutatingPolicy,
+} from './compiled-mutating-policy.js';
 import { MutationError, mergedObject, patchedObject } from './mutate.js';
 
 type Pair = Bound<CompiledMutatingPolicy, CompiledMutatingBinding>;
@@ -57,8 +63,8 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
       names,
       { policies: 'mutatingadmissionpolicies', bindings: 'mutatingadmissionpolicybindings' },
       {
-        policy: (object) => new CompiledMutatingPolicy(object, matching, authorizer),
-        binding: (object) => new CompiledMutatingBinding(object, matching),
+        policy: (object) => compiledMutatingPolicy(object, matching, authorizer),
+        binding: (object) => compiledMutatingBinding(object, matching),
       },
     );
     this.params = new PolicyParams(laterListers, registry, objects);
@@ -94,7 +100,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
         state.changed();
         reinvocation.request();
       }
-      if (policy.isReinvocable) state.called(id);
+      if (policy.spec.reinvocationPolicy === 'IfNeeded') state.called(id);
     }
     state.leave(attributes.object);
   }
@@ -138,10 +144,10 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     matched: ResourceAndKind,
     namespaceObject: Value,
   ): Promise<boolean> {
-    const found = await this.params.find(policy.spec.paramKind, binding.paramRef, attributes.namespace);
+    const found = await this.params.find(policy.spec.paramKind, binding.spec.paramRef, attributes.namespace);
     if ('fault' in found) throw new MutationFailure(`failed to configure binding: ${found.fault}`, 'invalid_error');
     if (found.params === 'skip') return false;
-    const { variables: sources, conditions, mutations } = policy.expressions;
+    const { variables: sources, conditions, mutations } = await policy.expressions;
     const run = new ExpressionRun(policyCostLimit);
     let isChanged = false;
     for (const param of found.params) {

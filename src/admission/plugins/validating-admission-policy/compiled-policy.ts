@@ -2,15 +2,22 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
-import { type CompiledText, compileText, policyEnvironment, types } from '../../../cel/index.js';
+import {
+  type CompiledText,
+  compileText,
+  type PolicyEnvironment,
+  policyEnvironmentInSteps,
+  types,
+} from '../../../cel/index.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import type { Authorizer } from '../../../machinery/authorizer.js';
-import { compileMatchConditions, type MatchConditions } from '../../expressions/match-conditions.js';
-import { type MatchingParts, RequestMatcher } from '../../matching/request-matcher.js';
-import { criteriaOf } from '../../policies/match-criteria.js';
+import type { Steps } from '../../../machinery/turns.js';
+import { type MatchConditions, matchConditionsInSteps } from '../../expressions/match-conditions.js';
+import type { MatchingParts } from '../../matching/request-matcher.js';
+import { PreparedBinding, PreparedPolicy } from '../../policies/prepared-policy.js';
 
-type Policy = ValidatingAdmissionPolicy & ApiObject;
-type Binding = ValidatingAdmissionPolicyBinding & ApiObject;
+type Spec = ValidatingAdmissionPolicy['spec'];
+type BindingSpec = ValidatingAdmissionPolicyBinding['spec'];
 
 /** One validation of a policy, compiled. */
 export interface CompiledValidation {
@@ -23,80 +30,49 @@ export interface CompiledValidation {
 
 /** The expressions of a policy, compiled. */
 export interface CompiledExpressions {
-  readonly variables: ReturnType<typeof policyEnvironment>['variables'];
+  readonly variables: PolicyEnvironment['variables'];
   readonly conditions: MatchConditions;
   readonly validations: readonly CompiledValidation[];
   readonly annotations: readonly { readonly key: string; readonly value: CompiledText; readonly expression: string }[];
 }
 
-/** A policy prepared for requests. Its expressions are compiled when the first request matches. */
-export class CompiledPolicy {
-  readonly name: string;
-  readonly spec: Policy['spec'];
-  readonly matcher: RequestMatcher;
-  private compiled: CompiledExpressions | undefined;
+export type CompiledPolicy = PreparedPolicy<Spec, CompiledExpressions>;
+export type CompiledBinding = PreparedBinding<BindingSpec>;
 
-  constructor(
-    object: ApiObject,
-    matching: MatchingParts,
-    private readonly authorizer: Authorizer,
-  ) {
-    const { metadata, spec } = object as Policy;
-    this.name = metadata.name ?? '';
-    this.spec = spec;
-    this.matcher = new RequestMatcher(criteriaOf(spec.matchConstraints, false), matching);
-  }
-
-  get failsClosed(): boolean {
-    return this.spec.failurePolicy !== 'Ignore';
-  }
-
-  get expressions(): CompiledExpressions {
-    this.compiled ??= this.compile();
-    return this.compiled;
-  }
-
-  private compile(): CompiledExpressions {
-    const { variables, paramKind, matchConditions, validations, auditAnnotations } = this.spec;
-    const environment = policyEnvironment(variables ?? [], { hasParams: paramKind !== undefined });
-    return {
-      variables: environment.variables,
-      conditions: compileMatchConditions(matchConditions ?? [], this.authorizer, environment.conditions),
-      validations: (validations ?? []).map(({ expression, message = '', messageExpression = '', reason }) => ({
-        expression: expression.trim(),
-        condition: compileText(expression, environment.full, [types.bool]),
-        message: message.trim(),
-        messageExpression:
-          messageExpression === '' ? undefined : compileText(messageExpression, environment.messages, [types.string]),
-        reason: reason ?? '',
-      })),
-      annotations: (auditAnnotations ?? []).map(({ key, valueExpression }) => ({
-        key,
-        expression: valueExpression,
-        value: compileText(valueExpression, environment.full, [types.string, types.null]),
-      })),
-    };
-  }
+/** Prepares a policy for requests. */
+export function compiledPolicy(object: ApiObject, matching: MatchingParts, authorizer: Authorizer): CompiledPolicy {
+  const { spec } = object as ApiObject & ValidatingAdmissionPolicy;
+  return new PreparedPolicy(object, spec, matching, compiling(spec, authorizer));
 }
 
-/** A binding prepared for requests. */
-export class CompiledBinding {
-  readonly name: string;
-  readonly policyName: string;
-  readonly paramRef: Binding['spec']['paramRef'];
-  readonly actions: readonly string[];
-  /** Unset if the binding applies to all that the policy applies to. */
-  readonly matcher: RequestMatcher | undefined;
+/** Prepares a binding for requests. */
+export function compiledBinding(object: ApiObject, matching: MatchingParts): CompiledBinding {
+  return new PreparedBinding(object, (object as ApiObject & ValidatingAdmissionPolicyBinding).spec, matching);
+}
 
-  constructor(object: ApiObject, matching: MatchingParts) {
-    const { metadata, spec } = object as Binding;
-    this.name = metadata.name ?? '';
-    this.policyName = spec.policyName ?? '';
-    this.paramRef = spec.paramRef;
-    this.actions = spec.validationActions ?? [];
-    this.matcher =
-      spec.matchResources === undefined
-        ? undefined
-        : new RequestMatcher(criteriaOf(spec.matchResources, true), matching);
+function* compiling(spec: Spec, authorizer: Authorizer): Steps<CompiledExpressions> {
+  const { variables, paramKind, matchConditions } = spec;
+  const environment = yield* policyEnvironmentInSteps(variables ?? [], { hasParams: paramKind !== undefined });
+  const conditions = yield* matchConditionsInSteps(matchConditions ?? [], authorizer, environment.conditions);
+  const validations: CompiledValidation[] = [];
+  for (const { expression, message = '', messageExpression = '', reason } of spec.validations ?? []) {
+    const condition = compileText(expression, environment.full, [types.bool]);
+    yield;
+    validations.push({
+      expression: expression.trim(),
+      condition,
+      message: message.trim(),
+      messageExpression:
+        messageExpression === '' ? undefined : compileText(messageExpression, environment.messages, [types.string]),
+      reason: reason ?? '',
+    });
+    yield;
   }
+  const annotations = [];
+  for (const { key, valueExpression } of spec.auditAnnotations ?? []) {
+    const value = compileText(valueExpression, environment.full, [types.string, types.null]);
+    annotations.push({ key, expression: valueExpression, value });
+    yield;
+  }
+  return { variables: environment.variables, conditions, validations, annotations };
 }

@@ -1,7 +1,7 @@
 import { type CompiledText, policyCostLimit, type Value } from '../../../cel/index.js';
 import { type EvaluationResult, ExpressionRun } from '../../expressions/evaluate.js';
 import type { PolicyErrorType } from '../../policies/policy-metrics.js';
-import type { CompiledPolicy, CompiledValidation } from './compiled-policy.js';
+import type { CompiledExpressions, CompiledPolicy, CompiledValidation } from './compiled-policy.js';
 
 /** What one validation of a policy says about one request. */
 export interface PolicyDecision {
@@ -36,10 +36,10 @@ export function policyFailure(message: string, errorType: PolicyErrorType): Poli
 
 /** Evaluates validations and annotations of a policy. Errors deny or are ignored, as the failure policy says. */
 export async function decide(
-  policy: CompiledPolicy,
+  policy: Pick<CompiledPolicy, 'failsClosed'>,
+  { validations, annotations }: Pick<CompiledExpressions, 'validations' | 'annotations'>,
   variables: Readonly<Record<string, Value>>,
 ): Promise<PolicyVerdict> {
-  const { validations, annotations } = policy.expressions;
   const run = new ExpressionRun(policyCostLimit);
   const decisions: PolicyDecision[] = [];
   for (const [index, validation] of validations.entries()) {
@@ -78,7 +78,7 @@ async function evaluate(
 type Outcome = Omit<PolicyDecision, 'index'>;
 
 function failed(
-  policy: CompiledPolicy,
+  policy: Pick<CompiledPolicy, 'failsClosed'>,
   expression: string,
   { error, isOutOfBudget = false }: EvaluationResult & { readonly isOutOfBudget?: boolean },
   isCompileError: boolean,

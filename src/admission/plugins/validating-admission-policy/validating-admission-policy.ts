@@ -13,7 +13,7 @@ import { exemptResources } from '../../policies/exempt-resources.js';
 import { PolicyMetrics } from '../../policies/policy-metrics.js';
 import { PolicyParams } from '../../policies/policy-params.js';
 import { LazyVariables, namespaceValue } from '../../policies/policy-variables.js';
-import { CompiledBinding, CompiledPolicy } from './compiled-policy.js';
+import { type CompiledBinding, type CompiledPolicy, compiledBinding, compiledPolicy } from './compiled-policy.js';
 import { decide, type PolicyAnnotation, type PolicyDecision, policyFailure } from './policy-decisions.js';
 
 type Pair = Bound<CompiledPolicy, CompiledBinding>;
@@ -52,8 +52,8 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
       names,
       { policies: 'validatingadmissionpolicies', bindings: 'validatingadmissionpolicybindings' },
       {
-        policy: (object) => new CompiledPolicy(object, matching, authorizer),
-        binding: (object) => new CompiledBinding(object, matching),
+        policy: (object) => compiledPolicy(object, matching, authorizer),
+        binding: (object) => compiledBinding(object, matching),
       },
     );
     this.params = new PolicyParams(laterListers, registry, objects);
@@ -96,14 +96,15 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   private async apply(pair: Pair, input: ExpressionInput, namespaceObject: Value, outcome: Outcome): Promise<void> {
     const { policy, binding } = pair;
     const began = performance.now();
-    const found = await this.params.find(policy.spec.paramKind, binding.paramRef, input.attributes.namespace);
+    const found = await this.params.find(policy.spec.paramKind, binding.spec.paramRef, input.attributes.namespace);
     if ('fault' in found) {
       const failure = policyFailure(`failed to configure binding: ${found.fault}`, 'invalid_error');
       if (policy.failsClosed) outcome.add(pair, { decisions: [failure], annotations: [] }, began);
       return;
     }
     if (found.params === 'skip') return;
-    const { variables: sources, conditions } = policy.expressions;
+    const expressions = await policy.expressions;
+    const { variables: sources, conditions } = expressions;
     const basics = { ...requestVariables(input), ...authorizerVariables(this.parts.authorizer, input) };
     for (const param of found.params) {
       const params = (param ?? null) as Value;
@@ -116,7 +117,7 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
       }
       const variables = new LazyVariables(sources);
       variables.scope = { ...basics, params, namespaceObject, variables };
-      outcome.add(pair, await decide(policy, variables.scope), began);
+      outcome.add(pair, await decide(policy, expressions, variables.scope), began);
     }
   }
 }
@@ -146,7 +147,7 @@ class Outcome {
     const seconds = (performance.now() - began) / 1000;
     const { policy, binding } = pair;
     for (const decision of decisions) {
-      const actions = decision.denied ? binding.actions : ['allow'];
+      const actions = decision.denied ? (binding.spec.validationActions ?? []) : ['allow'];
       for (const action of actions) {
         this.metrics.checked(policy.name, binding.name, action.toLowerCase(), decision.errorType, seconds);
         if (decision.denied) this.act(action, pair, decision);
@@ -173,7 +174,7 @@ class Outcome {
           policy,
           binding,
           expressionIndex: decision.index ?? 0,
-          validationActions: pair.binding.actions,
+          validationActions: pair.binding.spec.validationActions ?? [],
         });
         break;
       case 'Warn':
