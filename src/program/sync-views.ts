@@ -85,6 +85,7 @@ const textScalars: ReadonlySet<string> = new Set(['string', 'bytes', 'quantity',
 function columnTypeOf(type: SchemaType): SqlColumnType {
   const resolved = resolveType(type);
   if (resolved.type === 'enum') return 'text';
+  if (resolved.type === 'custom') return resolved.form.column;
   if (resolved.type !== 'scalar') return 'jsonb';
   if (resolved.scalar === 'time' || resolved.scalar === 'microTime') return 'time';
   return textScalars.has(resolved.scalar) ? 'text' : 'jsonb';

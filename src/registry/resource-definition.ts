@@ -31,6 +31,13 @@ export interface ServedVersion {
   /** Defaults that differ from the strategy's for this version. */
   readonly applyDefaults?: (object: ApiObject) => void;
   readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
+  /** False for a version that clients may not use. It stays known, since objects may be stored in it. Default: true. */
+  readonly isServed?: boolean;
+  /**
+   * The definition for requests in this version, where rules, columns or subresources differ between versions. It has the
+   * names, the place and the versions of the registered one. Default: the registered one.
+   */
+  readonly definition?: StoredResource;
 }
 
 /** The fields that every resource has, whether its objects are stored, answered or computed. */
@@ -53,6 +60,14 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly columns?: readonly TableColumn<T>[];
 }
 
+/** How texts in the store are recognized as up to date, and what happens to the others. */
+export interface StoredFormRules {
+  /** White space that begins an up-to-date text, behind its brace. Different for every form that the texts had. */
+  readonly mark: string;
+  /** The object of another text, parsed, in the form of today and in the stored version; may change `object`. */
+  readonly complete: (object: ApiObject) => ApiObject;
+}
+
 /** A resource whose objects are kept in the store. Kinds that are added at run time are of this type too. */
 export interface StoredResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'stored';
@@ -68,6 +83,10 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
    * store in one place share the number. Default: 0.
    */
   readonly defaultsRevision?: number;
+  /** In place of `defaultsRevision`, for kinds whose form changes while the program runs. */
+  readonly storedForm?: StoredFormRules;
+  /** Why no objects may be created at the moment: the message of a 405. */
+  readonly refusesCreate?: string | undefined;
   /** Default: all. */
   readonly verbs?: readonly ResourceVerb[];
   readonly subresources?: readonly SubresourceDefinition[];
@@ -92,8 +111,8 @@ export interface ComputedResource<T extends ApiObject = ApiObject> extends Resou
 }
 
 /**
- * Everything the server knows about one resource. The module of its group makes it and registers it once; it never
- * changes.
+ * Everything the server knows about one resource. The module of its group makes it and registers it once. It never
+ * changes, but that of a custom resource is replaced by another one.
  */
 export type ResourceDefinition = StoredResource | VirtualResource | ComputedResource;
 

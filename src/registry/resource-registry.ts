@@ -34,51 +34,122 @@ export interface ServedGroup {
   readonly versions: readonly string[];
 }
 
+/** Told about a definition after the registry has changed. */
+export interface RegistryChange {
+  /** The definition that look-ups no longer find; undefined for an addition. */
+  readonly before: ResourceDefinition | undefined;
+  /** The definition that look-ups find now; undefined for a removal. */
+  readonly after: ResourceDefinition | undefined;
+}
+
+type RegistryListener = (change: RegistryChange) => void;
+
 /**
- * All resources this server knows. Group modules register at start; later additions (custom resources) may register and
- * unregister at run time, so every look-up goes through here. Versions that are switched off stay known, because their
- * objects stay stored. Only look-ups for clients are limited to served versions.
+ * All resources this server knows. Group modules register at start. Custom resources come, change and go at run time, so
+ * every look-up goes through here. A change is made at once: look-ups find the old or the new definition, never parts of
+ * both, and a request that has found one keeps it. Versions that are switched off stay known, because their objects stay
+ * stored. Only look-ups for clients are limited to served versions.
  */
 export class ResourceRegistry {
+  /** In the order of registration, with the resources of each definition. */
+  private readonly registered = new Map<ResourceDefinition, readonly ServedResource[]>();
   private readonly byPath = new Map<string, ServedResource>();
   private readonly servedByPath = new Map<string, ServedResource>();
   private readonly byStorage = new Map<string, StoredServedResource>();
-  private readonly servedByStorage = new Map<string, ServedResource[]>();
-  private readonly groupVersions = new Map<string, string[]>();
+  private readonly servedByStorage = new Map<string, readonly ServedResource[]>();
+  /** By group and version, then by plural name. Neither level is ever empty. */
+  private readonly servedGroups = new Map<string, Map<string, Map<string, ServedResource>>>();
+  private readonly listeners = new Set<RegistryListener>();
+  private changeCount = 0;
 
   /** @param isServed which resources are served under which versions; default: all. */
   constructor(private readonly isServed: (resource: GroupVersionResource) => boolean = () => true) {}
 
-  /** Adds a definition under all of its versions; throws when one is taken. */
+  /** Grows with every change, so that what is made of all resources is made again only when it is outdated. */
+  get changes(): number {
+    return this.changeCount;
+  }
+
+  /** Calls back after every change until the returned function is called. The listener must not throw. */
+  onChange(listener: RegistryListener): () => void {
+    this.listeners.add(listener);
+    return () => {
+      this.listeners.delete(listener);
+    };
+  }
+
+  /** Adds a definition under all of its versions; throws when one is taken, and adds nothing then. */
   register(definition: ResourceDefinition): void {
-    const stored = definition.versions[0];
-    const storage = storageOf(definition);
-    const isAlias = isStoredKind(definition) && definition.storedAs !== undefined;
-    for (const served of definition.versions) {
-      const path = pathOf(definition.group, served.version, definition.resource);
-      if (this.byPath.has(path)) throw new Error(`resource ${path} is registered twice`);
-      const entry: ServedResource = {
-        definition,
-        served,
-        isStored: served === stored && !isAlias,
-        apiVersion: definition.group === '' ? served.version : `${definition.group}/${served.version}`,
-        storageResource: formatGroupResource(storage),
-      };
-      this.byPath.set(path, entry);
-      // A definition that stores its own objects comes before one that shares the place.
-      const isFirst = served === stored && !this.byStorage.has(entry.storageResource);
-      if (isStoredResource(entry) && (isFirst || entry.isStored)) this.byStorage.set(entry.storageResource, entry);
-      const { group, resource } = definition;
-      if (!this.isServed({ group, version: served.version, resource })) continue;
-      this.servedByPath.set(path, entry);
-      const views = this.servedByStorage.get(entry.storageResource);
-      if (views === undefined) this.servedByStorage.set(entry.storageResource, [entry]);
-      else views.push(entry);
-      const versions = this.groupVersions.get(definition.group) ?? [];
-      if (!versions.includes(served.version)) versions.push(served.version);
-      versions.sort(compareVersions);
-      this.groupVersions.set(definition.group, versions);
+    this.change(undefined, definition);
+  }
+
+  /** Removes a registered definition. Requests that have found it go on with it. */
+  unregister(definition: ResourceDefinition): void {
+    this.change(definition, undefined);
+  }
+
+  /** Puts a definition in the place of a registered one; throws when one of its versions is taken by a third. */
+  replace(before: ResourceDefinition, after: ResourceDefinition): void {
+    this.change(before, after);
+  }
+
+  private change(before: ResourceDefinition | undefined, after: ResourceDefinition | undefined): void {
+    const gone = before === undefined ? [] : this.registered.get(before);
+    if (gone === undefined) throw new Error(`resource ${before?.resource} is not registered`);
+    const made = after === undefined ? [] : resourcesOfDefinition(after);
+    for (const resource of made) {
+      const path = pathOfResource(resource);
+      const holder = this.byPath.get(path);
+      if (holder !== undefined && !gone.includes(holder)) throw new Error(`resource ${path} is registered twice`);
     }
+    for (const resource of gone) this.remove(resource);
+    for (const resource of made) this.add(resource);
+    if (before !== undefined) this.registered.delete(before);
+    if (after !== undefined) this.registered.set(after, made);
+    this.changeCount++;
+    for (const listener of this.listeners) listener({ before, after });
+  }
+
+  private add(entry: ServedResource): void {
+    const path = pathOfResource(entry);
+    this.byPath.set(path, entry);
+    this.addToStorage(entry);
+    const { definition, served, storageResource } = entry;
+    const { group, resource } = definition;
+    if (served.isServed === false || !this.isServed({ group, version: served.version, resource })) return;
+    this.servedByPath.set(path, entry);
+    this.servedByStorage.set(storageResource, [...(this.servedByStorage.get(storageResource) ?? []), entry]);
+    const versions = this.servedGroups.get(group) ?? new Map<string, Map<string, ServedResource>>();
+    const resources = versions.get(served.version) ?? new Map<string, ServedResource>();
+    this.servedGroups.set(group, versions.set(served.version, resources.set(resource, entry)));
+  }
+
+  /** A definition that stores its own objects comes before one that shares the place. */
+  private addToStorage(entry: ServedResource): void {
+    if (!isStoredResource(entry)) return;
+    const isFirst = entry.served === entry.definition.versions[0] && !this.byStorage.has(entry.storageResource);
+    if (isFirst || entry.isStored) this.byStorage.set(entry.storageResource, entry);
+  }
+
+  private remove(entry: ServedResource): void {
+    const path = pathOfResource(entry);
+    this.byPath.delete(path);
+    const { definition, served, storageResource } = entry;
+    if (this.byStorage.get(storageResource) === entry) {
+      this.byStorage.delete(storageResource);
+      for (const other of this.byPath.values()) {
+        if (other.storageResource === storageResource && other.definition !== definition) this.addToStorage(other);
+      }
+    }
+    if (!this.servedByPath.delete(path)) return;
+    const views = (this.servedByStorage.get(storageResource) ?? []).filter((view) => view !== entry);
+    if (views.length === 0) this.servedByStorage.delete(storageResource);
+    else this.servedByStorage.set(storageResource, views);
+    const versions = this.servedGroups.get(definition.group);
+    const resources = versions?.get(served.version);
+    resources?.delete(definition.resource);
+    if (resources?.size === 0) versions?.delete(served.version);
+    if (versions?.size === 0) this.servedGroups.delete(definition.group);
   }
 
   /** A resource under one of its versions, served or not. */
@@ -102,6 +173,14 @@ export class ResourceRegistry {
     return this.servedByPath.get(pathOf(group, version, resource));
   }
 
+  /** A resource that clients may use under this version, by the kind of its objects. */
+  findKind(group: string, version: string, kind: string): ServedResource | undefined {
+    for (const resource of this.servedGroups.get(group)?.get(version)?.values() ?? []) {
+      if (resource.definition.kind === kind) return resource;
+    }
+    return undefined;
+  }
+
   /**
    * The same objects under another `apiVersion`, of the same group or another one; undefined when they have no such
    * version.
@@ -117,34 +196,68 @@ export class ResourceRegistry {
     return this.servedByStorage.get(resource.storageResource) ?? [];
   }
 
+  /** Whether the look-ups still find this resource: its definition was neither removed nor replaced. */
+  isCurrent(resource: ServedResource): boolean {
+    return this.byPath.get(pathOfResource(resource)) === resource;
+  }
+
   /** Whether anything of the group is served. */
   hasGroup(group: string): boolean {
-    return this.groupVersions.has(group);
+    return this.servedGroups.has(group);
   }
 
   /** Whether anything of the group version is served. */
   hasGroupVersion(group: string, version: string): boolean {
-    return this.groupVersions.get(group)?.includes(version) ?? false;
+    return this.servedGroups.get(group)?.has(version) ?? false;
   }
 
   /** Served groups with their versions, the core group first, the others by name. */
   groups(): ServedGroup[] {
-    return [...this.groupVersions]
-      .map(([group, versions]) => ({ group, versions }))
+    return [...this.servedGroups]
+      .map(([group, versions]) => ({ group, versions: [...versions.keys()].sort(compareVersions) }))
       .sort((a, b) => (a.group < b.group ? -1 : 1));
+  }
+
+  /** One served group with its versions; undefined when nothing of it is served. */
+  group(group: string): ServedGroup | undefined {
+    const versions = this.servedGroups.get(group);
+    return versions === undefined ? undefined : { group, versions: [...versions.keys()].sort(compareVersions) };
   }
 
   /** Served resources of one group version by plural name. */
   resourcesOf(group: string, version: string): ServedResource[] {
-    return [...this.servedByPath.values()]
-      .filter((r) => r.definition.group === group && r.served.version === version)
-      .sort((a, b) => (a.definition.resource < b.definition.resource ? -1 : 1));
+    const resources = this.servedGroups.get(group)?.get(version)?.values() ?? [];
+    return [...resources].sort((a, b) => (a.definition.resource < b.definition.resource ? -1 : 1));
   }
 
   /** Every definition once, served or not. */
   definitions(): ResourceDefinition[] {
-    return [...new Set([...this.byPath.values()].map((r) => r.definition))];
+    return [...this.registered.keys()];
   }
+}
+
+/** A definition under each of its versions. */
+function resourcesOfDefinition(definition: ResourceDefinition): ServedResource[] {
+  const stored = definition.versions[0];
+  const storageResource = formatGroupResource(storageOf(definition));
+  const isAlias = isStoredKind(definition) && definition.storedAs !== undefined;
+  const paths = new Set<string>();
+  return definition.versions.map((served) => {
+    const path = pathOf(definition.group, served.version, definition.resource);
+    if (paths.has(path)) throw new Error(`resource ${path} is registered twice`);
+    paths.add(path);
+    return {
+      definition: served.definition ?? definition,
+      served,
+      isStored: served === stored && !isAlias,
+      apiVersion: definition.group === '' ? served.version : `${definition.group}/${served.version}`,
+      storageResource,
+    };
+  });
+}
+
+function pathOfResource({ definition, served }: ServedResource): string {
+  return pathOf(definition.group, served.version, definition.resource);
 }
 
 function pathOf(group: string, version: string, resource: string): string {

@@ -15,9 +15,12 @@ export interface ResourceAndKind {
 
 const none: readonly ResourceAndKind[] = [];
 
+type Equivalents = Map<string, readonly ResourceAndKind[]>;
+
 /** The ways to the same objects under other groups and versions, and conversions between them. */
 export class ResourceVersions {
-  private readonly known = new Map<string, { readonly views: number; readonly found: readonly ResourceAndKind[] }>();
+  /** By resource and by its views at that time, then by subresource: custom resources come, change and go. */
+  private readonly known = new WeakMap<ServedResource, WeakMap<readonly ServedResource[], Equivalents>>();
 
   constructor(private readonly registry: Pick<ResourceRegistry, 'find' | 'servedViews'>) {}
 
@@ -30,17 +33,30 @@ export class ResourceVersions {
     if (own === undefined) return none;
     const views = this.registry.servedViews(own);
     if (views.length < 2 && views[0] === own) return none;
-    const key = `${own.apiVersion}/${resource.resource}/${subresource}`;
-    const known = this.known.get(key);
-    // Resources may be added at run time, and never taken away.
-    if (known?.views === views.length) return known.found;
+    const known = this.equivalentsOf(own, views);
+    const before = known.get(subresource);
+    if (before !== undefined) return before;
     const found = views
       .filter((view) => view !== own)
       .flatMap((view) => {
         const kind = bodiesOf(view, subresource)[0]?.kind;
         return kind === undefined ? [] : [{ resource: gvrOf(view), kind }];
       });
-    this.known.set(key, { views: views.length, found });
+    known.set(subresource, found);
+    return found;
+  }
+
+  private equivalentsOf(own: ServedResource, views: readonly ServedResource[]): Equivalents {
+    let byViews = this.known.get(own);
+    if (byViews === undefined) {
+      byViews = new WeakMap();
+      this.known.set(own, byViews);
+    }
+    let found = byViews.get(views);
+    if (found === undefined) {
+      found = new Map();
+      byViews.set(views, found);
+    }
     return found;
   }
 

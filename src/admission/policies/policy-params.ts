@@ -32,7 +32,7 @@ export class PolicyParams {
 
   constructor(
     private readonly listers: Pick<SharedListers, 'later'>,
-    private readonly registry: Pick<ResourceRegistry, 'resourcesOf'>,
+    private readonly registry: Pick<ResourceRegistry, 'findKind'>,
     private readonly objects: ObjectReader,
   ) {}
 
@@ -70,8 +70,8 @@ export class PolicyParams {
   private resourceOf({ apiVersion = '', kind = '' }: ParamKind): ServedResource | undefined {
     const version = parseApiVersion(apiVersion);
     if (version === undefined) return undefined;
-    const resources = this.registry.resourcesOf(version.group, version.version);
-    return resources.find(({ definition }) => definition.kind === kind && definition.type !== 'virtual');
+    const found = this.registry.findKind(version.group, version.version, kind);
+    return found?.definition.type === 'virtual' ? undefined : found;
   }
 
   private listerOf({ definition, served: { version } }: ServedResource): Known {

@@ -19,7 +19,7 @@ export class NamespaceGone extends Error {}
 
 /** Deletes the objects in a namespace, each under the rules of its kind. */
 export class NamespaceContent {
-  private readonly stores = new Map<StoredServedResource, AdmittedStore>();
+  private readonly stores = new WeakMap<StoredServedResource, AdmittedStore>();
 
   constructor(
     private readonly registry: ResourceRegistry,

@@ -43,6 +43,7 @@ export function declaredType(schema: SchemaType): CelType {
     case 'map':
       return mapOf(string, declaredType(type.value));
     case 'variant':
+    case 'custom':
       return dyn;
     case 'struct':
       return structType(type);

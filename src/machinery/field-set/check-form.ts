@@ -34,7 +34,7 @@ function check(view: TypeView, value: unknown, path: string, run: CheckRun): voi
     else run.faults.push(`${path}: expected list, got ${formOf(value)}`);
   } else if (isObject(value)) {
     for (const name of Object.keys(value)) {
-      const member = view.kind === 'map' ? view.value : view.fields.get(name);
+      const member = view.kind === 'map' ? view.value : (view.fields.get(name) ?? view.others);
       if (run.faults.length > maxFaults) return;
       if (member !== undefined) check(member, value[name], `${path}.${name}`, run);
       else if (!run.allowUndeclared) run.faults.push(`${path}.${name}: field not declared in schema`);

@@ -29,7 +29,7 @@ export function compareObjects(view: StructView, before: JsonObject, after: Json
 
 /** The view of a member of an object; undeclared fields have the view `any`. */
 export function memberView(view: ObjectView, name: string): TypeView {
-  if (view.kind === 'struct') return view.fields.get(name) ?? anyView;
+  if (view.kind === 'struct') return view.fields.get(name) ?? view.others ?? anyView;
   return view.kind === 'map' ? view.value : anyView;
 }
 

@@ -1,5 +1,14 @@
 import type { JsonObject } from '../patch/json-value.js';
-import { type Field, jsonFields, resolveType, type SchemaType, type StructType, zeroValue } from '../schema/index.js';
+import {
+  type CustomOwnership,
+  type CustomType,
+  type Field,
+  jsonFields,
+  resolveType,
+  type SchemaType,
+  type StructType,
+  zeroValue,
+} from '../schema/index.js';
 
 /**
  * What ownership of fields needs to know about a declaration:
@@ -25,10 +34,11 @@ export type LeafForm = 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'ma
 
 export interface StructView {
   readonly kind: 'struct';
-  readonly type: StructType;
   readonly fields: ReadonlyMap<string, TypeView>;
   /** Fields that are structs or maps of their own, for which empty and absent are equal. */
   readonly blanks: ReadonlySet<string>;
+  /** The view of fields that are not declared but belong there all the same. */
+  readonly others?: TypeView | undefined;
 }
 
 export interface KeyedView {
@@ -99,7 +109,8 @@ function structView(type: StructType): StructView {
   if (view === undefined) {
     const fields = new Map<string, TypeView>();
     const blanks = new Set<string>();
-    view = { kind: 'struct', type, fields, blanks };
+    const others = type.custom?.others;
+    view = { kind: 'struct', fields, blanks, others: others === undefined ? undefined : customView(others) };
     // Registered before its fields are visited: a struct may contain itself.
     structViews.set(type, view);
     for (const [name, field] of jsonFields(type)) {
@@ -126,8 +137,49 @@ function viewOf(declared: SchemaType, field?: Field): TypeView {
       return field?.mapType === 'atomic' ? leafView('map') : { kind: 'map', value: viewOf(type.value) };
     case 'list':
       return listView(type.element, field);
+    case 'custom':
+      return customView(type);
   }
 }
+
+const customViews = new WeakMap<CustomType, TypeView>();
+
+function customView(type: CustomType): TypeView {
+  let view = customViews.get(type);
+  if (view === undefined) {
+    view = ownershipView(type.form.ownership());
+    customViews.set(type, view);
+  }
+  return view;
+}
+
+/** Empty and absent objects of custom kinds differ, so none of their fields are blanks. */
+function ownershipView(ownership: CustomOwnership): TypeView {
+  switch (ownership.kind) {
+    case 'leaf':
+      return leafView(ownership.expected);
+    case 'any':
+      return anyView;
+    case 'set':
+      return setView;
+    case 'map':
+      return { kind: 'map', value: ownershipView(ownership.value) };
+    case 'keyed':
+      return {
+        kind: 'keyed',
+        element: ownershipView(ownership.element),
+        keys: ownership.keys.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      };
+    case 'object': {
+      const fields = new Map<string, TypeView>();
+      for (const [name, field] of ownership.fields) fields.set(name, ownershipView(field));
+      const others = ownership.others === undefined ? undefined : ownershipView(ownership.others);
+      return { kind: 'struct', fields, blanks: noBlanks, others };
+    }
+  }
+}
+
+const noBlanks: ReadonlySet<string> = new Set();
 
 function scalarView(scalar: string): TypeView {
   switch (scalar) {

@@ -3,7 +3,7 @@ import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields, resolveType } from './access.js';
 import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders, scalarZeros } from './scalars.js';
-import type { Field, SchemaType, StructType, VariantType } from './types.js';
+import type { CustomKindForm, CustomType, Field, SchemaType, StructType, VariantType } from './types.js';
 
 /** Notes of one decoding run. */
 export interface DecodeState {
@@ -48,7 +48,16 @@ function compile(type: SchemaType): Decoder {
       return compileVariant(type);
     case 'lazy':
       return compileLazy(type.resolve);
+    case 'custom':
+      return compileCustom(type);
   }
+}
+
+function compileCustom({ form }: CustomType): Decoder {
+  return (input, state) =>
+    form.decode(input, () => {
+      state.hasUnknown = true;
+    });
 }
 
 function compileList(elementType: SchemaType): Decoder {
@@ -104,6 +113,38 @@ function asObject(input: unknown): JsonObject {
 }
 
 function compileStruct(type: StructType): Decoder {
+  return type.custom === undefined ? compileFields(type) : compileCustomKind(type, type.custom);
+}
+
+const everyKindsFields: readonly string[] = ['kind', 'apiVersion', 'metadata'];
+
+/** Null is a value of its own in the fields of a custom kind. */
+function compileCustomKind(type: StructType, { others }: CustomKindForm): Decoder {
+  const isOfEveryKind = ({ name }: Field) => everyKindsFields.includes(name);
+  const decodeIdentity = compileFields({ ...type, fields: type.fields.filter(isOfEveryKind) });
+  const fields = type.fields.filter((field) => !isOfEveryKind(field));
+  const decoders = new Map(fields.map(({ name, type: fieldType }) => [name, lateDecoder(fieldType)]));
+  const decodeOther = others === undefined ? undefined : lateDecoder(others);
+  return (input, state) => {
+    const source = asObject(input);
+    const identity: JsonObject = {};
+    for (const name of everyKindsFields) if (source[name] !== undefined) identity[name] = source[name];
+    const output = decodeIdentity(identity, state) as JsonObject;
+    const names = Object.keys(source);
+    if (!isSorted(names)) names.sort();
+    for (const name of names) {
+      const raw = source[name];
+      if (raw === undefined || everyKindsFields.includes(name)) continue;
+      const decode = decoders.get(name) ?? decodeOther;
+      if (decode === undefined) state.hasUnknown = true;
+      else if (name === '__proto__') setProperty(output, name, decode(raw, state));
+      else output[name] = decode(raw, state);
+    }
+    return output;
+  };
+}
+
+function compileFields(type: StructType): Decoder {
   const fields = [...jsonFields(type).values()];
   const names = fields.map((field) => field.name);
   const fieldDecoders = fields.map((field) => lateDecoder(field.type));
@@ -201,6 +242,7 @@ export function zeroMaker(type: SchemaType): () => unknown {
     case 'list':
     case 'map':
     case 'variant':
+    case 'custom':
       return () => null;
     case 'struct': {
       const empty = Object.freeze({});

@@ -40,6 +40,10 @@ export function inspect(type: SchemaType, input: unknown): Inspection {
 }
 
 function visit(type: SchemaType, input: unknown, path: string, walk: Walk): void {
+  if (type.type === 'custom') {
+    type.form.decode(input, (below) => note(walk, path + below));
+    return;
+  }
   if (input === null || input === undefined) return;
   if (type.type === 'lazy') {
     if (++walk.depth > maxSelfNesting) throw new Fault(path, 'exceeded max depth');
@@ -99,8 +103,13 @@ function visitStruct(type: StructType, input: unknown, path: string, walk: Walk)
     if (field !== undefined) visit(field.type, value, childPath(path, name), walk);
     else if (type.kind !== undefined && (name === 'kind' || name === 'apiVersion')) {
       if (value !== null) visitScalar(scalarDecoders.string, value, childPath(path, name));
-    } else if (walk.unknownFields.length < maxUnknownFields) walk.unknownFields.push(childPath(path, name));
+    } else if (type.custom?.others !== undefined) visit(type.custom.others, value, childPath(path, name), walk);
+    else note(walk, childPath(path, name));
   }
+}
+
+function note(walk: Walk, path: string): void {
+  if (walk.unknownFields.length < maxUnknownFields) walk.unknownFields.push(path);
 }
 
 function entries(input: unknown, path: string): [string, unknown][] {

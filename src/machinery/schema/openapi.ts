@@ -71,6 +71,7 @@ export class OpenApiBuilder {
 
   /** The definition name of a struct, without defining it. */
   nameOf(type: StructType): string {
+    if (type.custom !== undefined) return type.name;
     const packageName = type.name.slice(0, type.name.indexOf('.'));
     return `${this.prefix}.${packagePrefixes[packageName] ?? 'api'}.${type.name}`;
   }
@@ -104,6 +105,8 @@ export class OpenApiBuilder {
       case 'variant':
         // Swagger 2.0 can't express "one of", so allow any value.
         return {};
+      case 'custom':
+        return resolved.form.openApi(this.options.version) as OpenApiSchema;
     }
   }
 
@@ -137,7 +140,8 @@ export class OpenApiBuilder {
   }
 
   private structSchema(type: StructType): OpenApiSchema {
-    const schema: OpenApiSchema = {};
+    const { required: wanted, ...known } = type.custom?.openApi(this.options.version) ?? {};
+    const schema = known as OpenApiSchema;
     const description = type.doc ?? this.descriptionsOf(type)?.[''];
     if (description !== undefined) schema.description = description;
     schema.type = 'object';
@@ -146,7 +150,7 @@ export class OpenApiBuilder {
       properties.apiVersion = { description: 'Version that the object is written in.', type: 'string' };
       properties.kind = { description: 'Kind of the object.', type: 'string' };
     }
-    const requiredNames: string[] = [];
+    const requiredNames: string[] = Array.isArray(wanted) ? [...(wanted as string[])] : [];
     this.addFields(type, properties, requiredNames);
     if (Object.keys(properties).length > 0) schema.properties = properties;
     if (requiredNames.length > 0) schema.required = requiredNames;
@@ -191,7 +195,7 @@ function showsNull({ name, type, presence, nullable }: Field): boolean {
 
 function zeroIsNull(type: SchemaType): boolean {
   const resolved = resolveType(type);
-  return resolved.type !== 'struct' && zeroMaker(resolved)() === null;
+  return resolved.type !== 'struct' && resolved.type !== 'custom' && zeroMaker(resolved)() === null;
 }
 
 function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {

@@ -66,6 +66,11 @@ export interface StructType<T = unknown> extends Typed<T> {
   readonly doc: string | undefined;
   /** Set if the struct is a kind. */
   readonly kind: KindIdentity | undefined;
+  /**
+   * Set for kinds made at run time. Their names are complete (`dev.example.v1.Widget`), and their fields beside metadata are
+   * sorted.
+   */
+  readonly custom?: CustomKindForm | undefined;
 }
 
 /** A type with apiVersion and kind. In JSON they precede its fields; in protobuf they are not fields. */
@@ -98,6 +103,53 @@ export interface LazyType<T> extends Typed<T> {
   readonly resolve: () => StructType<T>;
 }
 
+/** What is known about the values of a {@link CustomType}. Paths are relative to the value, and empty for the value itself. */
+export interface CustomForm {
+  /**
+   * The canonical form of any JSON value, null included: a copy without unknown fields. Nothing is ever refused; that is
+   * for the validation of the kind. `onUnknown` gets the path of each dropped field (`.containers[0].foo`).
+   */
+  readonly decode: (input: unknown, onUnknown: ((path: string) => void) | undefined) => unknown;
+  /** How the value is owned, for server-side apply. */
+  readonly ownership: () => CustomOwnership;
+  /** The published schema, which the caller may not change. */
+  readonly openApi: (version: 2 | 3) => Readonly<Record<string, unknown>>;
+  /** How a query language shows the value. */
+  readonly column: 'jsonb' | 'text' | 'time';
+}
+
+/** How the owners of fields look at a custom value (see `TypeView` of `machinery/field-set`). */
+export type CustomOwnership =
+  | { readonly kind: 'leaf'; readonly expected: 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'map' }
+  | { readonly kind: 'any' }
+  | {
+      readonly kind: 'object';
+      readonly fields: ReadonlyMap<string, CustomOwnership>;
+      /** Of fields that are not declared; undefined: they don't belong there. */
+      readonly others: CustomOwnership | undefined;
+    }
+  | { readonly kind: 'map'; readonly value: CustomOwnership }
+  | { readonly kind: 'set' }
+  | {
+      readonly kind: 'keyed';
+      readonly element: CustomOwnership;
+      readonly keys: readonly { readonly name: string; readonly default: string | number | boolean | undefined }[];
+    };
+
+/** A value whose form comes from a schema that was made at run time: a part of a custom resource. */
+export interface CustomType extends Typed<unknown, null> {
+  readonly type: 'custom';
+  readonly form: CustomForm;
+}
+
+/** What a custom kind has besides its fields. */
+export interface CustomKindForm {
+  /** Keeps fields that are not declared; undefined: they are unknown. */
+  readonly others: CustomType | undefined;
+  /** The published schema of the kind, its properties aside, which the caller may not change. */
+  readonly openApi: (version: 2 | 3) => Readonly<Record<string, unknown>>;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: any declaration, whatever its value type
 type Any = any;
 
@@ -109,7 +161,8 @@ export type SchemaType =
   | MapType<Any>
   | StructType<Any>
   | VariantType<Any>
-  | LazyType<Any>;
+  | LazyType<Any>
+  | CustomType;
 
 /** Static type of the canonical values of a declaration. */
 export type Infer<S extends Typed<unknown, unknown>> = S[typeof valueType];

@@ -30,8 +30,8 @@ const metadataStart = '"metadata":{';
 /** The first bytes of the texts of a resource, so that bytes can be spliced without parsing. */
 export interface StoredForm {
   /**
-   * The beginning of up-to-date texts in the store. White space after the brace counts the revision of the defaults:
-   * other readers of the text ignore it, and an outdated text is recognized without parsing.
+   * The beginning of up-to-date texts in the store. White space after the brace tells the revision of the defaults, or
+   * of the form: other readers of the text ignore it, and an outdated text is recognized without parsing.
    */
   readonly prefix: string;
   /** The beginning that clients get instead. */
@@ -53,12 +53,9 @@ export function storedForm(resource: ServedResource): StoredForm {
   return form;
 }
 
-function opening(resource: ServedResource): string {
-  return `{${' '.repeat(defaultsRevision(resource))}`;
-}
-
-function defaultsRevision({ definition }: ServedResource): number {
-  return isStoredKind(definition) ? (definition.defaultsRevision ?? 0) : 0;
+function opening({ definition }: ServedResource): string {
+  if (!isStoredKind(definition)) return '{';
+  return `{${definition.storedForm?.mark ?? ' '.repeat(definition.defaultsRevision ?? 0)}`;
 }
 
 /** Whether a stored text is up to date: written in the stored version, with the present defaults. */
@@ -77,7 +74,8 @@ export function encodeForStorage(resource: ServedResource, object: ApiObject): s
   const stored = { kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest };
   const { text, hasExactNumbers } = stringifyNoting(stored);
   const json = hasExactNumbers ? text + exactNumbersMark : text;
-  return defaultsRevision(resource) === 0 ? json : `${opening(resource)}${json.slice(1)}`;
+  const start = opening(resource);
+  return start.length === 1 ? json : `${start}${json.slice(1)}`;
 }
 
 /** The first version of the definition, in the group that the objects are stored under. */
@@ -107,6 +105,7 @@ function asOfToday(resource: ServedResource, json: string, object: ApiObject): A
 
 function broughtUpToDate(resource: StoredServedResource, object: ApiObject): ApiObject {
   const { definition } = resource;
+  if (definition.storedForm !== undefined) return definition.storedForm.complete(object);
   const [stored, ...others] = definition.versions;
   const current = storedApiVersion(resource);
   let upToDate = object;

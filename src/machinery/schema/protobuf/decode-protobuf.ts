@@ -198,6 +198,8 @@ function valueReader(type: SchemaType): ValueReader {
       return variantReader(resolved);
     case 'map':
       throw new TypeError('protobuf has no maps of maps');
+    case 'custom':
+      throw new TypeError('protobuf has no custom kinds');
   }
 }
 

@@ -116,6 +116,8 @@ function valueWriter(type: SchemaType): ValueWriter {
       return message(variantWriter(resolved));
     case 'map':
       throw new TypeError('protobuf has no maps of maps');
+    case 'custom':
+      throw new TypeError('protobuf has no custom kinds');
   }
 }
 

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { claimedPaths, compareObjects, formFaults, rootView } from '../field-set/index.js';
+import {
+  always,
+  type CustomForm,
+  type CustomOwnership,
+  type CustomType,
+  DecodeError,
+  decode,
+  type Field,
+  type KindType,
+  kind,
+  map,
+  OpenApiBuilder,
+  optional,
+  string,
+  struct,
+} from './index.js';
+import { decodeProtobuf } from './protobuf/decode-protobuf.js';
+
+const meta = struct('meta.v1.ObjectMeta', { name: optional(1, string), labels: optional(11, map(string)) });
+const base = kind({ group: 'dev.example', version: 'v1', kind: 'Widget' }, { metadata: always(1, meta) });
+
+/** A form that knows the field `known` and drops all others. */
+function formOf(ownership: CustomOwnership): CustomForm {
+  return {
+    decode: (input, onUnknown) => {
+      if (typeof input !== 'object' || input === null) return input;
+      const output: Record<string, unknown> = {};
+      for (const [name, value] of Object.entries(input)) {
+        if (name === 'known') output[name] = value;
+        else onUnknown?.(`.${name}`);
+      }
+      return output;
+    },
+    ownership: () => ownership,
+    openApi: (version) => ({ type: 'object', description: `in ${version}` }),
+    column: 'jsonb',
+  };
+}
+
+function custom(form: CustomForm): CustomType {
+  return { type: 'custom', form } as CustomType;
+}
+
+function widget(fields: Readonly<Record<string, CustomForm>>, others?: CustomForm): KindType {
+  const made = Object.entries(fields).map(([name, form]): Field => {
+    return {
+      ...(base.fields[0] as Field),
+      name,
+      type: custom(form),
+      presence: 'pointer',
+      nullable: true,
+      doc: undefined,
+    };
+  });
+  return {
+    ...base,
+    name: 'dev.example.v1.Widget',
+    fields: [...base.fields, ...made],
+    custom: {
+      others: others === undefined ? undefined : custom(others),
+      openApi: () => ({ description: 'A widget.', required: ['spec'] }),
+    },
+  };
+}
+
+const leaf: CustomOwnership = { kind: 'leaf', expected: 'string' };
+const open: CustomOwnership = {
+  kind: 'object',
+  fields: new Map<string, CustomOwnership>([
+    ['known', leaf],
+    ['items', { kind: 'keyed' as const, element: { kind: 'map', value: leaf }, keys: [{ name: 'a', default: 'x' }] }],
+  ]),
+  others: { kind: 'any' },
+};
+const closed: CustomOwnership = { kind: 'object', fields: new Map([['known', leaf]]), others: undefined };
+const type = widget({ spec: formOf(closed), status: formOf(closed) });
+
+describe('custom kinds', () => {
+  it('drop unknown fields and tell their paths in the order of the input', () => {
+    const input = { zebra: 1, spec: { known: 1, other: 2 }, metadata: { name: 'a', foo: 1 }, kind: 'Widget' };
+    const { value, unknownFields } = decode(type, input);
+    assert.deepEqual(value, { kind: 'Widget', metadata: { name: 'a' }, spec: { known: 1 } });
+    assert.deepEqual(unknownFields, ['zebra', 'spec.other', 'metadata.foo']);
+    assert.deepEqual(decode(type, { spec: { known: 1 } }).unknownFields, []);
+  });
+
+  it('keep nulls and wrong forms for validation, and sort their fields', () => {
+    const { value } = decode(type, { status: 'text', spec: null, metadata: { name: 'a' }, apiVersion: 'v1' });
+    assert.equal(JSON.stringify(value), '{"apiVersion":"v1","metadata":{"name":"a"},"spec":null,"status":"text"}');
+    assert.deepEqual(decode(type, {}).value, { metadata: {} });
+    assert.throws(() => decode(type, { metadata: 'text' }), DecodeError);
+  });
+
+  it('keep other fields where the schema says so', () => {
+    const keeps: CustomForm = { ...formOf({ kind: 'any' }), decode: (input) => input };
+    const { value, unknownFields } = decode(
+      widget({ spec: formOf(closed) }, keeps),
+      JSON.parse('{"__proto__":{"a":1},"b":null}'),
+    );
+    assert.equal(JSON.stringify(value), '{"metadata":{},"__proto__":{"a":1},"b":null}');
+    assert.deepEqual(unknownFields, []);
+  });
+
+  it('have owners of fields by their schema', () => {
+    const view = rootView(widget({ spec: formOf(open) }));
+    const before = { metadata: {}, spec: { items: [{ a: 'x', b: '1' }], known: 'k', free: { a: 1 } } };
+    const after = { metadata: {}, spec: { items: [{ b: '2' }], known: 'k', free: { a: 1, b: 2 } } };
+    assert.deepEqual(compareObjects(view, before, after).changed, {
+      'f:spec': { 'f:items': { 'k:{"a":"x"}': { 'f:b': {} } }, 'f:free': { 'f:b': {} } },
+    });
+    assert.deepEqual(formFaults(view, { spec: { known: 1, free: 1 } }, false), [
+      '.spec.known: expected string, got number',
+    ]);
+    assert.deepEqual(formFaults(rootView(type), { spec: { free: 1 }, more: 1 }, false), [
+      '.spec.free: field not declared in schema',
+      '.more: field not declared in schema',
+    ]);
+    assert.deepEqual(claimedPaths(rootView(type), { spec: {} }), { 'f:spec': {} });
+  });
+
+  it('are published under their full names', () => {
+    const builder = new OpenApiBuilder({ version: 3, groupName: (group) => group, domain: 'k8s.io' });
+    assert.deepEqual(builder.reference(type), { $ref: '#/components/schemas/dev.example.v1.Widget' });
+    const published = builder.definitions['dev.example.v1.Widget'];
+    assert.equal(published?.description, 'A widget.');
+    assert.deepEqual(published?.required, ['spec']);
+    assert.deepEqual(published?.properties?.spec, { type: 'object', description: 'in 3' });
+    assert.ok(published?.properties?.metadata);
+  });
+
+  it('have no protobuf form', () => {
+    assert.throws(() => decodeProtobuf(type, new Uint8Array([0x0a, 0x00])), TypeError);
+  });
+});
