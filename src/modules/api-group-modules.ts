@@ -1,6 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import { AdmissionRegistrationApiModule } from './admissionregistration/admissionregistration-api.module.js';
 import type { GroupHost } from './api-group.module.js';
+import { ApiExtensionsApiModule } from './apiextensions/apiextensions-api.module.js';
 import { ApiregistrationApiModule } from './apiregistration/apiregistration-api.module.js';
 import { AppsApiModule } from './apps/apps-api.module.js';
 import { AuthenticationApiModule } from './authentication/authentication-api.module.js';
@@ -24,6 +25,7 @@ import { StorageApiModule } from './storage/storage-api.module.js';
 const groups: readonly { of(host: GroupHost): DynamicModule }[] = [
   CoreApiModule,
   AdmissionRegistrationApiModule,
+  ApiExtensionsApiModule,
   ApiregistrationApiModule,
   AppsApiModule,
   AuthenticationApiModule,

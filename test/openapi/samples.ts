@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isStoredKind, type ResourceDefinition, verbsOf } from '../../src/registry/resource-definition.js';
-import { validObject } from '../support/valid-objects.js';
+import { fittingName, validObject } from '../support/valid-objects.js';
 import type { DocumentClient } from './document-client.js';
 import type { Json } from './document-schemas.js';
 
@@ -57,6 +57,7 @@ export async function readCollections(
     const nextName = () => {
       made++;
       if (resource === 'apiservices') return `v1.sample-${made}`;
+      if (resource === 'customresourcedefinitions') return `samples-${made}.example.com`;
       return resource === 'ipaddresses' ? `10.0.${100 + (made >> 8)}.${made & 255}` : `sample-${made}`;
     };
     const base = group === '' ? '/api' : `/apis/${group}`;
@@ -77,8 +78,9 @@ export async function readCollections(
         nextName,
         make: (name) => {
           const copy = structuredClone(body);
-          if (resource === 'apiservices') copy.spec.group = name.slice('v1.'.length);
-          return isNameless(resource) ? copy : { ...copy, metadata: { ...copy.metadata, name } };
+          return isNameless(resource)
+            ? copy
+            : fittingName(definition, { ...copy, metadata: { ...copy.metadata, name } });
         },
       });
     }

@@ -63,6 +63,14 @@ const bodies: Readonly<Record<string, Body>> = {
     spec: { policyName: 'x', validationActions: ['Deny'] },
   },
   'validatingwebhookconfigurations.admissionregistration': { webhooks },
+  'customresourcedefinitions.apiextensions': {
+    spec: {
+      group: 'example.com',
+      names: { plural: 'shelves', kind: 'Shelf' },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  },
   'apiservices.apiregistration': { spec: { version: 'v1', groupPriorityMinimum: 10, versionPriority: 10 } },
   'controllerrevisions.apps': { revision: 1, data: { a: 1 } },
   'daemonsets.apps': { spec: workload },
@@ -134,11 +142,22 @@ export function validObject(definition: ResourceDefinition, metadata: Body): Bod
   const body = bodies[key];
   if (body === undefined) throw new Error(`no valid ${key} is known; add one`);
   const apiVersion = group === '' ? versions[0].version : `${group}/${versions[0].version}`;
-  return { apiVersion, kind, metadata, ...fitting(key, metadata, structuredClone(body)) };
+  return fittingName(definition, { apiVersion, kind, metadata, ...structuredClone(body) });
 }
 
-/** The name of an APIService has to fit its spec, so the spec is made to fit the name. */
-function fitting(key: string, { name }: Body, body: Body): Body {
-  if (key !== 'apiservices.apiregistration' || typeof name !== 'string') return body;
-  return { ...body, spec: { ...(body.spec as object), group: name.replace(/^v1\./, '') } };
+/** An object whose name has to say what its spec says; the spec is made to fit the name. */
+export function fittingName({ resource }: ResourceDefinition, object: Body): Body {
+  const { name } = object.metadata as Body;
+  if (typeof name !== 'string') return object;
+  const spec = object.spec as Body;
+  switch (resource) {
+    case 'apiservices':
+      return { ...object, spec: { ...spec, group: name.replace(/^v1\./, '') } };
+    case 'customresourcedefinitions': {
+      const [plural = '', ...group] = name.split('.');
+      return { ...object, spec: { ...spec, group: group.join('.'), names: { plural, kind: `Kind${plural}` } } };
+    }
+    default:
+      return object;
+  }
 }

@@ -1,0 +1,22 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../machinery/clock.js';
+import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { apiGroupModule, type GroupHost } from '../api-group.module.js';
+import { customResourceDefinitionResource } from './custom-resource-definition/custom-resource-definition.resource.js';
+
+/** Resources of the group `apiextensions`. */
+export function apiExtensionsResources(names: VendorNames, clock: Clock): ResourceDefinition[] {
+  return [customResourceDefinitionResource(names, clock)];
+}
+
+/** The API group `apiextensions`. */
+@Module({})
+export class ApiExtensionsApiModule {
+  static of(host: GroupHost): DynamicModule {
+    return apiGroupModule(ApiExtensionsApiModule, 'apiextensions', host, {
+      inject: [VENDOR_NAMES, CLOCK],
+      useFactory: apiExtensionsResources,
+    });
+  }
+}

@@ -1,0 +1,29 @@
+import {
+  type CustomResourceDefinition,
+  customResourceDefinition,
+} from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import type { Clock } from '../../../machinery/clock.js';
+import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { defaultColumns } from '../../../registry/definition/default-columns.js';
+import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
+import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
+import { customResourceDefinitionStrategy } from './custom-resource-definition.strategy.js';
+import { statusErrors } from './custom-resource-definition.validation.js';
+
+/** `customresourcedefinitions`: kinds that users add to the API. A definition stays until its objects are gone. */
+export function customResourceDefinitionResource(names: VendorNames, clock: Clock): StoredResource {
+  return defineResource<CustomResourceDefinition>({
+    group: groupName('apiextensions', names),
+    resource: 'customresourcedefinitions',
+    singular: 'customresourcedefinition',
+    kind: 'CustomResourceDefinition',
+    namespaced: false,
+    shortNames: ['crd', 'crds'],
+    categories: ['api-extensions'],
+    versions: [{ version: 'v1', type: customResourceDefinition }],
+    strategy: customResourceDefinitionStrategy(names, clock),
+    strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false },
+    columns: defaultColumns,
+    subresources: [statusSubresource<CustomResourceDefinition>({ validate: ({ status }) => statusErrors(status) })],
+  });
+}

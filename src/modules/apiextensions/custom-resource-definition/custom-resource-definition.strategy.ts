@@ -1,0 +1,54 @@
+import type { CustomResourceDefinition } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { cleanupFinalizer } from '../../../custom-resources/definition/cleanup-finalizer.js';
+import { setCondition } from '../../../custom-resources/definition/definition-conditions.js';
+import type { Clock } from '../../../machinery/clock.js';
+import type { VendorNames } from '../../../machinery/vendor.js';
+import type { Strategy } from '../../../registry/strategy.js';
+import { applyDefaults } from './custom-resource-definition.defaults.js';
+import { definitionErrors, definitionUpdateErrors } from './custom-resource-definition.validation.js';
+
+/** The rules of definitions: the status belongs to the control loops, and a deletion waits for the clean-up. */
+export function customResourceDefinitionStrategy(names: VendorNames, clock: Clock): Strategy<CustomResourceDefinition> {
+  const finalizer = cleanupFinalizer(names);
+  return {
+    applyDefaults: ({ spec }) => applyDefaults(spec),
+
+    prepareForCreate: (_context, object) => {
+      object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
+      recordStoredVersion(object);
+    },
+
+    validate: (_context, object) => definitionErrors(object, names),
+
+    prepareForUpdate: (_context, object) => recordStoredVersion(object),
+
+    validateUpdate: (_context, object, old) => definitionUpdateErrors(object, old, names),
+
+    prepareForDelete: (_context, object) => {
+      const { metadata } = object;
+      if (metadata.finalizers?.includes(finalizer) !== true) {
+        metadata.finalizers = [...(metadata.finalizers ?? []), finalizer];
+      }
+      const status = { ...object.status };
+      setCondition(status, deletionPending, clock.now());
+      object.status = status;
+    },
+
+    // Even without finalizers the first delete only marks: the objects of the kind go first.
+    deletionBlocked: ({ metadata }) => metadata.deletionTimestamp === undefined,
+  };
+}
+
+const deletionPending = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+} as const;
+
+/** Objects may be stored in the storage version from now on, so it stays on record until someone removes it. */
+function recordStoredVersion({ spec, status }: CustomResourceDefinition): void {
+  const stored = spec.versions?.find(({ storage }) => storage);
+  if (stored === undefined || status.storedVersions?.includes(stored.name) === true) return;
+  status.storedVersions = [...(status.storedVersions ?? []), stored.name];
+}

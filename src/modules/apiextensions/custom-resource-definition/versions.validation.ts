@@ -1,0 +1,91 @@
+import type {
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { isDns1035Label } from '../../../machinery/names.js';
+import { deepEqual } from '../../../machinery/patch/json-value.js';
+import { columnErrors, subresourcesErrors } from './subresources.validation.js';
+
+const maxWarningLength = 256;
+
+/** What a version says of its own objects. */
+const parts = ['schema', 'subresources', 'additionalPrinterColumns'] as const;
+type Part = (typeof parts)[number];
+
+/** What all versions say alike is reported once, where the first version of this API had it. */
+const sharedPlaces: Readonly<Record<Part, string>> = {
+  schema: 'validation',
+  subresources: 'subresources',
+  additionalPrinterColumns: 'additionalPrinterColumns',
+};
+
+/** Broken rules of the versions, those of what they have in common aside. */
+export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
+  const versions = spec.versions ?? [];
+  const versionsPath = path.child('versions');
+  const shared = sharedParts(versions);
+  const errors: FieldError[] = [];
+  for (const [i, { schema }] of versions.entries()) {
+    if (schema?.openAPIV3Schema !== undefined) continue;
+    const at = versionsPath.index(i).child('schema').child('openAPIV3Schema');
+    errors.push(required(at, 'schemas are required'));
+  }
+  const names = new Set<string>();
+  for (const [i, version] of versions.entries()) {
+    const at = versionsPath.index(i);
+    const broken = isDns1035Label(version.name);
+    if (broken.length > 0) errors.push(invalid(at.child('name'), version.name, broken.join(',')));
+    names.add(version.name);
+    for (const detail of warningRules(version)) {
+      errors.push(invalid(at.child('deprecationWarning'), version.deprecationWarning, detail));
+    }
+    for (const part of parts) {
+      if (!shared.has(part)) errors.push(...partErrors(version, part, at.child(part)));
+    }
+  }
+  // Schemas may be long, and the message is about the versions.
+  const shown = versions.map(({ name, served, storage }) => ({ name, served, storage }));
+  if (names.size < versions.length) errors.push(invalid(versionsPath, shown, 'must contain unique version names'));
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    errors.push(invalid(versionsPath, shown, 'must have exactly one version marked as storage version'));
+  }
+  return errors;
+}
+
+/** Broken rules of what all versions have in common. */
+export function sharedPartsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
+  const versions = spec.versions ?? [];
+  const [first] = versions;
+  if (first === undefined) return [];
+  return [...sharedParts(versions)].flatMap((part) => partErrors(first, part, path.child(sharedPlaces[part])));
+}
+
+function sharedParts(versions: readonly CustomResourceDefinitionVersion[]): ReadonlySet<Part> {
+  return new Set(parts.filter((part) => versions.every((version) => deepEqual(version[part], versions[0]?.[part]))));
+}
+
+function partErrors(version: CustomResourceDefinitionVersion, part: Part, path: FieldPath): FieldError[] {
+  switch (part) {
+    case 'schema':
+      return [];
+    case 'subresources':
+      return version.subresources === undefined ? [] : subresourcesErrors(version.subresources, path);
+    case 'additionalPrinterColumns':
+      return (version.additionalPrinterColumns ?? []).flatMap((column, i) => columnErrors(column, path.index(i)));
+  }
+}
+
+function warningRules({ deprecated, deprecationWarning: warning }: CustomResourceDefinitionVersion): string[] {
+  if (warning === undefined) return [];
+  if (deprecated !== true) return ['can only be set for deprecated versions'];
+  const broken: string[] = [];
+  if (Buffer.byteLength(warning) > maxWarningLength) broken.push(`must be <= ${maxWarningLength} characters long`);
+  if (warning === '') broken.push('must not be an empty string');
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(warning);
+  if (unprintable !== null) {
+    const index = Buffer.byteLength(warning.slice(0, unprintable.index));
+    broken.push(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`);
+  }
+  return broken;
+}
