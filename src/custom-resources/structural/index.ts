@@ -1,0 +1,20 @@
+/**
+ * The schema of one version of a custom kind: pure functions without I/O (specification 5.9).
+ *
+ *     const errors = definitionSchemaErrors(props, path);         // when a definition is written
+ *     const schema = structuralSchema(props);                     // once per change of the definition
+ *     const body = pruned(schema, parsed, { isRoot: true });      // decoding: without unknown fields
+ *     const object = withDefaults(schema, body);                  // the same value if nothing is missing
+ *     const faults = validateValue(schema, object, { old });      // the strategy's validation
+ */
+export { PatternError } from './pattern.js';
+export { type PruneOptions, pruned } from './pruned.js';
+export {
+  hasDefaults,
+  type NestedValidation,
+  type SchemaTypeName,
+  type StructuralSchema,
+  structuralSchema,
+  type ValueValidation,
+} from './structural-schema.js';
+export { withDefaults } from './with-defaults.js';
