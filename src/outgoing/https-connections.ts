@@ -54,8 +54,8 @@ const idleMs = 60_000;
 
 type CreateConnection = Agent['createConnection'];
 
-/** An agent whose connections go to chosen and allowed addresses only. */
-class GuardedAgent extends Agent {
+/** An agent whose kept-alive connections go to chosen and allowed addresses only. */
+export class GuardedAgent extends Agent {
   constructor(
     tls: ClientTls,
     private readonly settings: ConnectionSettings,

@@ -1,14 +1,15 @@
 import type { webhookClientConfig } from '../../apis/admissionregistration/v1/webhook-client-config.types.js';
 import type { Infer } from '../../machinery/schema/index.js';
 import { StatusError, timeoutError } from '../../machinery/status-error.js';
+import { CallSeats } from '../../outgoing/call-seats.js';
 import type { ClientTls } from '../../outgoing/client-config.js';
 import { ClientCredentials } from '../../outgoing/client-credentials.js';
 import type { ClientUsers } from '../../outgoing/client-users.js';
-import { DeniedAddressError, type DeniedAddresses } from '../../outgoing/denied-addresses.js';
+import { connectionReason } from '../../outgoing/connection-reason.js';
+import type { DeniedAddresses } from '../../outgoing/denied-addresses.js';
 import { AnswerSizeError, HttpsConnections, type PostAnswer, type Target } from '../../outgoing/https-connections.js';
-import { CallSeats } from './call-seats.js';
+import type { ServiceResolver } from '../../outgoing/service-resolver.js';
 import { HookFault } from './hook-errors.js';
-import { ServiceFault, type ServiceResolver } from './service-resolver.js';
 
 /** What all hooks of a process share. */
 export interface HookTransport {
@@ -91,7 +92,7 @@ export class HookClient {
       if (signal.aborted) throw timeoutError('request did not complete within requested timeout', 0, error);
       if (error instanceof StatusError || error instanceof HookFault) throw error;
       if (error instanceof AnswerSizeError) throw new HookFault(error.message, error.status, error);
-      const reason = limit.aborted ? 'context deadline exceeded' : reasonOf(error as Error);
+      const reason = limit.aborted ? 'context deadline exceeded' : connectionReason(error as Error);
       throw new HookFault(`Post ${JSON.stringify(shown)}: ${reason}`, 0, error);
     }
     const { status, text, contentType } = answer;
@@ -134,35 +135,6 @@ export class HookClient {
 function crowdedError(): StatusError {
   const message = 'too many requests wait for an admission webhook, please try again later';
   return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
-}
-
-const unknownAuthority = 'x509: certificate signed by unknown authority';
-const outdated = 'x509: certificate has expired or is not yet valid';
-
-const tlsReasons: Readonly<Record<string, string>> = {
-  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
-  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
-  CERT_HAS_EXPIRED: outdated,
-  CERT_NOT_YET_VALID: outdated,
-};
-
-/** Why there was no answer, in the words that operators of such servers look for. */
-function reasonOf(error: NodeJS.ErrnoException & { address?: string; port?: number; errors?: Error[] }): string {
-  if (error instanceof DeniedAddressError || error instanceof ServiceFault) return error.message;
-  const [first] = error.errors ?? [];
-  if (first !== undefined) return reasonOf(first);
-  const { code = '', message } = error;
-  const where = error.address === undefined ? '' : ` ${error.address}:${error.port}`;
-  if (code === 'ECONNREFUSED') return `dial tcp${where}: connect: connection refused`;
-  if (code === 'EHOSTUNREACH') return `dial tcp${where}: connect: no route to host`;
-  if (code === 'ENOTFOUND') return `dial tcp: lookup ${(error as { hostname?: string }).hostname}: no such host`;
-  // The other side ended the connection where an answer was expected.
-  if (message === 'socket hang up') return 'EOF';
-  if (code === 'ECONNRESET') return 'read: connection reset by peer';
-  return tlsReasons[code] ?? message;
 }
 
 const statusMessages: Readonly<Record<number, string>> = {

@@ -4,6 +4,7 @@ import { groupName } from '../../machinery/vendor.js';
 import { ClientConfigError } from '../../outgoing/client-config.js';
 import { type ClientUsers, loadClientUsers } from '../../outgoing/client-users.js';
 import { DeniedAddresses } from '../../outgoing/denied-addresses.js';
+import { type ServiceResolver, sharedServiceResolver } from '../../outgoing/service-resolver.js';
 import type { AdmissionParts } from '../build-admission.js';
 import { ResourceVersions } from '../matching/resource-versions.js';
 import { HookCompiler, type WebhookConfiguration } from './hook.js';
@@ -12,7 +13,6 @@ import type { HookTransport } from './hook-client.js';
 import { HookList } from './hook-list.js';
 import { HookMetrics } from './hook-metrics.js';
 import type { HookKind } from './review-answer.js';
-import { type ServiceResolver, serviceResolver } from './service-resolver.js';
 import { readClientConfigFile } from './webhook-admission-configuration.js';
 
 /** What a plugin for hooks of one kind works with. */
@@ -67,7 +67,12 @@ function share({ names, listers, registry, options, logger, metrics }: Admission
       group: groupName('admission', names),
     }),
     versions: new ResourceVersions(registry),
-    services: serviceResolver(webhookServiceResolver, parseServiceAddresses(webhookServiceAddresses), listers, names),
+    services: sharedServiceResolver(
+      webhookServiceResolver,
+      parseServiceAddresses(webhookServiceAddresses),
+      listers,
+      names,
+    ),
     denied: new DeniedAddresses(webhookDeniedCidrs),
   };
   sharedByParts.set(listers, shared);

@@ -1,25 +1,53 @@
-import type { ApiObject } from '../../machinery/api-object.js';
-import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { Target } from '../../outgoing/https-connections.js';
-import type { SharedListers } from '../../registry/informers/shared-listers.js';
+import type { ApiObject } from '../machinery/api-object.js';
+import type { GroupResource } from '../machinery/group-version.js';
+import { groupName, type VendorNames } from '../machinery/vendor.js';
+import type { Target } from './https-connections.js';
+
+/** Why a service can't be reached. */
+export type ServiceFaultReason =
+  | 'ServiceNotFound'
+  | 'ServicePortError'
+  | 'EndpointsNotFound'
+  | 'MissingEndpoints'
+  | 'ServiceAccessError';
 
 /** A service that can't be reached. */
-export class ServiceFault extends Error {}
+export class ServiceFault extends Error {
+  /** @param portName name of the service's port, if that is known */
+  constructor(
+    message: string,
+    readonly reason: ServiceFaultReason,
+    readonly portName = '',
+  ) {
+    super(message);
+  }
+}
 
-/** Finds out where the service of a hook is. */
+/** Memory of services and their endpoints. */
+export interface ServiceMemory {
+  of<V>(
+    resource: GroupResource,
+    project: (object: ApiObject) => V,
+  ): {
+    get(namespace: string, name: string): V | undefined;
+    inNamespace(namespace: string): Iterable<V>;
+  };
+}
+
+/** Finds out where the service of a webhook or of an extension server is. */
 export interface ServiceResolver {
   /** An address for a new connection. Throws {@link ServiceFault}. */
   resolve(namespace: string, name: string, port: number): Target;
 }
 
-/** How services are found without a cluster network (`--admission-webhook-service-resolver`). */
+/** How services are found (`--admission-webhook-service-resolver`). */
 export type ServiceResolution = 'endpoints' | 'cluster-ip' | 'none';
 
 /** @param addresses `host:port` by `namespace/name` or `namespace/name:port`; they come before everything else. */
 export function serviceResolver(
   resolution: ServiceResolution,
   addresses: ReadonlyMap<string, Target>,
-  listers: Pick<SharedListers, 'of'>,
+  listers: ServiceMemory,
   names: VendorNames,
 ): ServiceResolver {
   const otherwise = resolverOf(resolution, listers, names);
@@ -31,11 +59,19 @@ export function serviceResolver(
   };
 }
 
-function resolverOf(
-  resolution: ServiceResolution,
-  listers: Pick<SharedListers, 'of'>,
-  names: VendorNames,
-): ServiceResolver {
+const resolvers = new WeakMap<object, ServiceResolver>();
+
+/** {@link serviceResolver}, once for all parts of a process that share the listers: it keeps services in memory. */
+export function sharedServiceResolver(...args: Parameters<typeof serviceResolver>): ServiceResolver {
+  const listers = args[2];
+  const known = resolvers.get(listers);
+  if (known !== undefined) return known;
+  const made = serviceResolver(...args);
+  resolvers.set(listers, made);
+  return made;
+}
+
+function resolverOf(resolution: ServiceResolution, listers: ServiceMemory, names: VendorNames): ServiceResolver {
   switch (resolution) {
     case 'endpoints':
       return new EndpointsResolver(listers, names);
@@ -44,7 +80,7 @@ function resolverOf(
     case 'none':
       return {
         resolve: (namespace, name) => {
-          throw new ServiceFault(`no address is configured for service "${namespace}/${name}"`);
+          throw new ServiceFault(`no address is configured for service "${namespace}/${name}"`, 'ServiceAccessError');
         },
       };
   }
@@ -76,9 +112,15 @@ function knownService(object: ApiObject): KnownService {
   return { type, clusterIP, ports: ports.map(({ name = '', port }) => ({ name, port })) };
 }
 
+function notFound(name: string): ServiceFault {
+  return new ServiceFault(`service "${name}" not found`, 'ServiceNotFound');
+}
+
 function portOf(service: KnownService, name: string, port: number): ServicePort {
   const found = service.ports.find((one) => one.port === port);
-  if (found === undefined) throw new ServiceFault(`no service port ${port} found for service "${name}"`);
+  if (found === undefined) {
+    throw new ServiceFault(`no service port ${port} found for service "${name}"`, 'ServicePortError');
+  }
   return found;
 }
 
@@ -86,16 +128,16 @@ function portOf(service: KnownService, name: string, port: number): ServicePort 
 class ClusterAddressResolver implements ServiceResolver {
   private readonly services: { get(namespace: string, name: string): KnownService | undefined };
 
-  constructor(listers: Pick<SharedListers, 'of'>) {
+  constructor(listers: ServiceMemory) {
     this.services = listers.of(services, knownService);
   }
 
   resolve(namespace: string, name: string, port: number): Target {
     const service = this.services.get(namespace, name);
-    if (service === undefined) throw new ServiceFault(`service "${name}" not found`);
+    if (service === undefined) throw notFound(name);
     portOf(service, name, port);
     if (service.clusterIP === '' || service.clusterIP === 'None') {
-      throw new ServiceFault(`service "${name}" has no cluster address`);
+      throw new ServiceFault(`service "${name}" has no cluster address`, 'ServiceAccessError');
     }
     return { host: service.clusterIP, port };
   }
@@ -114,7 +156,7 @@ class EndpointsResolver implements ServiceResolver {
   private readonly slices: { inNamespace(namespace: string): Iterable<KnownEndpoints> };
   private readonly endpoints: { get(namespace: string, name: string): KnownEndpoints | undefined };
 
-  constructor(listers: Pick<SharedListers, 'of'>, names: VendorNames) {
+  constructor(listers: ServiceMemory, names: VendorNames) {
     const label = `${names.labelPrefix}/service-name`;
     this.services = listers.of(services, knownService);
     const slices = { group: groupName('discovery', names), resource: 'endpointslices' };
@@ -124,15 +166,20 @@ class EndpointsResolver implements ServiceResolver {
 
   resolve(namespace: string, name: string, port: number): Target {
     const service = this.services.get(namespace, name);
-    if (service === undefined) throw new ServiceFault(`service "${name}" not found`);
-    if (service.type === 'ExternalName') throw new ServiceFault(`service "${name}" is of type ExternalName`);
+    if (service === undefined) throw notFound(name);
+    if (service.type === 'ExternalName') {
+      throw new ServiceFault(`service "${name}" is of type ExternalName`, 'ServiceAccessError');
+    }
     const { name: portName } = portOf(service, name, port);
     const own = [...this.slices.inNamespace(namespace)].filter((slice) => slice.service === name);
     // Clusters without slices have the older kind, under the name of the service.
-    const known = own.length > 0 ? own : [this.endpoints.get(namespace, name)];
-    const targets = known.flatMap((one) => (one === undefined ? [] : targetsOf(one, portName)));
+    const known = own.length > 0 ? own : [this.endpoints.get(namespace, name)].filter((one) => one !== undefined);
+    const targets = known.flatMap((one) => targetsOf(one, portName));
     const chosen = targets[Math.floor(Math.random() * targets.length)];
-    if (chosen === undefined) throw new ServiceFault(`no endpoints available for service "${name}"`);
+    if (chosen === undefined) {
+      const reason = known.length === 0 ? 'EndpointsNotFound' : 'MissingEndpoints';
+      throw new ServiceFault(`no endpoints available for service "${name}"`, reason, portName);
+    }
     return chosen;
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fixedListers } from '../../../test/support/fixed-listers.js';
-import { parseServiceAddresses } from '../../config/admission-webhook.options.js';
-import { vendorNames } from '../../machinery/vendor.js';
+import { fixedListers } from '../../test/support/fixed-listers.js';
+import { parseServiceAddresses } from '../config/admission-webhook.options.js';
+import { vendorNames } from '../machinery/vendor.js';
 import { type ServiceResolution, serviceResolver } from './service-resolver.js';
 
 const names = vendorNames('k8s.io');
