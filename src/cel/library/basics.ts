@@ -84,10 +84,12 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - start.getTime()) / 86_400_000);
 }
 
+/** Each converts the whole duration. */
 const spanParts: Readonly<Record<string, bigint>> = {
   getHours: 3_600_000_000_000n,
   getMinutes: 60_000_000_000n,
   getSeconds: 1_000_000_000n,
+  getMilliseconds: 1_000_000n,
 };
 
 /** A local time in a named zone takes some microseconds. */
@@ -104,12 +106,6 @@ function times(library: LibraryBuilder): void {
   for (const [name, unit] of Object.entries(spanParts)) {
     library.method(name, [duration], int, (_, span: Span) => span.nanoseconds / unit);
   }
-  library.method(
-    'getMilliseconds',
-    [duration],
-    int,
-    (_, span: Span) => (span.nanoseconds % 1_000_000_000n) / 1_000_000n,
-  );
 }
 
 function optionals(library: LibraryBuilder): void {

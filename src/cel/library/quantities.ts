@@ -15,6 +15,8 @@ import { OpaqueValue } from '../values/value.js';
 const { bool, double, int, string } = types;
 const typeNameOfQuantity = 'Quantity';
 const type = opaque(typeNameOfQuantity);
+/** Quantities with a binary suffix are read as at most this. */
+const largest = (1n << 63n) - 1n;
 const decimal = /^(-?)(\d+)(.*)$/;
 const factors: Readonly<Record<string, readonly [bigint, bigint]>> = Object.freeze({
   n: [1n, 10n ** 9n],
@@ -59,12 +61,12 @@ class QuantityValue extends OpaqueValue {
     return [value * times, by];
   }
 
-  /** The value as a whole number of 64 bits; undefined if it is not one. */
+  /** The value as a whole number of 64 bits; undefined if it is not one, or was cut to the largest when it was read. */
   get whole(): bigint | undefined {
     const [numerator, denominator] = this.fraction;
     if (numerator % denominator !== 0n) return undefined;
     const value = numerator / denominator;
-    return BigInt.asIntN(64, value) === value ? value : undefined;
+    return -largest < value && value < largest ? value : undefined;
   }
 }
 
