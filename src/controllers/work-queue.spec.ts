@@ -80,12 +80,34 @@ describe('WorkQueue', () => {
       await pass(1);
       assert.equal(begun.length, i + 2);
     }
-    assert.deepEqual(faults, ['a: no', 'a: no']);
+    assert.deepEqual(faults, ['a: no'], 'told once');
     await finish('a', 50);
     await pass(50);
     await finish('a', 'later');
     await pass(100);
     assert.equal(begun.length, pauses.length + 3);
+  });
+
+  it('tells of a fault again when it is another one, or when the work succeeded meanwhile', async () => {
+    const { queue, faults, finish, pass } = setUp();
+    const outcomes = [
+      new Error('no'),
+      new Error('no'),
+      new Error('never'),
+      'later',
+      new Error('never'),
+      'done',
+    ] as const;
+    for (const round of [1, 2]) {
+      queue.add('a');
+      await settle();
+      for (const outcome of outcomes) {
+        await finish('a', outcome);
+        await pass(300);
+      }
+      assert.equal(faults.length, round * 2);
+    }
+    assert.deepEqual(faults, ['a: no', 'a: never', 'a: no', 'a: never']);
   });
 
   it('cancels a postponement when the key is added earlier', async () => {

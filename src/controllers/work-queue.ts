@@ -9,6 +9,7 @@ export type WorkOutcome = 'done' | 'later' | number;
 export interface WorkQueueOptions {
   /** Works on one key. An error is reported and counts as `later`. */
   readonly work: (key: string, signal: AbortSignal) => Promise<WorkOutcome>;
+  /** Told of an error, but not again while further work on the key fails with the same message. */
   readonly onFault: (key: string, error: unknown) => void;
   readonly workers: number;
   readonly firstPauseMs: number;
@@ -28,6 +29,8 @@ export class WorkQueue {
   /** When a postponed key is due. Adding the key cancels the postponement. */
   private readonly postponed = new Map<string, number>();
   private readonly pauses = new Map<string, number>();
+  /** Messages of the last errors of keys whose work failed. */
+  private readonly faults = new Map<string, string>();
   private signal: AbortSignal | undefined;
 
   constructor(private readonly options: WorkQueueOptions) {}
@@ -68,9 +71,10 @@ export class WorkQueue {
     let outcome: WorkOutcome;
     try {
       outcome = await this.options.work(key, signal);
+      if (outcome === 'done') this.faults.delete(key);
     } catch (error) {
       outcome = 'later';
-      if (!signal.aborted) this.options.onFault(key, error);
+      if (!signal.aborted) this.report(key, error);
     }
     this.active.delete(key);
     if (signal.aborted) return;
@@ -78,6 +82,13 @@ export class WorkQueue {
     if (this.again.delete(key)) this.waiting.add(key);
     else if (outcome !== 'done') this.postpone(key, outcome === 'later' ? this.nextPause(key) : outcome, signal);
     this.dispatch();
+  }
+
+  private report(key: string, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.faults.get(key) === message) return;
+    this.faults.set(key, message);
+    this.options.onFault(key, error);
   }
 
   private nextPause(key: string): number {

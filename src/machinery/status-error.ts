@@ -76,6 +76,11 @@ export class StatusError extends Error {
     this.continueToken = options.continueToken;
   }
 
+  /** Answers to what clients do tell nothing more by the place where they were made: logs need no stack. */
+  get isExpected(): boolean {
+    return this.code < 500;
+  }
+
   toStatus(): Status {
     return {
       kind: 'Status',

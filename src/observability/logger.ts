@@ -3,7 +3,10 @@ import { inspect } from 'node:util';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'text' | 'json';
 
-/** Details of a log line. Errors are shown with message and stack; secrets must not be passed in. */
+/**
+ * Details of a log line. Errors are shown with message and stack, those that say that they are expected (`isExpected`)
+ * by their message only; secrets must not be passed in.
+ */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 const severity: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -50,17 +53,23 @@ export class Logger {
 
 function plain(value: unknown): unknown {
   if (!(value instanceof Error)) return typeof value === 'bigint' ? String(value) : value;
+  if (isExpected(value)) return { message: value.message };
   const cause = value.cause === undefined ? {} : { cause: plain(value.cause) };
   return { message: value.message, stack: value.stack, ...cause };
 }
 
 function asText(value: unknown): string {
   if (value instanceof Error) {
+    if (isExpected(value)) return asText(value.message);
     const cause = value.cause instanceof Error ? ` (cause: ${value.cause.message})` : '';
     return `${value.stack ?? value.message}${cause}`;
   }
   if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
   return typeof value === 'bigint' ? String(value) : safeJson(value);
+}
+
+function isExpected(error: Error): boolean {
+  return (error as { readonly isExpected?: unknown }).isExpected === true;
 }
 
 /** Never throws: reports the fault, whatever value was thrown. */

@@ -29,6 +29,11 @@ export class HookCallError extends StatusError {
     });
     this.name = 'HookCallError';
   }
+
+  /** The fault is that of the hook. */
+  override get isExpected(): boolean {
+    return true;
+  }
 }
 
 /** The hook said no. */
