@@ -61,18 +61,32 @@ export interface RequestContext {
   readonly auditAnnotations: Map<string, string>;
 }
 
-/** The most characters of all warnings in an answer: clients refuse long headers. */
+/** Once all warnings of an answer have more characters than this, each is cut: clients refuse long headers. */
 const maxWarningsLength = 4096;
-/** The length to which a warning is cut if it does not fit. */
+/** The length to which they are cut then. */
 const cutWarningLength = 256;
+/** The most warnings of an answer. Each is a header, and some clients refuse answers with a hundred of these. */
+export const maxWarnings = 64;
 
 /**
- * Adds a warning for the client unless it exists already. A warning that no longer fits is cut, or omitted if even its
- * beginning does not fit.
+ * Adds a warning for the client unless it exists already. When all warnings no longer fit, the long ones are cut, and
+ * what comes after too many or too long ones is omitted. Returns false once no further warning can be added.
  */
-export function addWarning({ warnings }: Pick<RequestContext, 'warnings'>, text: string): void {
-  if (warnings.includes(text)) return;
-  const room = warnings.reduce((left, warning) => left - warning.length, maxWarningsLength);
-  const shown = text.length <= room ? text : text.slice(0, cutWarningLength);
-  if (shown.length <= room && !warnings.includes(shown)) warnings.push(shown);
+export function addWarning({ warnings }: Pick<RequestContext, 'warnings'>, text: string): boolean {
+  if (warnings.length >= maxWarnings) return false;
+  if (warnings.includes(text)) return true;
+  const length = warnings.reduce((sum, warning) => sum + warning.length, 0);
+  if (length + text.length <= maxWarningsLength) {
+    warnings.push(text);
+    return true;
+  }
+  if (length >= maxWarningsLength && warnings.every((warning) => warning.length <= cutWarningLength)) return false;
+  const cut = new Set([...warnings, text].map((warning) => cutText(warning, cutWarningLength)));
+  warnings.splice(0, warnings.length, ...cut);
+  return true;
+}
+
+/** The beginning of a text, without half a character at its end. */
+function cutText(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }

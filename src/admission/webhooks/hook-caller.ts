@@ -1,8 +1,8 @@
-import { isQualifiedName } from '../../machinery/names.js';
 import { addWarning } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { Logger } from '../../observability/logger.js';
 import type { AdmissionAttributes } from '../attributes.js';
+import { addForeignAnnotations } from '../foreign-annotations.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { Hook } from './hook.js';
 import { dryRunError, HookCallError, type HookErrorType, HookFault, HookRefusal } from './hook-errors.js';
@@ -83,7 +83,8 @@ export class HookCaller {
     this.annotate(attributes, hook, answer.auditAnnotations);
     for (const warning of answer.warnings) {
       // As for other warnings: an answer can't show text with control characters.
-      if (warning !== '' && !controlCharacters.test(warning)) addWarning(context, warning);
+      if (warning === '' || controlCharacters.test(warning)) continue;
+      if (!addWarning(context, warning)) break;
     }
     if (!answer.allowed) throw hookRefusal(hook.name, answer.status);
     return answer;
@@ -91,16 +92,10 @@ export class HookCaller {
 
   /** Keys get the name of the hook as their prefix, so that hooks can't write over what others say. */
   private annotate({ context }: AdmissionAttributes, hook: Hook, annotations: Readonly<Record<string, string>>): void {
-    for (const [name, value] of Object.entries(annotations)) {
-      const key = `${hook.name}/${name}`;
-      const problem = name.includes('/') ? 'must have no prefix of its own' : isQualifiedName(key)[0];
-      if (problem === undefined && !context.auditAnnotations.has(key)) context.auditAnnotations.set(key, value);
-      else {
-        const fields = { hook: hook.name, configuration: hook.configuration, key: key.slice(0, 200) };
-        const text = problem ?? 'the annotation exists already';
-        this.parts.logger.warn('an audit annotation of an admission webhook is left out', { ...fields, problem: text });
-      }
-    }
+    const leftOut = addForeignAnnotations(context.auditAnnotations, hook.name, annotations);
+    if (leftOut === undefined) return;
+    const fields = { hook: hook.name, configuration: hook.configuration, ...leftOut };
+    this.parts.logger.warn('audit annotations of an admission webhook are left out', fields);
   }
 
   private failOpen({ hook, attributes, round, index }: Invocation, error: HookCallError): void {

@@ -16,6 +16,8 @@ export interface ReviewAnswer {
   readonly status: Infer<typeof admissionResponse>['status'];
   /** Operations of a JSON patch, not checked yet; empty for none. Always empty from validating hooks. */
   readonly patch: readonly unknown[];
+  /** Characters of the patch in base64. */
+  readonly patchLength: number;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
@@ -49,6 +51,7 @@ export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnsw
     allowed: response.allowed,
     status: response.status,
     patch: await readPatch(response, asked),
+    patchLength: response.patch?.length ?? 0,
     warnings: response.warnings ?? [],
     auditAnnotations: response.auditAnnotations ?? {},
   };

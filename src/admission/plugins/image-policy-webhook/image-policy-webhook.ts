@@ -4,6 +4,7 @@ import { deepEqual } from '../../../machinery/patch/json-value.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
+import { addForeignAnnotations } from '../../foreign-annotations.js';
 import { isFor, refused } from '../../refused.js';
 import { type ImageReviewSpec, type ImageReviewStatus, imageReview, imageReviewStatus } from './image-review.js';
 
@@ -44,7 +45,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
   ) {
     const domain = groupName('image-policy', parts.names);
     this.annotationMark = `.${domain}/`;
-    this.auditPrefix = `imagepolicywebhook.${domain}/`;
+    this.auditPrefix = `imagepolicywebhook.${domain}`;
   }
 
   handles(operation: AdmissionOperation): boolean {
@@ -63,8 +64,9 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     const status = await this.ask(spec, attributes);
     if (status === undefined) return;
     const { auditAnnotations } = attributes.context;
-    for (const [key, value] of Object.entries(status.auditAnnotations)) {
-      auditAnnotations.set(`${this.auditPrefix}${key}`, value);
+    const leftOut = addForeignAnnotations(auditAnnotations, this.auditPrefix, status.auditAnnotations);
+    if (leftOut !== undefined) {
+      this.parts.logger.warn('audit annotations of the image policy webhook are left out', { ...leftOut });
     }
     if (status.allowed) return;
     const detail =
@@ -91,7 +93,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
       signal.throwIfAborted();
       logger.warn('the image policy webhook gives no answer', { error, allowed: this.rules.defaultAllow });
       if (!this.rules.defaultAllow) throw refused(attributes, (error as Error).message);
-      auditAnnotations.set(`${this.auditPrefix}failed-open`, 'true');
+      auditAnnotations.set(`${this.auditPrefix}/failed-open`, 'true');
       return undefined;
     }
   }

@@ -9,6 +9,9 @@ import { ReviewWriter } from '../../webhooks/review-request.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 import { HookReinvocation } from './hook-reinvocation.js';
 
+/** Longer patches (in base64) are not in the audit trail. */
+const maxNotedPatch = 64 * 1024;
+
 /**
  * Asks the hooks of MutatingWebhookConfigurations, one after another, and puts their patches into the object
  * (specification 5.10). A hook sees what those before it changed.
@@ -71,12 +74,13 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     }
   }
 
-  private patch(invocation: Invocation, { patch }: ReviewAnswer): Patched | undefined {
+  private patch(invocation: Invocation, { patch, patchLength }: ReviewAnswer): Patched | undefined {
     if (patch.length === 0) return undefined;
     const { hook, attributes, matched, writer } = invocation;
     const before = writer.objects.as(matched).object;
     const patched = applyHookPatch(hook.name, patch, before, attributes, matched, this.runtime.versions);
-    this.annotate('patch', invocation, { patch, patchType: 'JSONPatch' });
+    const shown = patchLength <= maxNotedPatch ? { patch } : { omittedBytes: Math.floor((patchLength / 4) * 3) };
+    this.annotate('patch', invocation, { ...shown, patchType: 'JSONPatch' });
     return patched;
   }
 
