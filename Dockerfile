@@ -11,8 +11,7 @@ COPY src src
 COPY test test
 RUN npm run build \
   && npm prune --omit=dev --omit=optional --ignore-scripts \
-  && rm -r dist/test \
-  && find dist -name '*.spec.js*' -delete
+  && rm -r dist/src dist/test
 
 FROM node:26-slim
 ENV NODE_ENV=production

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suitableNode, unsuitableNodeMessage } from './node-version.js';
 
-const program = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../dist/program/main.js', import.meta.url));
 const node = suitableNode();
 
 if (node === undefined) {
@@ -15,7 +15,7 @@ if (node === undefined) {
   console.error('plinth: it is not built yet: run npm run build');
   process.exitCode = 1;
 } else if (node === process.execPath) {
-  await import(new URL('../dist/src/main.js', import.meta.url).href);
+  await import(new URL('../dist/program/main.js', import.meta.url).href);
 } else {
   const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -1,10 +1,11 @@
-// Compiles the project into dist/.
+// Compiles the project into dist/ and bundles the program (bundle.js).
 //   --if-stale     only when a source is newer than the last build
 //   --if-possible  succeeds without doing anything when the compiler is not installed (production install)
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.js';
 import { nestConfig } from './nest-config.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -39,7 +40,7 @@ function orphans() {
   );
 }
 
-function build() {
+async function build() {
   if (!existsSync(compiler)) {
     if (process.argv.includes('--if-possible')) return 0;
     if (process.argv.includes('--if-stale') && existsSync(record)) return 0;
@@ -56,9 +57,10 @@ function build() {
     stdio: 'inherit',
   });
   if (status !== 0) return status ?? 1;
+  await bundle(root);
   writeFileSync(record, `${begun.toISOString()}\n`);
   utimesSync(record, begun, begun);
   return 0;
 }
 
-process.exitCode = process.argv.includes('--if-stale') && !isStale() ? 0 : build();
+process.exitCode = process.argv.includes('--if-stale') && !isStale() ? 0 : await build();

@@ -4,13 +4,12 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { endWithUs, removeWithUs } from '../../test/support/child-guard.js';
+import { mainFile } from '../../test/support/main-file.js';
 import { freePort } from '../../test/support/ports.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 
-const mainFile = fileURLToPath(new URL('../main.js', import.meta.url));
 const wrong = 'wrong-and-secret';
 
 describe('a wrong database URL', () => {

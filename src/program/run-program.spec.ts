@@ -8,16 +8,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs } from '../../test/support/child-guard.js';
+import { mainFile } from '../../test/support/main-file.js';
 import { ControlLoopOptions } from '../config/controllers.options.js';
 import { parseOptions } from '../config/parse-options.js';
 import { serverOptionGroups } from '../config/server-options.js';
 import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
-
-const mainFile = fileURLToPath(new URL('../main.js', import.meta.url));
 
 interface Outcome {
   readonly code: number | null;

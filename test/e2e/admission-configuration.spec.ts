@@ -6,12 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { endWithUs } from '../support/child-guard.js';
+import { mainFile } from '../support/main-file.js';
 import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
-
-const mainFile = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 let postgres: TestPostgres;
 let folder: string;

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compactVerify } from 'jose';
 import { parse } from 'yaml';
+import { mainFile } from '../support/main-file.js';
 import { eventually, TestCluster } from './support/test-cluster.js';
 
-const mainFile = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 const secrets = '/api/v1/namespaces/control-system/secrets';
 const clusterInfo = '/api/v1/namespaces/control-public/configmaps/cluster-info';
 const mode = '--authorization-mode=RBAC';

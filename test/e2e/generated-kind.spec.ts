@@ -48,7 +48,7 @@ before(async () => {
   generate('coordination', 'Handover');
   const { status, output } = run('scripts/build.js');
   assert.equal(status, 0, output);
-  cluster = await TestCluster.start({ servers: 1, mainFile: join(copy, 'dist/src/main.js') });
+  cluster = await TestCluster.start({ servers: 1, mainFile: join(copy, 'dist/program/main.js') });
 });
 after(async () => {
   await cluster?.stop();

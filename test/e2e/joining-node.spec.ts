@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compactVerify } from 'jose';
 import { parse } from 'yaml';
 import { type Compatibility, vendorNames } from '../../src/machinery/vendor.js';
 import { makeRequestWithKey, toBase64 } from '../support/certificate-requests.js';
+import { mainFile } from '../support/main-file.js';
 import { ApiClient, type Credentials } from './support/api-client.js';
 import { eventually, TestCluster } from './support/test-cluster.js';
 
-const mainFile = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const roles = '/apis/rbac.authorization.k8s.io/v1';
 const id = 'abcdef';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { mainFile } from '../support/main-file.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { freePort, TestCluster, type TestServer } from './support/test-cluster.js';
 
@@ -247,12 +247,11 @@ describe('--runtime-config', () => {
   });
 
   it('ends the start when a key names nothing', async () => {
-    const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
     const { certificateFile, privateKeyFile } = cluster.pki.serving;
     const child = spawn(
       process.execPath,
       [
-        main,
+        mainFile,
         'serve',
         `--secure-port=${await freePort()}`,
         `--tls-cert-file=${certificateFile}`,

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../support/child-guard.js';
+import { mainFile } from '../support/main-file.js';
 import { Http2Client } from './support/http2-client.js';
 import { childrenOf, isRunning, openFiles } from './support/processes.js';
 import { eventually, freePort, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
@@ -197,7 +197,7 @@ describe('the parent of workers', () => {
     const child = spawn(
       process.execPath,
       [
-        fileURLToPath(new URL('../../src/main.js', import.meta.url)),
+        mainFile,
         'serve',
         ...flags,
         `--tls-cert-file=${cluster.pki.serving.certificateFile}`,
@@ -233,7 +233,7 @@ describe('the parent of workers', () => {
     const child = spawn(
       process.execPath,
       [
-        fileURLToPath(new URL('../../src/main.js', import.meta.url)),
+        mainFile,
         'serve',
         '--workers=3',
         '--bind-address=127.0.0.1',

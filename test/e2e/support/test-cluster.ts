@@ -10,11 +10,10 @@ import { systemClock } from '../../../src/machinery/clock.js';
 import { formatKubeconfig } from '../../../src/program/kubeconfig.js';
 import { ensurePki, type Pki } from '../../../src/program/pki/pki.js';
 import { endWithUs, forgetFolder, removeWithUs } from '../../support/child-guard.js';
+import { mainFile as ownMainFile } from '../../support/main-file.js';
 import { PgBouncer } from '../../support/pgbouncer.js';
 import { startTestPostgres, type TestPostgres } from '../../support/test-postgres.js';
 import { ApiClient, type Credentials } from './api-client.js';
-
-const ownMainFile = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
 
 /** Tokens of the token file every test server has. */
 export const tokens = { admin: 'admin-token', alice: 'alice-token', bob: 'bob-token' } as const;

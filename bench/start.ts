@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TestCluster, type TestServer } from '../test/e2e/support/test-cluster.js';
+import { mainFile } from '../test/support/main-file.js';
+
+/**
+ * What a start of `serve` costs over a database that is there already: time and processor time until `/readyz` answers
+ * 200, and memory after ten idle seconds. Programs given as arguments (compiled, at other commits) take turns with this
+ * one. `npm run bench:start -- <file>...`
+ */
+const rounds = 6;
+const programs = [mainFile, ...process.argv.slice(2).map((path) => resolve(path))];
+
+interface Start {
+  readonly seconds: number;
+  readonly processorSeconds: number;
+  readonly mebibytes: number;
+}
+
+function processorSeconds({ process: { pid } }: TestServer): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+function residentMebibytes({ process: { pid } }: TestServer): number {
+  const line = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1]) / 1024;
+}
+
+async function startOnce(cluster: TestCluster): Promise<Start> {
+  const begin = performance.now();
+  const server = await cluster.addServer();
+  const seconds = (performance.now() - begin) / 1000;
+  const processor = processorSeconds(server);
+  await delay(10_000);
+  const mebibytes = residentMebibytes(server);
+  await server.stop();
+  return { seconds, processorSeconds: processor, mebibytes };
+}
+
+function median(values: readonly number[]): string {
+  return (values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number).toFixed(2);
+}
+
+const clusters: TestCluster[] = [];
+try {
+  for (const program of programs) clusters.push(await TestCluster.start({ servers: 0, mainFile: program }));
+  const starts = programs.map((): Start[] => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, cluster] of clusters.entries()) {
+      const start = await startOnce(cluster);
+      // The first start migrates.
+      if (round > 0) starts[i]?.push(start);
+    }
+  }
+  console.log('median of', rounds, 'starts: seconds until ready, of these processor time, MiB when idle');
+  for (const [i, program] of programs.entries()) {
+    const of = starts[i] as Start[];
+    console.log(
+      median(of.map(({ seconds }) => seconds)),
+      median(of.map((start) => start.processorSeconds)),
+      median(of.map(({ mebibytes }) => mebibytes)),
+      program,
+    );
+  }
+} finally {
+  for (const cluster of clusters) await cluster.stop();
+}
