@@ -1,7 +1,12 @@
 -- Writes many changes at once, each under its own precondition (op 0: the key is absent; 3: it is absent, and its
 -- namespace exists and is not being deleted; 1 update and 2 delete: the object has version p_expected). For every
 -- input, by its position from 1, returns the new version, or null and the live object that contradicted the
--- precondition (none for op 3 if the namespace was the reason).
+-- precondition (none for op 3 if the namespace was the reason, or for a create if its definition was).
+--
+-- A create with an expected version (0) has more in its p_uid: lines with its own uid, then resource, name and uid of the
+-- definition of its kind. It needs that definition, as long as its clean-up has not begun: the clean-up puts a mark under
+-- the uid into the resource endeddefinitions.internal before it looks for objects. So it finds every object, and none
+-- comes later. The text of a definition may be long, and is not read here. Other creates pay one comparison.
 --
 -- Writes can be tied together: those with the same group, in p_op as op + 4 * group, are all made or none. A group of 0
 -- is none. A write that was refused only because of another one of its group comes back like a refused one.
@@ -55,6 +60,7 @@ declare
   hints text;
   live record;
   may_create boolean := true;
+  own_uid text;
   drawn bigint;
   drawn_before bigint;
 begin
@@ -89,6 +95,18 @@ begin
         into may_create from plinth.objects n
         where n.resource = 'namespaces' and n.namespace = '' and n.name = p_namespace[1];
     end if;
+    own_uid := p_uid[1];
+    if p_op[1] in (0, 3) and p_expected[1] is not null then
+      own_uid := split_part(p_uid[1], e'\n', 1);
+      may_create := may_create and exists (
+        select from plinth.objects d
+          where d.resource = split_part(p_uid[1], e'\n', 2) and d.namespace = ''
+            and d.name = split_part(p_uid[1], e'\n', 3) and d.uid = split_part(p_uid[1], e'\n', 4)
+      ) and not exists (
+        select from plinth.objects d
+          where d.resource = 'endeddefinitions.internal' and d.namespace = '' and d.name = split_part(p_uid[1], e'\n', 4)
+      );
+    end if;
     if (case when p_op[1] in (0, 3) then live.resource_version is not null or may_create is not true
         else live.resource_version is distinct from p_expected[1] or live.resource_version is null end) then
       return query select 1::bigint, null::bigint, live.uid, live.resource_version, live.data;
@@ -97,7 +115,7 @@ begin
     drawn := nextval('plinth.resource_version');
     if p_op[1] in (0, 3) then
       insert into plinth.objects (resource, namespace, name, uid, resource_version, data)
-        values (p_resource[1], p_namespace[1], p_name[1], p_uid[1], drawn, p_data[1]::json);
+        values (p_resource[1], p_namespace[1], p_name[1], own_uid, drawn, p_data[1]::json);
     elsif p_op[1] = 1 then
       update plinth.objects o set uid = p_uid[1], resource_version = drawn, data = p_data[1]::json
         where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
@@ -107,7 +125,7 @@ begin
     end if;
     insert into plinth.changes
         (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
-      values (drawn, p_op[1] % 3, p_resource[1], p_namespace[1], p_name[1], p_uid[1], p_data[1]::json, live.data,
+      values (drawn, p_op[1] % 3, p_resource[1], p_namespace[1], p_name[1], own_uid, p_data[1]::json, live.data,
         live.resource_version, p_batch, clock_timestamp());
     if p_hint then
       perform pg_notify(hints, drawn::text);
@@ -119,7 +137,9 @@ begin
   return query select 0::bigint, drawn_before, null::text, null::bigint, null::json;
   return query
     with tested as materialized (
-      select i.index, i.op % 4 % 3 as op, i.op / 4 as tied, i.resource, i.namespace, i.name, i.uid, i.data::json as data,
+      select i.index, i.op % 4 % 3 as op, i.op / 4 as tied, i.resource, i.namespace, i.name,
+        case when i.op % 4 in (0, 3) and i.expected is not null then split_part(i.uid, e'\n', 1) else i.uid end as uid,
+        i.data::json as data,
         o.uid as current_uid, o.resource_version as current_version, o.data as current_data,
         case
           when i.op % 4 = 0 then o.resource_version is null
@@ -128,6 +148,16 @@ begin
             from plinth.objects n
             where n.resource = 'namespaces' and n.namespace = '' and n.name = i.namespace), false)
           else coalesce(o.resource_version = i.expected, false)
+        end and case
+          when i.op % 4 in (0, 3) and i.expected is not null then exists (
+            select from plinth.objects d
+            where d.resource = split_part(i.uid, e'\n', 2) and d.namespace = ''
+              and d.name = split_part(i.uid, e'\n', 3) and d.uid = split_part(i.uid, e'\n', 4)
+          ) and not exists (
+            select from plinth.objects d
+            where d.resource = 'endeddefinitions.internal' and d.namespace = ''
+              and d.name = split_part(i.uid, e'\n', 4))
+          else true
         end as fits
       from rows from (
         unnest(p_op), unnest(p_resource), unnest(p_namespace), unnest(p_name), unnest(p_uid), unnest(p_expected),

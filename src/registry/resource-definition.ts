@@ -2,6 +2,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupKind, GroupResource } from '../machinery/group-version.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import type { KindType } from '../machinery/schema/index.js';
+import type { Definer } from '../storage/storage.interface.js';
 import type { AllocatedNames } from './allocation/allocated-names.js';
 import { allVerbs, type ResourceVerb } from './resource-verb.js';
 import type { Strategy, StrategyOptions } from './strategy.js';
@@ -85,6 +86,8 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
   readonly defaultsRevision?: number;
   /** In place of `defaultsRevision`, for kinds whose form changes while the program runs. */
   readonly storedForm?: StoredFormRules;
+  /** The object that defines the kind, for kinds that are added at run time. None is made after its clean-up began. */
+  readonly definedBy?: Definer | undefined;
   /** Why no objects may be created at the moment: the message of a 405. */
   readonly refusesCreate?: string | undefined;
   /** Default: all. */

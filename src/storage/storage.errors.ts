@@ -6,6 +6,8 @@ import type { StorageKey } from './storage.interface.js';
  * - `KeyExists`: create found a live object under the key.
  * - `KeyNotFound`: get, update or delete found no object.
  * - `NoNamespace`: the object may only be made in an existing namespace that is not being deleted.
+ * - `NoDefinition`: the object may only be made while the definition of its kind is there and its clean-up has not begun,
+ *   and in a namespace as above if the caller asked for that too.
  * - `Conflict`: the object changed between read and write (retryable by reading again).
  * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
  * - `Expired`: the requested version lies below the compact revision.
@@ -20,6 +22,7 @@ export type StorageErrorCode =
   | 'KeyExists'
   | 'KeyNotFound'
   | 'NoNamespace'
+  | 'NoDefinition'
   | 'Conflict'
   | 'PreconditionFailed'
   | 'Expired'

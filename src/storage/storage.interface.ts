@@ -73,6 +73,20 @@ export interface ListPage {
   readonly remaining?: number | undefined;
 }
 
+/** The object that says what the objects of a kind are, as they were made under it. */
+export interface Definer {
+  /** Storage name of the kind of the definition, which has no namespace. */
+  readonly resource: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/**
+ * Where the clean-up of a definition says that it has begun: one object named after its uid. From then on no object can
+ * be created under the definition. No API shows it.
+ */
+export const endedDefinitions = 'endeddefinitions.internal';
+
 /**
  * A single change under its own precondition: `expected` is the version the object must have; null: it must be absent.
  */
@@ -86,6 +100,8 @@ export interface Write {
   readonly previousJson: string | undefined;
   /** A create also needs a namespace that exists and is not being deleted. */
   readonly inLiveNamespace?: boolean | undefined;
+  /** A create also needs this definition, and that its clean-up has not begun. */
+  readonly definedBy?: Definer | undefined;
 }
 
 /** The new version, or the committed state that contradicted the precondition. */
@@ -120,9 +136,14 @@ export interface CreateOptions {
    * object appears in a terminating namespace unnoticed by the process that empties it.
    */
   readonly inLiveNamespace?: boolean | undefined;
+  /**
+   * The definition of the kind, which must exist, with its clean-up not begun, checked in the same way. So the clean-up
+   * finds every object.
+   */
+  readonly definedBy?: Definer | undefined;
 }
 
-/** `inLiveNamespace` applies to objects that the update creates. */
+/** `inLiveNamespace` and `definedBy` apply to objects that the update creates. */
 export interface UpdateOptions extends CreateOptions {
   readonly preconditions?: Preconditions | undefined;
   /** Call the update function with `undefined` instead of failing with `KeyNotFound`. */
@@ -203,8 +224,8 @@ export const STORAGE = Symbol('Storage');
  */
 export interface Storage {
   /**
-   * Writes a new object. `KeyExists` when the key has one; `NoNamespace` when the options ask for a live namespace and
-   * there is none.
+   * Writes a new object. `KeyExists` when the key has one; `NoNamespace` or `NoDefinition` when the options ask for a
+   * live namespace or a definition and there is none.
    */
   create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject>;
 

@@ -45,7 +45,7 @@ import {
   parseStored,
   type VersionedText,
 } from './object-codec.js';
-import { isOutcomeUnknown, terminatingNamespaceError, toStatusError } from './to-status-error.js';
+import { endedDefinitionError, isOutcomeUnknown, terminatingNamespaceError, toStatusError } from './to-status-error.js';
 
 /**
  * Longest text of an object in characters, as much as a request may bring. Defaults and the owners of fields can
@@ -54,6 +54,11 @@ import { isOutcomeUnknown, terminatingNamespaceError, toStatusError } from './to
 const maxStoredLength = 3 * 1024 * 1024;
 /** How many names are drawn for one object before its client has to retry. */
 const maxGeneratedNames = 8;
+
+const namespaces = 'namespaces';
+
+/** What a new object of the resource needs. */
+type CreateConditions = Pick<Write, 'inLiveNamespace' | 'definedBy'>;
 
 /** Validating admission, given by the handler: throws to refuse the write. For a delete it runs both phases. */
 export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
@@ -114,7 +119,7 @@ export interface StoreOptions {
 export class Store {
   readonly groupResource: GroupResource;
   private readonly definition: StoredResource;
-  private readonly creating: { readonly inLiveNamespace: boolean };
+  private readonly creating: CreateConditions;
 
   constructor(
     readonly resource: StoredServedResource,
@@ -124,7 +129,8 @@ export class Store {
     options: StoreOptions = {},
   ) {
     this.definition = resource.definition;
-    this.creating = { inLiveNamespace: options.inLiveNamespaces === true && resource.definition.namespaced };
+    const { namespaced, definedBy } = resource.definition;
+    this.creating = { inLiveNamespace: options.inLiveNamespaces === true && namespaced, definedBy };
     this.groupResource = { group: this.definition.group, resource: this.definition.resource };
   }
 
@@ -182,13 +188,13 @@ export class Store {
     if (writer !== undefined) {
       const answer = await writer(this.newWrite(key, object, json));
       if (answer.kind === 'written') return { json, resourceVersion: answer.resourceVersion };
-      if (answer.current === undefined) throw await this.withoutNamespace(key, name);
+      if (answer.current === undefined) throw await this.withoutPlace(key, name);
       throw this.existsError(context, answer.current, object);
     }
     try {
       return await this.storage.create(key, object.metadata.uid as string, json, this.creating);
     } catch (error) {
-      if (isWithoutNamespace(error)) throw await this.withoutNamespace(key, name);
+      if (isWithoutPlace(error)) throw await this.withoutPlace(key, name);
       if (error instanceof StorageError && error.code === 'KeyExists') {
         const live = await this.read(key, name);
         throw live === undefined
@@ -200,7 +206,6 @@ export class Store {
   }
 
   private newWrite(key: StorageKey, { metadata }: ApiObject, json: string): Write {
-    const { inLiveNamespace } = this.creating;
     return {
       op: 'create',
       key,
@@ -208,7 +213,7 @@ export class Store {
       expected: null,
       json,
       previousJson: undefined,
-      inLiveNamespace,
+      ...this.creating,
     };
   }
 
@@ -334,7 +339,7 @@ export class Store {
       if (result.outcome === 'deleted') await this.definition.strategy.afterDelete?.(writtenObject as ApiObject);
     } catch (error) {
       if (!isWritten && !isOutcomeUnknown(error)) await reservation?.rollback();
-      if (isWithoutNamespace(error)) throw await this.withoutNamespace(this.keyOf(namespace, name), name);
+      if (isWithoutPlace(error)) throw await this.withoutPlace(this.keyOf(namespace, name), name);
       if (!(error instanceof DryRunDone)) throw toStatusError(error, this.groupResource, name);
       text = dryResult as VersionedText;
     }
@@ -362,7 +367,7 @@ export class Store {
     );
     if (answer.kind === 'written') return { kind: 'written', json, uid, resourceVersion: answer.resourceVersion };
     if (current === undefined && answer.current === undefined) {
-      throw new StorageError('NoNamespace', 'the namespace is not there or is being deleted', { key });
+      throw new StorageError('NoNamespace', 'the place of the object is not there or is being deleted', { key });
     }
     return { kind: 'again', current: answer.current };
   }
@@ -470,11 +475,16 @@ export class Store {
     }
   }
 
-  /** The answer to a create whose namespace was missing or being deleted. */
-  private async withoutNamespace({ namespace }: StorageKey, name: string): Promise<Error> {
-    const found = await this.read({ resource: 'namespaces', namespace: '', name: namespace }, namespace);
-    if (found === undefined) return notFoundError({ group: '', resource: 'namespaces' }, namespace);
-    return terminatingNamespaceError(this.groupResource, name, namespace);
+  /** The answer to a create whose namespace, or the definition of its kind, was missing or being deleted. */
+  private async withoutPlace({ namespace }: StorageKey, name: string): Promise<Error> {
+    const { inLiveNamespace, definedBy } = this.creating;
+    if (inLiveNamespace) {
+      const found = await this.read({ resource: namespaces, namespace: '', name: namespace }, namespace);
+      if (found === undefined) return notFoundError({ group: '', resource: namespaces }, namespace);
+      const isLive = !found.json.includes('"deletionTimestamp"');
+      if (definedBy === undefined || !isLive) return terminatingNamespaceError(this.groupResource, name, namespace);
+    }
+    return endedDefinitionError();
   }
 
   private async read(key: StorageKey, name: string, notOlderThan?: bigint): Promise<StoredObject | undefined> {
@@ -500,8 +510,8 @@ export class Store {
   }
 }
 
-function isWithoutNamespace(error: unknown): boolean {
-  return error instanceof StorageError && error.code === 'NoNamespace';
+function isWithoutPlace(error: unknown): boolean {
+  return error instanceof StorageError && (error.code === 'NoNamespace' || error.code === 'NoDefinition');
 }
 
 /** Makes one object equal to another, in place. */

@@ -32,6 +32,12 @@ function expiredMessage(
   return `The resourceVersion for the provided ${what} is too old: ${asked ?? 0} (${compactRevision ?? 0})`;
 }
 
+/** A kind whose definition is being deleted takes no new objects. */
+export function endedDefinitionError(): StatusError {
+  const message = 'create not allowed while custom resource definition is terminating';
+  return new StatusError('MethodNotAllowed', message, { details: {} });
+}
+
 function unavailableMessage(reason: string | undefined): string {
   const message = 'the storage of the server is not available right now';
   return reason === undefined ? message : `${message}: ${reason}`;
@@ -63,6 +69,8 @@ export function toStatusError(
       return alreadyExistsError(gr, name);
     case 'NoNamespace':
       return notFoundError(namespaces, error.key?.namespace ?? '');
+    case 'NoDefinition':
+      return endedDefinitionError();
     case 'KeyNotFound':
       return notFoundError(gr, name);
     case 'Conflict':

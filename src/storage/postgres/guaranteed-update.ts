@@ -1,5 +1,6 @@
 import { StorageError } from '../storage.errors.js';
 import type {
+  CreateOptions,
   Preconditions,
   StorageKey,
   StoredObject,
@@ -80,12 +81,13 @@ export async function guaranteedUpdate(
       json: decision.json,
       previousJson: current?.json,
       inLiveNamespace: options.inLiveNamespace,
+      definedBy: options.definedBy,
     });
     if (answer.kind === 'written') {
       const object = { key, uid, resourceVersion: answer.resourceVersion, json: decision.json };
       return { outcome: op === 'delete' ? 'deleted' : 'written', object };
     }
-    if (op === 'create' && answer.current === undefined) throw noNamespace(key);
+    if (op === 'create' && answer.current === undefined) throw withoutPlace(key, options);
     current = answer.current;
     certain = true;
   }
@@ -93,7 +95,11 @@ export async function guaranteedUpdate(
 }
 
 /** The error for a refused create under a key without an object. */
-export function noNamespace(key: StorageKey): StorageError {
+export function withoutPlace(key: StorageKey, { definedBy }: CreateOptions): StorageError {
+  if (definedBy !== undefined) {
+    const message = 'the definition of the kind or the namespace is not there or is being deleted';
+    return new StorageError('NoDefinition', message, { key });
+  }
   return new StorageError('NoNamespace', 'the namespace is not there or is being deleted', { key });
 }
 

@@ -21,7 +21,7 @@ import type {
   Write,
 } from '../storage.interface.js';
 import { type Epoch, EpochKeeper } from './epoch.js';
-import { guaranteedUpdate, noNamespace } from './guaranteed-update.js';
+import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
 import { schemaProblem } from './migrate.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './postgres-storage-options.js';
@@ -147,9 +147,10 @@ export class PostgresStorage implements Storage {
       json,
       previousJson: undefined,
       inLiveNamespace: options.inLiveNamespace,
+      definedBy: options.definedBy,
     });
     if (answer.kind === 'written') return { key, uid, resourceVersion: answer.resourceVersion, json };
-    if (answer.current === undefined) throw noNamespace(key);
+    if (answer.current === undefined) throw withoutPlace(key, options);
     throw new StorageError('KeyExists', 'an object lives under the key already', {
       key,
       resourceVersion: answer.current.resourceVersion,

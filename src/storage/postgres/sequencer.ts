@@ -199,8 +199,8 @@ export class Sequencer {
       textArray(batch.map((entry) => entry.write.key.resource)),
       textArray(batch.map((entry) => entry.write.key.namespace)),
       textArray(batch.map((entry) => entry.write.key.name)),
-      textArray(batch.map((entry) => entry.write.uid)),
-      bigintArray(batch.map((entry) => entry.write.expected)),
+      textArray(batch.map(({ write }) => uidText(write))),
+      bigintArray(batch.map(({ write }) => expectedVersion(write))),
       textArray(batch.map((entry) => entry.write.json)),
       String(performance.now() >= this.quietUntil),
     ];
@@ -370,6 +370,16 @@ function opCodes(batch: readonly QueuedWrite[]): number[] {
 
 function opCode({ op, inLiveNamespace }: Write): number {
   return op === 'create' && inLiveNamespace === true ? CREATE_IN_LIVE_NAMESPACE : OP_CODES[op];
+}
+
+/** A create under a definition carries that definition, too. */
+function uidText({ op, uid, definedBy }: Write): string {
+  if (op !== 'create' || definedBy === undefined) return uid;
+  return [uid, definedBy.resource, definedBy.name, definedBy.uid].join('\n');
+}
+
+function expectedVersion({ op, expected, definedBy }: Write): bigint | null {
+  return op === 'create' && definedBy !== undefined ? 0n : expected;
 }
 
 function newBatchId(): string {

@@ -61,9 +61,11 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[])
   for (const entry of tied) {
     const current = states.get(entry.keyString);
     const isContradicted = (current?.resourceVersion ?? null) !== entry.write.expected;
-    // If nothing else was in the way of a group, the creates in it had no namespace.
-    const hadNoNamespace = entry.write.inLiveNamespace === true && !contradicted.has(entry.tied ?? []);
-    entry.resolve(isContradicted || hadNoNamespace ? { kind: 'refused', current } : { kind: 'withdrawn' });
+    // If nothing else was in the way of a group, the creates in it had no namespace or no definition.
+    const { inLiveNamespace, definedBy } = entry.write;
+    const needsPlace = inLiveNamespace === true || definedBy !== undefined;
+    const hadNoPlace = needsPlace && !contradicted.has(entry.tied ?? []);
+    entry.resolve(isContradicted || hadNoPlace ? { kind: 'refused', current } : { kind: 'withdrawn' });
   }
   if (newest === 0n) return { refused, states, written: undefined };
   const resources = new Set(changes.map((change) => change.key.resource));

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Storage, StorageKey, TiedWriteAnswer, UpdateDecision, Write } from '../storage.interface.js';
+import {
+  type Definer,
+  endedDefinitions,
+  type Storage,
+  type StorageKey,
+  type TiedWriteAnswer,
+  type UpdateDecision,
+  type Write,
+} from '../storage.interface.js';
 import { listAndWatchContract } from './list-and-watch-contract.js';
 import { failsWith, names, put, remove } from './storage-helpers.js';
 
@@ -157,6 +165,62 @@ export function storageContract(makeStorage: StorageFactory): void {
       const seen = await change.next();
       assert.equal(seen?.changes[0]?.type, 'create');
       change.close();
+    });
+
+    it('creates only under a definition that has not ended, alone, in a batch and together with others', async () => {
+      const [resource, definitions] = [freshResource(), freshResource()];
+      const keyOf = (name: string): StorageKey => ({ resource: definitions, namespace: '', name });
+      for (const name of ['open', 'ended']) await storage.create(keyOf(name), `uid-${name}-${resource}`, '{}');
+      const ended = { resource: endedDefinitions, namespace: '', name: `uid-ended-${resource}` };
+      await storage.create(ended, 'u', '{}');
+      const under = (name: string, uid = `uid-${name}-${resource}`) => ({ resource: definitions, name, uid });
+      const create = (definedBy: Definer, name: string, namespace = 'absent') =>
+        storage.create({ resource, namespace, name }, `uid-${name}`, '{}', { definedBy });
+      const update = (definedBy: Definer, name: string) =>
+        storage.guaranteedUpdate(
+          { resource, namespace: '', name },
+          { ignoreNotFound: true, definedBy },
+          (): UpdateDecision => ({ kind: 'write', json: '{}', uid: `uid-${name}` }),
+        );
+      const refused = [under('ended'), under('open', 'another'), under('absent')];
+      for (const write of [create, update]) {
+        await write(under('open'), write.name);
+        for (const definer of refused) await assert.rejects(write(definer, 'x'), failsWith('NoDefinition'));
+        const together = await Promise.allSettled(
+          [under('open'), ...refused, under('open')].map((definer, i) => write(definer, `${write.name}${i}`)),
+        );
+        assert.deepEqual(
+          together.map(({ status }) => status),
+          ['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled'],
+        );
+      }
+      const { items } = await storage.list({ resource });
+      assert.deepEqual(
+        items.map(({ uid, key }) => `${key.name} ${uid}`),
+        items.map(({ key }) => `${key.name} uid-${key.name}`),
+      );
+      assert.equal(items.length, 6);
+      const changes = await storage.watch({ resource }, (items[0]?.resourceVersion ?? 1n) - 1n);
+      assert.equal((await changes.next())?.changes[0]?.uid, items[0]?.uid);
+      changes.close();
+      const written = (definedBy: Definer | undefined, name: string): Write => ({
+        op: 'create',
+        key: { resource, namespace: '', name },
+        uid: name,
+        expected: null,
+        json: '{}',
+        previousJson: undefined,
+        definedBy,
+      });
+      const kinds = (answers: readonly TiedWriteAnswer[]) => answers.map(({ kind }) => kind);
+      const tied = [written(undefined, 'tied'), written(under('ended'), 'other')];
+      assert.deepEqual(kinds(await storage.writeTogether(tied)), ['withdrawn', 'refused']);
+      const both = { ...written(under('open'), 'both'), inLiveNamespace: true };
+      assert.deepEqual(kinds(await storage.writeTogether([both, written(undefined, 'tied')])), [
+        'refused',
+        'withdrawn',
+      ]);
+      assert.deepEqual(kinds(await storage.writeTogether([written(under('open'), 'tied')])), ['written']);
     });
 
     it('gives rising versions', async () => {
