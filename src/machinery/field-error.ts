@@ -114,6 +114,11 @@ export function invalid(path: FieldPath, value: unknown, detail: string): FieldE
   return make('FieldValueInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
 }
 
+/** A value has the wrong type or format; printed as an invalid one, but the cause has a reason of its own. */
+export function typeInvalid(path: FieldPath, value: unknown, detail: string): FieldError {
+  return make('FieldValueTypeInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
+}
+
 /** A value is not among the allowed ones. */
 export function notSupported(path: FieldPath, value: unknown, allowed: readonly string[]): FieldError {
   const list = allowed.map((v) => JSON.stringify(v)).join(', ');
@@ -149,6 +154,11 @@ export function tooMany(path: FieldPath, actual: number, max: number): FieldErro
 /** A rule could not be checked because of a fault of our own. */
 export function internal(path: FieldPath, detail: string): FieldError {
   return make('InternalError', path, withDetail('Internal error', detail));
+}
+
+/** The same violated rule at another place, for errors that were collected on the side. */
+export function relocated(error: FieldError, path: FieldPath): FieldError {
+  return make(error.type, path, error.message);
 }
 
 function withDetail(head: string, detail: string): string {

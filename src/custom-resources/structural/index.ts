@@ -5,9 +5,8 @@
  *     const schema = structuralSchema(props);                     // once per change of the definition
  *     const body = pruned(schema, parsed, { isRoot: true });      // decoding: without unknown fields
  *     const object = withDefaults(schema, body);                  // the same value if nothing is missing
- *     const faults = validateValue(schema, object, { old });      // the strategy's validation
+ *     const faults = validateValue(schema, object, undefined, { old }); // the strategy's validation
  */
-export { PatternError } from './pattern.js';
 export { type PruneOptions, pruned } from './pruned.js';
 export {
   hasDefaults,
@@ -17,4 +16,5 @@ export {
   structuralSchema,
   type ValueValidation,
 } from './structural-schema.js';
+export { type ValidateOptions, validateValue } from './validate-value.js';
 export { withDefaults } from './with-defaults.js';

@@ -50,6 +50,13 @@ const cases: readonly Case[] = [
     schema: { type: 'object', additionalProperties: true },
     value: { a: 1 },
   },
+  {
+    title: 'objects under additionalProperties: true',
+    schema: { type: 'object', additionalProperties: true },
+    value: { a: { b: 1 }, l: [{ c: 1 }] },
+    expected: { a: {}, l: [{}] },
+    unknown: ['a.b', 'l[0].c'],
+  },
   { title: 'a free object', schema: free, value: { a: { b: [{ c: null }] } } },
   {
     title: 'declared fields of a free object',
@@ -145,8 +152,8 @@ describe('pruned', () => {
 
   const embedded = object({ list: { type: 'array', items: { ...free, 'x-kubernetes-embedded-resource': true } } });
   const faults: readonly [value: unknown, message: RegExp][] = [
-    [{ kind: 5 }, /^list\[0\]\.kind: must be a string$/],
-    [{ apiVersion: {} }, /^list\[0\]\.apiVersion: must be a string$/],
+    [{ kind: 5 }, /^list\[0\]\.kind: Invalid value: 5: must be a string$/],
+    [{ apiVersion: {} }, /^list\[0\]\.apiVersion: Invalid value: \{\}: must be a string$/],
     [{ metadata: 'x' }, /^list\[0\]\.metadata: expected an object, found the string "x"$/],
     [{ metadata: { labels: { a: 1 } } }, /^list\[0\]\.metadata\.labels\.a: expected a string, found the number 1$/],
   ];

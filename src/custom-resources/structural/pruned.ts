@@ -1,5 +1,7 @@
 import { objectMeta } from '../../apis/meta/v1/object-meta.types.js';
+import { formatGoValue } from '../../machinery/go-format.js';
 import { DecodeError, decode } from '../../machinery/schema/index.js';
+import { placeText, shown } from './faults.js';
 import { isRecord, type JsonRecord, setMember, sortedCopy, sortedKeys } from './json-objects.js';
 import type { StructuralSchema } from './structural-schema.js';
 
@@ -49,7 +51,10 @@ function isMetaField(key: string): boolean {
   return key === 'metadata' || key === 'kind' || key === 'apiVersion';
 }
 
-/** `schema` is undefined below additionalProperties: true and lists without a schema of their items. */
+/**
+ * `schema` is undefined below additionalProperties: true and lists without a schema of their items. Objects there lose
+ * all their fields, as on the reference.
+ */
 function copyOf(schema: StructuralSchema | undefined, value: unknown, walk: Walk): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
@@ -117,7 +122,9 @@ function copyKnown(
 /** apiVersion, kind or metadata of an embedded resource, whether its schema names them or not. */
 function copyMetaField(key: string, value: unknown, copy: JsonRecord, walk: Walk): void {
   if (key !== 'metadata') {
-    if (typeof value !== 'string') throw new DecodeError(pathText(walk, key), 'must be a string');
+    if (typeof value !== 'string') {
+      throw new DecodeError(pathText(walk, key), `Invalid value: ${formatGoValue(shown(value))}: must be a string`);
+    }
     copy[key] = value;
     return;
   }
@@ -139,10 +146,6 @@ function noteUnknown(key: string, walk: Walk): void {
 }
 
 function pathText(walk: Walk, last: string): string {
-  let text = '';
-  for (const segment of walk.path) {
-    if (typeof segment === 'number') text += `[${segment}]`;
-    else text += text === '' ? segment : `.${segment}`;
-  }
+  const text = placeText(walk.path);
   return text === '' ? last : `${text}.${last}`;
 }

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps, ValidationRule } from '../../apis/apiextensions/v1/json-schema.types.js';
+import { AllowedValues } from './allowed-values.js';
 import { Pattern } from './pattern.js';
 
 export type SchemaTypeName = 'array' | 'boolean' | 'integer' | 'number' | 'object' | 'string';
@@ -30,6 +31,8 @@ export interface StructuralSchema {
   readonly validation: ValueValidation | undefined;
   /** Whether the node or one below it has a default. */
   readonly hasDefaults: boolean;
+  /** Whether the node or one below it is an embedded resource or a list with the type map or set. */
+  readonly hasStructureRules: boolean;
 }
 
 /** The keywords that only narrow which values are valid. */
@@ -49,11 +52,13 @@ export interface ValueValidation {
   readonly minProperties: number | undefined;
   readonly required: readonly string[];
   /** Undefined when every value is allowed. */
-  readonly enum: readonly unknown[] | undefined;
+  readonly enum: AllowedValues | undefined;
   readonly allOf: readonly NestedValidation[];
   readonly anyOf: readonly NestedValidation[];
   readonly oneOf: readonly NestedValidation[];
   readonly not: NestedValidation | undefined;
+  /** Whether there is any of allOf, anyOf, oneOf and not. */
+  readonly hasAlternatives: boolean;
 }
 
 /** A schema within allOf, anyOf, oneOf or not: it says nothing about which fields there are. */
@@ -74,9 +79,12 @@ export function structuralSchema(props: JSONSchemaProps): StructuralSchema {
   const items = singleSchema(props.items);
   const additional = props.additionalProperties;
   const additionalProperties = typeof additional === 'object' ? structuralSchema(additional) : additional;
-  let hasDefaults = props.default !== undefined || items?.hasDefaults === true;
-  if (typeof additionalProperties === 'object' && additionalProperties.hasDefaults) hasDefaults = true;
-  for (const property of properties.values()) if (property.hasDefaults) hasDefaults = true;
+  const below = [...properties.values()];
+  if (items !== undefined) below.push(items);
+  if (typeof additionalProperties === 'object') below.push(additionalProperties);
+  const xEmbedded = props['x-kubernetes-embedded-resource'] === true;
+  const xListType = props['x-kubernetes-list-type'] as StructuralSchema['xListType'];
+  const isChecked = xEmbedded || xListType === 'map' || xListType === 'set';
   return {
     type: typeName(props.type),
     title: props.title ?? '',
@@ -88,13 +96,14 @@ export function structuralSchema(props: JSONSchemaProps): StructuralSchema {
     additionalProperties,
     xPreserve: props['x-kubernetes-preserve-unknown-fields'] === true,
     xIntOrString: props['x-kubernetes-int-or-string'] === true,
-    xEmbedded: props['x-kubernetes-embedded-resource'] === true,
-    xListType: props['x-kubernetes-list-type'] as StructuralSchema['xListType'],
+    xEmbedded,
+    xListType,
     xListMapKeys: props['x-kubernetes-list-map-keys'] ?? none,
     xMapType: props['x-kubernetes-map-type'] as StructuralSchema['xMapType'],
     xValidations: props['x-kubernetes-validations'] ?? none,
     validation: valueValidation(props),
-    hasDefaults,
+    hasDefaults: props.default !== undefined || below.some((schema) => schema.hasDefaults),
+    hasStructureRules: isChecked || below.some((schema) => schema.hasStructureRules),
   };
 }
 
@@ -134,6 +143,10 @@ function nestedValidation(props: JSONSchemaProps): NestedValidation {
   };
 }
 
+function hasAny(schemas: readonly JSONSchemaProps[] | undefined): boolean {
+  return schemas !== undefined && schemas.length > 0;
+}
+
 function valueValidation(props: JSONSchemaProps): ValueValidation | undefined {
   const validation: ValueValidation = {
     format: props.format ?? '',
@@ -150,11 +163,12 @@ function valueValidation(props: JSONSchemaProps): ValueValidation | undefined {
     maxProperties: props.maxProperties,
     minProperties: props.minProperties,
     required: props.required ?? none,
-    enum: props.enum === undefined || props.enum.length === 0 ? undefined : props.enum,
+    enum: props.enum === undefined || props.enum.length === 0 ? undefined : new AllowedValues(props.enum),
     allOf: props.allOf?.map(nestedValidation) ?? none,
     anyOf: props.anyOf?.map(nestedValidation) ?? none,
     oneOf: props.oneOf?.map(nestedValidation) ?? none,
     not: props.not === undefined ? undefined : nestedValidation(props.not),
+    hasAlternatives: hasAny(props.allOf) || hasAny(props.anyOf) || hasAny(props.oneOf) || props.not !== undefined,
   };
   for (const key in validation) {
     const value = validation[key as keyof ValueValidation];
