@@ -73,7 +73,11 @@ function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | unde
       });
     });
     // Unasked changes of the protocol end the request without a response or an error unless somebody listens.
-    sent.on('upgrade', (response) => fail(new Error(`it answers ${response.statusCode}`)));
+    sent.on('upgrade', (response, socket) => {
+      // The connection belongs to nobody else any more.
+      socket.destroy();
+      fail(new Error(`it answers ${response.statusCode}`));
+    });
     sent.on('error', fail);
     sent.end();
   });
