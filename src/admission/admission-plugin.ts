@@ -10,4 +10,6 @@ export interface AdmissionPlugin {
   /** In the second round (`attributes.reinvocation`) it sees an object that it may have changed itself before. */
   admit?(attributes: AdmissionAttributes): Promise<void> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
+  /** Closes its connections, at the end of the process. No request follows. */
+  stop?(): void;
 }

@@ -26,6 +26,7 @@ import { buildAdmission } from './build-admission.js';
 import { AdmissionChain } from './chain.js';
 import { OwnWriteAdmission } from './own-write-admission.js';
 import { PluginConfigurations } from './plugin-configurations.js';
+import { HOOK_CALL_COUNTER, type HookCallCounter, HookMetrics } from './webhooks/hook-metrics.js';
 
 /** Injection token of the {@link AdmissionConfiguration}. */
 export const ADMISSION_CONFIGURATION = Symbol('AdmissionConfiguration');
@@ -50,6 +51,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     ResourceStores,
     Logger,
     Metrics,
+    HOOK_CALL_COUNTER,
   ],
   useFactory: (
     options: AdmissionOptions,
@@ -61,6 +63,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     stores: ResourceStores,
     logger: Logger,
     { registry: metrics }: Metrics,
+    hookCalls: HookCallCounter,
   ) =>
     buildAdmission({
       options,
@@ -77,6 +80,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
       clock: stores.clock,
       logger,
       metrics: new AdmissionMetrics(metrics),
+      hookCalls,
     }),
 };
 
@@ -110,9 +114,17 @@ export const admissionProviders: Provider[] = [
     admissionConfiguration,
     ...admissionProviders,
     AdmissionInterceptor,
+    { provide: HOOK_CALL_COUNTER, inject: [Metrics], useFactory: ({ registry }: Metrics) => new HookMetrics(registry) },
     { provide: WRITE_ADMISSION, useClass: OwnWriteAdmission },
   ],
   // Includes what the interceptor injects: Nest makes one interceptor for each module whose controllers use it.
-  exports: [ADMISSION_CONFIGURATION, AdmissionChain, AdmissionInterceptor, AuthorizationModule, WRITE_ADMISSION],
+  exports: [
+    ADMISSION_CONFIGURATION,
+    HOOK_CALL_COUNTER,
+    AdmissionChain,
+    AdmissionInterceptor,
+    AuthorizationModule,
+    WRITE_ADMISSION,
+  ],
 })
 export class AdmissionModule {}

@@ -42,6 +42,7 @@ import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-pr
 import { ValidatingAdmissionPolicyPlugin } from './plugins/validating-admission-policy/validating-admission-policy.js';
 import { ValidatingAdmissionWebhook } from './plugins/validating-admission-webhook/validating-admission-webhook.js';
 import { podPlugins } from './pods/pod-plugins.js';
+import type { HookCallCounter } from './webhooks/hook-metrics.js';
 import { webhookRuntime } from './webhooks/webhook-runtime.js';
 
 /** What the plugins need to decide. */
@@ -66,6 +67,7 @@ export interface AdmissionParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: AdmissionMetrics;
+  readonly hookCalls: HookCallCounter;
 }
 
 /** Makes a plugin. Throws an OptionsError with everything that is wrong with its configuration. */
@@ -80,7 +82,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
   LimitRanger: (parts) => new LimitRanger(parts),
   NamespaceExists: ({ namespaces }) => new NamespaceExists(namespaces),
-  NodeRestriction: ({ names, objects }) => new NodeRestriction(names, objects),
+  NodeRestriction: ({ names, objects, authorizer }) => new NodeRestriction(names, objects, authorizer),
   ImagePolicyWebhook: (parts) => buildImagePolicyWebhook(parts),
   EventRateLimit: ({ configuration, names }) =>
     new EventRateLimit(readEventLimits(configuration.of('EventRateLimit'), names), names),

@@ -1,3 +1,4 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AdmissionMetrics, AdmissionPhase, AdmissionSeries } from './admission-metrics.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
@@ -17,10 +18,13 @@ interface Phase {
  * The plugins in their fixed order: all mutating ones first, then all validating ones. The first refusal ends the
  * chain.
  */
-export class AdmissionChain {
+export class AdmissionChain implements OnApplicationShutdown {
   private readonly phases: Readonly<Record<AdmissionPhase, Phase>>;
 
-  constructor(plugins: readonly AdmissionPlugin[], metrics: AdmissionMetrics) {
+  constructor(
+    private readonly plugins: readonly AdmissionPlugin[],
+    metrics: AdmissionMetrics,
+  ) {
     this.phases = { admit: phaseOf('admit', plugins, metrics), validate: phaseOf('validate', plugins, metrics) };
   }
 
@@ -32,6 +36,11 @@ export class AdmissionChain {
 
   validate(attributes: AdmissionAttributes): Promise<void> {
     return run(this.phases.validate, attributes);
+  }
+
+  /** Ends what plugins have under way, and closes their connections. */
+  onApplicationShutdown(): void {
+    for (const plugin of this.plugins) plugin.stop?.();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { ADMISSION_CONFIGURATION } from '../admission/admission.module.js';
+import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/hook-metrics.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import type { AdmissionConfiguration } from '../config/admission-configuration.js';
 import { ApiOptions } from '../config/api.options.js';
@@ -37,6 +38,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
     RULE_RESOLVER,
     TOKEN_REVIEWER,
     TOKEN_ISSUER,
+    HOOK_CALL_COUNTER,
     Logger,
   ],
   useFactory:
@@ -51,6 +53,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
       rules: RuleResolver,
       tokens: TokenReviewer,
       issuer: ServiceAccountTokenIssuer | undefined,
+      hookCalls: HookCallCounter,
       logger: Logger,
     ): OpenLane =>
     (continueKey) =>
@@ -67,7 +70,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
           garbageCollector,
           issuer: issuer && factsOf(issuer),
         },
-        { storage, authorizer, rules, tokens, issuer },
+        { storage, authorizer, rules, tokens, issuer, hookCalls },
         logger,
       ),
 };

@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ADMISSION_CONFIGURATION, admissionProviders } from '../admission/admission.module.js';
 import { AdmissionChain } from '../admission/chain.js';
+import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/hook-metrics.js';
 import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
@@ -88,6 +89,13 @@ class RemoteProcessModule {
         useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
       },
       ...registryProviders,
+      {
+        provide: HOOK_CALL_COUNTER,
+        useValue: {
+          count: (counted) => void call('hookCalls', 'count', [counted]),
+          countFailedOpen: (hook) => void call('hookCalls', 'countFailedOpen', [hook]),
+        } satisfies HookCallCounter,
+      },
       { provide: ADMISSION_CONFIGURATION, useValue: settings.admissionConfiguration },
       ...admissionProviders,
       {

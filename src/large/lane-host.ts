@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import type { HookCallCounter } from '../admission/webhooks/hook-metrics.js';
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
 import type {
@@ -27,6 +28,7 @@ export interface LaneParts {
   readonly tokens: TokenReviewer;
   /** Undefined when this process has no key to sign with. */
   readonly issuer: ServiceAccountTokenIssuer | undefined;
+  readonly hookCalls: HookCallCounter;
 }
 
 /** Answers the calls of one thread. */

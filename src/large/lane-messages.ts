@@ -55,7 +55,7 @@ export type LaneError =
   | { readonly kind: 'own' };
 
 /** The parts of the process that the thread calls. */
-export const laneTargets = ['storage', 'authorizer', 'rules', 'tokens', 'issuer', 'changes'] as const;
+export const laneTargets = ['storage', 'authorizer', 'rules', 'tokens', 'issuer', 'changes', 'hookCalls'] as const;
 export type LaneTarget = (typeof laneTargets)[number];
 
 export type ToThread =

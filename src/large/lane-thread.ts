@@ -33,7 +33,8 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
 }
 
 async function call(target: LaneTarget, method: string, args: readonly unknown[]): Promise<unknown> {
-  leaving.getStore()?.throwIfAborted();
+  // A call of a hook counts even if its client has left.
+  if (target !== 'hookCalls') leaving.getStore()?.throwIfAborted();
   const id = ++lastId;
   return new Promise((resolve, reject) => {
     calls.set(id, { resolve, reject });

@@ -71,6 +71,7 @@ async function withLane(
     rules: closedRules,
     tokens: closedTokens,
     issuer: undefined,
+    hookCalls: { count: () => {}, countFailedOpen: () => {} },
   };
   const lane = new LargeLane(given, parts, { warn: () => undefined }, { ...laneDefaults, ...options });
   try {

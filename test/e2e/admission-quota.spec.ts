@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { ApiResponse } from './support/api-client.js';
 import { eventually, TestCluster, type TestServer } from './support/test-cluster.js';
@@ -232,6 +234,72 @@ describe('quotas', () => {
     assert.equal(answers.filter(({ status }) => status === 201).length, room);
     assert.equal(answers.filter(({ status }) => status === 403).length, 6 - room);
     assert.equal((await used())['count/configmaps'], '4');
+  });
+});
+
+describe('resources that nobody may use without a quota', () => {
+  let limited: TestServer;
+
+  before(async () => {
+    const file = join(cluster.directory, 'limited.yaml');
+    const configuration = {
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'ResourceQuotaConfiguration',
+      limitedResources: [
+        { resource: 'persistentvolumeclaims', matchContains: ['gold.storageclass.storage.k8s.io/requests.storage'] },
+        { apiGroup: '', resource: 'configmaps', matchContains: ['count/configmaps'] },
+        {
+          resource: 'pods',
+          matchScopes: [{ scopeName: 'PriorityClass', operator: 'In', values: ['urgent'] }],
+        },
+      ],
+    };
+    const plugins = [{ name: 'ResourceQuota', configuration }];
+    const admission = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins };
+    writeFileSync(file, JSON.stringify(admission));
+    limited = await cluster.addServer(undefined, [`--admission-control-config-file=${file}`]);
+    cluster.servers.splice(cluster.servers.indexOf(limited), 1);
+    const made = await cluster.first.client.post('/apis/scheduling.k8s.io/v1/priorityclasses', {
+      metadata: { name: 'urgent' },
+      value: 5,
+    });
+    assert.equal(made.status, 201, made.text);
+  });
+
+  const refusal = (answer: ApiResponse, what: string) => {
+    assert.equal(answer.status, 403, answer.text);
+    assert.equal(answer.body.message.replace(/^.* is forbidden: /, ''), what);
+  };
+
+  it('are refused until there is one, and charged to it then', async () => {
+    await eventually(
+      async () => (await limited.client.get(path('serviceaccounts'))).body.items.length > 0,
+      'an account',
+    );
+    refusal(await configMap('a', limited), 'insufficient quota to consume: count/configmaps');
+    const claim = (storageClassName: string) =>
+      limited.client.post(`${path('persistentvolumeclaims')}?dryRun=All`, {
+        metadata: { name: 'c' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName },
+      });
+    refusal(await claim('gold'), 'insufficient quota to consume: gold.storageclass.storage.k8s.io/requests.storage');
+    assert.equal((await claim('silver')).status, 201);
+    const urgent = (name: string, priorityClassName?: string) =>
+      limited.client.post(path('pods'), {
+        metadata: { name },
+        spec: { containers: [{ name: 'c', image: 'i' }], ...(priorityClassName && { priorityClassName }) },
+      });
+    refusal(await urgent('u', 'urgent'), 'insufficient quota to match these scopes: [{PriorityClass In [urgent]}]');
+    assert.equal((await urgent('calm')).status, 201);
+
+    await makeQuota('q', { 'count/configmaps': '10' });
+    const scopeSelector = { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['urgent'] }] };
+    await makeQuota('urgent', { pods: '1' }, { scopeSelector });
+    await eventually(async () => (await configMap('a', limited)).status !== 403, 'a quota to charge');
+    await eventually(async () => (await urgent('u', 'urgent')).status === 201, 'a quota for urgent pods');
+    refusal(await urgent('v', 'urgent'), 'exceeded quota: urgent, requested: pods=1, used: pods=1, limited: pods=1');
+    // Servers without the configuration limit nothing more.
+    assert.equal((await configMap('b')).status, 201);
   });
 });
 

@@ -95,7 +95,10 @@ describe('agents of nodes', () => {
       nodeName,
       serviceAccountName: `account-${nodeName}`,
       containers: [{ name: 'c', image: 'i' }],
-      volumes: [{ name: 'v', secret: { secretName: secret } }],
+      volumes: [
+        { name: 'v', secret: { secretName: secret } },
+        { name: 't', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
+      ],
     },
   });
   let one: ApiClient;
@@ -143,11 +146,12 @@ describe('agents of nodes', () => {
   });
 
   it('get no token for an account or a pod of another node', async () => {
-    const token = (account: string, name: string, uid: string | undefined) =>
+    const token = (account: string, name: string, uid: string | undefined, audiences?: readonly string[]) =>
       one.post(`/api/v1/namespaces/a/serviceaccounts/${account}/token`, {
-        spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
+        spec: { audiences, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
       });
     assert.equal((await token('account-n1', 'pod-n1', uids.n1)).status, 201);
+    forbidden(await token('account-n1', 'pod-n1', uids.n1, ['vault']), 'for an audience that the pod does not need');
     forbidden(await token('account-n2', 'pod-n2', uids.n2), 'of another node');
     forbidden(await token('account-n1', 'pod-n2', uids.n2), 'bound to a pod of another node');
     forbidden(await token('absent', 'pod-n1', uids.n1), 'of nobody');

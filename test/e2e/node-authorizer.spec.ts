@@ -117,7 +117,13 @@ describe('the mode Node', () => {
           { name: 'b', configMap: { name: 'volume' } },
           {
             name: 'c',
-            projected: { sources: [{ secret: { name: 'projected' } }, { configMap: { name: 'projected' } }] },
+            projected: {
+              sources: [
+                { secret: { name: 'projected' } },
+                { configMap: { name: 'projected' } },
+                { serviceAccountToken: { path: 'token' } },
+              ],
+            },
           },
           { name: 'd', persistentVolumeClaim: { claimName: 'data' } },
           { name: 'scratch', ephemeral: { volumeClaimTemplate: claimTemplate } },
@@ -211,7 +217,7 @@ describe('the mode Node', () => {
   it('gives tokens of accounts that pods on the node have', async () => {
     const { body: bound } = await admin.get(`${core}/pods/web`);
     const request = (uid = bound.metadata.uid, name = 'web') => ({
-      spec: { audiences: ['a'], boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
+      spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
     });
     const path = `${core}/serviceaccounts/robot/token`;
     const given = await other.post(path, request(), as('n1'));
@@ -225,6 +231,94 @@ describe('the mode Node', () => {
     const elsewhere = request(foreign.metadata.uid, 'elsewhere');
     refused(await other.post(path, elsewhere, as('n1')), /bound to a pod scheduled on a different node$/);
     refused(await other.post(`${core}/serviceaccounts/default/token`, request(), as('n2')), unrelated);
+  });
+
+  it('gives tokens for audiences that the pod needs, or that the node may ask for', async () => {
+    const account = 'reader';
+    await created(`${core}/serviceaccounts`, { metadata: { name: account } });
+    for (const [name, audience] of [
+      ['inline.csi', 'of-inline'],
+      ['disk.csi', 'of-disk'],
+      ['scratch.csi', 'of-scratch'],
+      ['other.csi', 'of-nobody'],
+    ] as const) {
+      const spec = { tokenRequests: [{ audience }], requiresRepublish: true, volumeLifecycleModes: ['Ephemeral'] };
+      await created('/apis/storage.k8s.io/v1/csidrivers', { metadata: { name }, spec });
+    }
+    const resources = { requests: { storage: '1Gi' } };
+    const claim = (volumeName: string) => ({
+      accessModes: ['ReadWriteOnce'],
+      resources,
+      storageClassName: '',
+      volumeName,
+    });
+    const volume = (driver: string) => ({
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      csi: { driver, volumeHandle: 'h' },
+    });
+    await created('/api/v1/persistentvolumes', { metadata: { name: 'reader-disk' }, spec: volume('disk.csi') });
+    await created('/api/v1/persistentvolumes', { metadata: { name: 'reader-scratch' }, spec: volume('scratch.csi') });
+    await created(`${core}/persistentvolumeclaims`, { metadata: { name: 'reader-data' }, spec: claim('reader-disk') });
+    const volumes = [
+      { name: 'p', projected: { sources: [{ serviceAccountToken: { path: 't', audience: 'of-volume' } }] } },
+      { name: 'i', csi: { driver: 'inline.csi' } },
+      { name: 'd', persistentVolumeClaim: { claimName: 'reader-data' } },
+      { name: 's', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources } } } },
+      { name: 'missing', persistentVolumeClaim: { claimName: 'nowhere' } },
+    ];
+    const spec = { serviceAccountName: account, automountServiceAccountToken: false, volumes };
+    const made = await created(`${core}/pods`, pod('reader', 'n1', spec));
+    const { uid } = made.metadata;
+    const path = `${core}/serviceaccounts/${account}/token`;
+    const ask = (...audiences: string[]) =>
+      other.post(
+        path,
+        { spec: { audiences, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'reader', uid } } },
+        as('n1'),
+      );
+    const isGiven = async (...audiences: string[]) => {
+      const answer = await ask(...audiences);
+      assert.equal(answer.status, 201, answer.text);
+      assert.deepEqual(answer.body.spec.audiences, audiences);
+    };
+    const isRefused = async (audience: string) =>
+      refused(
+        await ask(...(audience === '' ? [] : [audience])),
+        `serviceaccounts "reader" is forbidden: audience "${audience}" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience`,
+      );
+    await eventually(async () => (await ask('of-volume')).status === 201, 'the node to know the pod');
+    for (const audience of ['of-volume', 'of-inline', 'of-disk']) await isGiven(audience);
+    // The pod has no token for the server itself.
+    for (const audience of ['', 'of-nobody', 'vault']) await isRefused(audience);
+    refused(await ask('of-volume', 'of-inline'), /node may only request 0 or 1 audiences$/);
+    // A claim with the name of the ephemeral one counts only if it belongs to the pod.
+    const scratch = `${core}/persistentvolumeclaims`;
+    await created(scratch, { metadata: { name: 'reader-s' }, spec: claim('reader-scratch') });
+    await isRefused('of-scratch');
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'reader', uid }];
+    const owned = await admin.patch(`${scratch}/reader-s`, 'merge', { metadata: { ownerReferences } });
+    assert.equal(owned.status, 200, owned.text);
+    await isGiven('of-scratch');
+    // Others are a matter of rights.
+    const rights = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+    const rule = {
+      apiGroups: [''],
+      resources: ['vault'],
+      resourceNames: [account],
+      verbs: ['request-serviceaccounts-token-audience'],
+    };
+    await created(`${rights}/roles`, { metadata: { name: 'vault' }, rules: [rule] });
+    await created(`${rights}/rolebindings`, {
+      metadata: { name: 'vault' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'vault' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:nodes' }],
+    });
+    await eventually(async () => (await ask('vault')).status === 201, 'the right to have arrived');
+    await isRefused('other');
+    // Whoever is no node asks for what it likes.
+    const free = await other.post(path, { spec: { audiences: ['vault', 'anything'] } });
+    assert.equal(free.status, 201, free.text);
   });
 
   it('answers access reviews about nodes', async () => {

@@ -6,7 +6,7 @@ import { addForeignAnnotations } from '../foreign-annotations.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { Hook } from './hook.js';
 import { dryRunError, HookCallError, type HookErrorType, HookFault, HookRefusal } from './hook-errors.js';
-import type { HookMetrics } from './hook-metrics.js';
+import type { HookCallCounter } from './hook-metrics.js';
 import { hookRefusal } from './hook-refusal.js';
 import { type ReviewAnswer, readAnswer } from './review-answer.js';
 import type { ReviewWriter } from './review-request.js';
@@ -31,7 +31,7 @@ const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
 export class HookCaller {
   constructor(
     private readonly parts: {
-      readonly metrics: HookMetrics;
+      readonly metrics: HookCallCounter;
       readonly logger: Pick<Logger, 'warn'>;
       /** Name of the group of AdmissionReview. */
       readonly group: string;
@@ -58,7 +58,8 @@ export class HookCaller {
       const seconds = (performance.now() - begin) / 1000;
       const isIgnored = failure instanceof HookCallError && hook.isIgnored;
       const rejection = failure === undefined || isIgnored ? undefined : errorTypeOf(failure);
-      this.parts.metrics.count({ hook, operation, seconds, code: codeOf(failure), rejection });
+      const { name, kind } = hook;
+      this.parts.metrics.count({ hook: { name, kind }, operation, seconds, code: codeOf(failure), rejection });
     }
     if (!(failure instanceof HookCallError) || !hook.isIgnored) throw failure;
     this.failOpen(invocation, failure);
@@ -99,7 +100,7 @@ export class HookCaller {
   }
 
   private failOpen({ hook, attributes, round, index }: Invocation, error: HookCallError): void {
-    this.parts.metrics.countFailedOpen(hook);
+    this.parts.metrics.countFailedOpen({ name: hook.name, kind: hook.kind });
     const key = `failed-open.${hook.kind}.webhook.${this.parts.group}/round_${round}_index_${index}`;
     attributes.context.auditAnnotations.set(key, hook.name);
     const fields = { hook: hook.name, configuration: hook.configuration, problem: error.fault.message };

@@ -13,7 +13,7 @@ export class HookList {
 
   constructor(
     private readonly configurations: CountingLister<WebhookConfiguration>,
-    private readonly compiler: Pick<HookCompiler, 'compile'>,
+    private readonly compiler: Pick<HookCompiler, 'compile' | 'retire'>,
   ) {}
 
   get present(): readonly Hook[] {
@@ -24,6 +24,11 @@ export class HookList {
       this.hooks = this.compiler.compile(sorted);
     }
     return this.hooks;
+  }
+
+  /** Closes the connections of all hooks, at the end of the process. */
+  stop(): void {
+    this.compiler.retire();
   }
 }
 

@@ -18,8 +18,17 @@ export interface HookCall {
   readonly rejection: HookErrorType | undefined;
 }
 
+/** Counts calls of hooks. Where requests are answered in another thread, that of their process counts. */
+export interface HookCallCounter {
+  count(call: HookCall): void;
+  countFailedOpen(hook: HookCall['hook']): void;
+}
+
+/** Injection token of the {@link HookCallCounter}. */
+export const HOOK_CALL_COUNTER = Symbol('HookCallCounter');
+
 /** Metrics of hooks, under the names that operators of such servers know (specification 6.3). */
-export class HookMetrics {
+export class HookMetrics implements HookCallCounter {
   private readonly durations: Histogram<'name' | 'type' | 'operation' | 'rejected'>;
   private readonly requests: Counter<'name' | 'type' | 'operation' | 'code' | 'rejected'>;
   private readonly rejections: Counter<'name' | 'type' | 'operation' | 'error_type' | 'rejection_code'>;
@@ -64,7 +73,7 @@ export class HookMetrics {
     this.rejections.inc({ name, type, operation, error_type: rejection, rejection_code: shownCode });
   }
 
-  countFailedOpen({ name, kind }: Pick<Hook, 'name' | 'kind'>): void {
+  countFailedOpen({ name, kind }: HookCall['hook']): void {
     this.failedOpen.inc({ name, type: typeOf(kind) });
   }
 }

@@ -136,6 +136,11 @@ export class HookCompiler {
     return hooks;
   }
 
+  /** Closes all connections as soon as no call uses them. */
+  retire(): void {
+    for (const client of this.clients.values()) client.retire();
+  }
+
   private hooksOf({ metadata, webhooks }: WebhookConfiguration, clients: Map<string, HookClient>): Hook[] {
     const configuration = metadata.name ?? '';
     const timesSeen = new Map<string, number>();

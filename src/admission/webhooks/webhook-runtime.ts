@@ -11,7 +11,6 @@ import { HookCompiler, type WebhookConfiguration } from './hook.js';
 import { HookCaller } from './hook-caller.js';
 import type { HookTransport } from './hook-client.js';
 import { HookList } from './hook-list.js';
-import { HookMetrics } from './hook-metrics.js';
 import type { HookKind } from './review-answer.js';
 import { readClientConfigFile } from './webhook-admission-configuration.js';
 
@@ -58,11 +57,11 @@ export function webhookRuntime(plugin: string, kind: HookKind, parts: AdmissionP
   };
 }
 
-function share({ names, listers, registry, options, logger, metrics }: AdmissionParts): Shared {
+function share({ names, listers, registry, options, logger, hookCalls }: AdmissionParts): Shared {
   const { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs } = options;
   const shared: Shared = {
     caller: new HookCaller({
-      metrics: new HookMetrics(metrics.registry),
+      metrics: hookCalls,
       logger,
       group: groupName('admission', names),
     }),

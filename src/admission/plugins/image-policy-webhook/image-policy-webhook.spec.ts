@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Registry } from 'prom-client';
 import { admissionAttributes, type TestRequest } from '../../../../test/support/admission-attributes.js';
 import { OptionsError } from '../../../config/parse-options.js';
 import { vendorNames } from '../../../machinery/vendor.js';
+import { AdmissionMetrics } from '../../admission-metrics.js';
+import { AdmissionChain } from '../../chain.js';
 import { readImagePolicy } from './image-policy-configuration.js';
 import { ImagePolicyWebhook } from './image-policy-webhook.js';
 
@@ -24,6 +27,7 @@ const pod = (image: string, fields: { annotations?: object; ephemeral?: string }
 class Bench {
   readonly asked: { spec: { containers: { image: string }[]; annotations?: object; namespace: string } }[] = [];
   now = 0;
+  isStopped = false;
   answer: () => unknown = () => ({ apiVersion, kind: 'ImageReview', status: { allowed: true } });
   readonly plugin: ImagePolicyWebhook;
   auditAnnotations: ReadonlyMap<string, string> = new Map();
@@ -36,6 +40,9 @@ class Bench {
           post: async (value) => {
             this.asked.push(value as Bench['asked'][number]);
             return this.answer();
+          },
+          stop: () => {
+            this.isStopped = true;
           },
         },
         names,
@@ -132,6 +139,12 @@ describe('ImagePolicyWebhook', () => {
     assert.deepEqual([...bench.auditAnnotations], [['imagepolicywebhook.image-policy.k8s.io/failed-open', 'true']]);
     bench.answer = answer({ allowed: false });
     assert.notEqual(await bench.outcome({ object: pod('a') }), '', 'a failure is not remembered');
+  });
+
+  it('closes its connections with the chain that it is in', () => {
+    const bench = new Bench();
+    new AdmissionChain([bench.plugin], new AdmissionMetrics(new Registry())).onApplicationShutdown();
+    assert.ok(bench.isStopped);
   });
 
   it('hands on the audit annotations, from memory too', async () => {

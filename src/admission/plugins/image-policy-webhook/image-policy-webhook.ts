@@ -10,7 +10,7 @@ import { type ImageReviewSpec, type ImageReviewStatus, imageReview, imageReviewS
 
 /** Dependencies of the plugin. */
 export interface ImagePolicyParts {
-  readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown> };
+  readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown>; stop(): void };
   readonly names: VendorNames;
   readonly clock: Clock;
   readonly logger: { warn(text: string, fields?: object): void };
@@ -74,6 +74,10 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
         ? 'one or more images rejected by webhook backend'
         : `image policy webhook backend denied one or more images: ${status.reason}`;
     throw refused(attributes, detail);
+  }
+
+  stop(): void {
+    this.parts.client.stop();
   }
 
   /** The answer; undefined when there is none and pods may pass then. */

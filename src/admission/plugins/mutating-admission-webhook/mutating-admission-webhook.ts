@@ -21,6 +21,10 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
 
   constructor(private readonly runtime: WebhookRuntime) {}
 
+  stop(): void {
+    this.runtime.hooks.stop();
+  }
+
   handles(): boolean {
     return true;
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/api-object.js';
+import type { Authorizer } from '../../../machinery/authorizer.js';
 import { nodeNameOf } from '../../../machinery/node-identity.js';
 import { forbiddenError, notFoundError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
@@ -9,6 +10,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 import { mirrorPodProblem } from './mirror-pod.js';
 import { NodeLabels } from './node-labels.js';
 import type { ReadNode, ReadPod, ReadTokenRequest } from './read-objects.js';
+import { TokenAudiences } from './token-audiences.js';
 
 const pods = { group: '', resource: 'pods' };
 const nodes = { group: '', resource: 'nodes' };
@@ -24,13 +26,16 @@ type Rule = (node: string, attributes: AdmissionAttributes) => Problem | Promise
 export class NodeRestriction implements AdmissionPlugin {
   readonly name = 'NodeRestriction';
   private readonly labels: NodeLabels;
+  private readonly audiences: TokenAudiences;
   private readonly rules: ReadonlyMap<string, Rule>;
 
   constructor(
     private readonly names: VendorNames,
     private readonly reader: ObjectReader,
+    authorizer: Authorizer,
   ) {
     this.labels = new NodeLabels(names);
+    this.audiences = new TokenAudiences(names, reader, authorizer);
     const storage = groupName('storage', names);
     const coordination = groupName('coordination', names);
     this.rules = new Map<string, Rule>([
@@ -132,7 +137,8 @@ export class NodeRestriction implements AdmissionPlugin {
     if (pod.metadata.uid !== reference.uid) {
       return `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
     }
-    return isOnNode(pod, node) ? undefined : 'node requested token bound to a pod scheduled on a different node';
+    if (!isOnNode(pod, node)) return 'node requested token bound to a pod scheduled on a different node';
+    return this.audiences.problem(attributes, pod as ReadPod);
   }
 
   private leaseProblem(node: string, attributes: AdmissionAttributes): Problem {

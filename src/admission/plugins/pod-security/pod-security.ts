@@ -67,6 +67,8 @@ export class PodSecurity implements AdmissionPlugin {
       // Other subresources change nothing that is judged.
       return subresource === '' || subresource === 'ephemeralcontainers' ? this.judgePod(attributes) : undefined;
     }
+    // Writes of `namespaces/status` and `/finalize` are not judged either, as in the reference: a namespace whose labels
+    // are older than their rules has to be able to end.
     if (subresource !== '') return undefined;
     if (resource.group === '' && resource.resource === 'namespaces') return this.judgeNamespace(attributes);
     return hasPodTemplate(resource) ? this.judgeTemplate(attributes) : undefined;

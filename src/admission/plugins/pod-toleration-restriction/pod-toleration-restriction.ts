@@ -91,7 +91,7 @@ export class PodTolerationRestriction implements AdmissionPlugin {
 export function buildPodTolerationRestriction(parts: AdmissionParts): PodTolerationRestriction {
   const given = parts.configuration.of('PodTolerationRestriction');
   if (given === undefined) return new PodTolerationRestriction(parts, { default: [], whitelist: [] });
-  const { tolerations, problems } = readClusterTolerations(given.value, parts.names);
-  if (problems.length > 0) throw new OptionsError(problems.map((problem) => `${given.source}: ${problem}`));
+  const { tolerations, problems } = readClusterTolerations(given, parts.names);
+  if (problems.length > 0) throw new OptionsError(problems);
   return new PodTolerationRestriction(parts, tolerations);
 }

@@ -1,6 +1,10 @@
 import { type Toleration, toleration } from '../../../apis/core/v1/affinity.types.js';
-import { DecodeError, decode, list, optional, string, struct } from '../../../machinery/schema/index.js';
+import { validateTolerations } from '../../../apis/core/v1/validation/scheduling.validation.js';
+import type { PluginConfiguration } from '../../../config/admission-configuration.js';
+import { type FieldError, FieldPath } from '../../../machinery/field-error.js';
+import { DecodeError, decode, list } from '../../../machinery/schema/index.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
+import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
 /** Tolerations for namespaces that say nothing themselves. */
 export interface ClusterTolerations {
@@ -9,30 +13,51 @@ export interface ClusterTolerations {
   readonly whitelist: readonly Toleration[];
 }
 
-const configuration = struct('PodTolerationRestrictionConfiguration', {
-  apiVersion: optional(1, string),
-  kind: optional(2, string),
-  default: optional(3, list(toleration)),
-  whitelist: optional(4, list(toleration)),
-});
-
 /** Reads the configuration; all its problems are in `problems`. */
 export function readClusterTolerations(
-  input: unknown,
+  { value, source }: Pick<PluginConfiguration, 'value' | 'source'>,
   names: VendorNames,
 ): { readonly tolerations: ClusterTolerations; readonly problems: readonly string[] } {
-  const nothing = { default: [], whitelist: [] };
-  try {
-    const { value, unknownFields } = decode(configuration, input);
-    const problems = unknownFields.map((field) => `${field}: unknown field`);
-    const version = `podtolerationrestriction.admission.${names.suffix}/v1alpha1`;
-    if (value.kind !== 'Configuration') problems.push('kind: must be Configuration');
-    if (value.apiVersion !== version) problems.push(`apiVersion: must be ${version}`);
-    return { tolerations: { default: value.default ?? [], whitelist: value.whitelist ?? [] }, problems };
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    return { tolerations: nothing, problems: [error.message] };
+  const fields = new StrictFields(source);
+  const document = fields.object(value, '', ['apiVersion', 'kind', 'default', 'whitelist']);
+  const version = `podtolerationrestriction.admission.${names.suffix}/v1alpha1`;
+  if (document.kind !== 'Configuration') fields.report('kind must be Configuration');
+  if (document.apiVersion !== version) fields.report(`apiVersion must be ${version}`);
+  const tolerations = {
+    default: readTolerations(fields, document, 'default'),
+    whitelist: readTolerations(fields, document, 'whitelist'),
+  };
+  return { tolerations, problems: fields.problems };
+}
+
+const tolerationFields = ['key', 'operator', 'value', 'effect', 'tolerationSeconds'];
+
+function readTolerations(fields: StrictFields, document: Fields, name: 'default' | 'whitelist'): Toleration[] {
+  const given = document[name] ?? [];
+  if (!Array.isArray(given)) {
+    fields.report(`${name} must be a list`);
+    return [];
   }
+  const before = fields.problems.length;
+  const read = given.map((each: unknown, i) => {
+    const at = `${name}[${i}]`;
+    const entry = fields.object(each, at, tolerationFields);
+    const texts = ['key', 'operator', 'value', 'effect'].flatMap((field) => {
+      const text = fields.text(entry, field, at);
+      return text === '' ? [] : [[field, text] as const];
+    });
+    const seconds =
+      entry.tolerationSeconds === undefined
+        ? {}
+        : { tolerationSeconds: fields.integer(entry, 'tolerationSeconds', at, 0) };
+    return { ...Object.fromEntries(texts), ...seconds } as Toleration;
+  });
+  // What has fields of wrong types is not judged any further.
+  if (fields.problems.length > before) return read;
+  const errors: FieldError[] = [];
+  validateTolerations(read, FieldPath.of(name), errors);
+  for (const { field, message } of errors) fields.report(`${field}: ${message}`);
+  return read;
 }
 
 const annotationValue = list(toleration);

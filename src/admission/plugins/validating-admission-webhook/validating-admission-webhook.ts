@@ -15,6 +15,10 @@ export class ValidatingAdmissionWebhook implements AdmissionPlugin {
 
   constructor(private readonly runtime: WebhookRuntime) {}
 
+  stop(): void {
+    this.runtime.hooks.stop();
+  }
+
   handles(): boolean {
     return true;
   }
