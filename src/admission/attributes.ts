@@ -1,7 +1,7 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupVersionKind, GroupVersionResource } from '../machinery/group-version.js';
 import type { RequestContext, UserInfo } from '../machinery/request-context.js';
-import type { ObjectWriter } from '../registry/store/store.js';
+import type { ObjectWriter } from '../registry/store/store-options.js';
 import type { Reinvocation } from './reinvocation.js';
 
 /** CONNECT is for requests that open a stream to an object (exec, attach, port-forward, proxy). */

@@ -3,7 +3,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupVersionKind, GroupVersionResource } from '../machinery/group-version.js';
 import type { RequestContext, UserInfo } from '../machinery/request-context.js';
 import type { OwnWrite, WriteAdmission } from '../registry/store/admitted-store.js';
-import type { ObjectWriter } from '../registry/store/store.js';
+import type { ObjectWriter } from '../registry/store/store-options.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
 import { AdmissionChain } from './chain.js';
 import { Reinvocation } from './reinvocation.js';

@@ -1,7 +1,8 @@
 import type { Clock } from '../machinery/clock.js';
 import type { StoredServedResource } from '../registry/resource-registry.js';
 import { AdmittedStore, openAdmission, type WriteAdmission } from '../registry/store/admitted-store.js';
-import { Store, type StoreOptions } from '../registry/store/store.js';
+import { Store } from '../registry/store/store.js';
+import type { StoreOptions } from '../registry/store/store-options.js';
 import type { Storage } from '../storage/storage.interface.js';
 
 /** What loops write with. */

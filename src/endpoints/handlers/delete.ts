@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Status } from '../../machinery/status-error.js';
 import { showsDeletedObject } from '../../registry/resource-definition.js';
-import type { DeleteOutcome } from '../../registry/store/store.js';
+import type { DeleteOutcome } from '../../registry/store/store-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { parseDeleteOptions } from '../negotiation/parse-delete-options.js';

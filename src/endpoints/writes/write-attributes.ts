@@ -5,7 +5,7 @@ import { formatApiVersion, type GroupVersionKind, type GroupVersionResource } fr
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
 import { toStored } from '../../registry/store/object-codec.js';
-import type { ObjectWriter } from '../../registry/store/store.js';
+import type { ObjectWriter } from '../../registry/store/store-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import { bodyKindOf } from '../../registry/subresource-definition.js';
 import { sentOptions } from '../negotiation/write-options.js';

@@ -7,7 +7,7 @@ import { applyDefaults } from '../../registry/definition/apply-defaults.js';
 import { ensureNamespace } from '../../registry/metadata/before-create.js';
 import { ensureIdentity } from '../../registry/metadata/before-update.js';
 import { isOtherVersion, toServed, toStored, type VersionedText } from '../../registry/store/object-codec.js';
-import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../registry/store/store.js';
+import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../registry/store/store-options.js';
 import { bodyKindOf, updateRulesOf } from '../../registry/subresource-definition.js';
 import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';

@@ -5,7 +5,8 @@ import type { StoredServedResource } from '../resource-registry.js';
 import type { DeleteOptions } from '../strategy.js';
 import type { PartSubresource } from '../subresource-definition.js';
 import type { VersionedText } from './object-codec.js';
-import type { DeleteOutcome, ObjectWriter, Store, UpdateOptions, UpdateOutcome } from './store.js';
+import type { Store } from './store.js';
+import type { DeleteOutcome, ObjectWriter, UpdateOptions, UpdateOutcome } from './store-options.js';
 
 /** What admission is told of a write that no request brings. */
 export interface OwnWrite {
