@@ -11,6 +11,8 @@ export const controllerDefaults = {
   'pv-protection': true,
   resourcequota: true,
   'validatingadmissionpolicy-status': true,
+  'customresourcedefinition-status': true,
+  'customresourcedefinition-cleanup': true,
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,

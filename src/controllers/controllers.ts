@@ -15,6 +15,8 @@ import { type ControlLoop, keepRunning } from './control-loop.js';
 import { CsrApprovingController } from './csr-approving/csr-approving.controller.js';
 import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';
 import { CsrSigningController, type SigningAuthorities } from './csr-signing/csr-signing.controller.js';
+import { DefinitionCleanupController } from './custom-resource-definitions/definition-cleanup.controller.js';
+import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
@@ -129,6 +131,8 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
     'pv-protection': () => new PvProtectionController(parts),
     resourcequota: () => new ResourceQuotaController(parts),
     'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
+    'customresourcedefinition-status': () => new DefinitionStatusController(parts),
+    'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined

@@ -104,6 +104,11 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
    * says otherwise.
    */
   readonly dependents?: 'orphaned' | 'none';
+  /**
+   * Finalizers may be names without a prefix, as in kinds that are not of the core rules: definitions and what they
+   * define. Default false.
+   */
+  readonly plainFinalizers?: boolean;
   /** A delete that removes the object answers the object instead of a Status. */
   readonly returnsDeletedObject?: boolean;
 }

@@ -57,7 +57,7 @@ export function beforeCreate(
   strategy.prepareForCreate?.(context, object);
 
   refuseBrokenRules(definition, meta.name ?? '', () => [
-    ...validateMetadata(meta, definition.namespaced, strategy.validateName ?? subdomainName),
+    ...validateMetadata(meta, definition.namespaced, strategy.validateName ?? subdomainName, strategyOptions),
     ...(strategy.validate?.(context, object) ?? []),
   ]);
 }

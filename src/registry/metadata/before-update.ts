@@ -63,7 +63,7 @@ export function beforeUpdate(
 
   const validate = subresource?.validateUpdate ?? strategy.validateUpdate?.bind(strategy);
   refuseBrokenRules(definition, meta.name ?? '', () => [
-    ...validateMetadataUpdate(meta, old.metadata),
+    ...validateMetadataUpdate(meta, old.metadata, definition.strategyOptions),
     ...(validate?.(context, object, old) ?? []),
   ]);
 }

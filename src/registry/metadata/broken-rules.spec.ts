@@ -115,6 +115,11 @@ describe('metadata', () => {
     }
   });
 
+  it('has finalizers without a prefix only where its kind allows them', () => {
+    assert.deepEqual(validateMetadataUpdate({ finalizers: ['plain'] }, {}, { plainFinalizers: true }), []);
+    assert.equal(validateMetadataUpdate({ finalizers: ['plain'] }, {}).length, 1);
+  });
+
   it('gets no new finalizers while it is deleted', () => {
     const old = { name: 'a', deletionTimestamp: 'x', finalizers: ['a.b/c', 'a.b/d'] } as unknown as ObjectMeta;
     assert.deepEqual(validateMetadataUpdate({ ...old, finalizers: ['a.b/d'] }, old), []);

@@ -18,11 +18,18 @@ const maxFieldManagerLength = 128;
 /** Finalizers with a meaning of their own; all others must be qualified names. */
 const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
+/** What differs between kinds. */
+export interface MetadataOptions {
+  /** Finalizers may be names without a prefix. Default false. */
+  readonly plainFinalizers?: boolean | undefined;
+}
+
 /** Broken rules of the metadata of a new object (specification 2.2). */
 export function validateMetadata(
   meta: ObjectMeta,
   namespaced: boolean,
   validateName: (name: string, prefix: boolean) => string[],
+  options: MetadataOptions = {},
 ): FieldError[] {
   const errors: FieldError[] = [];
   const namePath = metadataPath.child('name');
@@ -41,12 +48,12 @@ export function validateMetadata(
   } else if (meta.namespace) {
     errors.push(forbidden(namespacePath, 'not allowed on this type'));
   }
-  validateCommon(meta, errors);
+  validateCommon(meta, options, errors);
   return errors;
 }
 
 /** Broken rules of changed metadata. `meta` already has the fields that only the server sets. */
-export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
+export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, options: MetadataOptions = {}): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
     const had = new Set(old.finalizers);
@@ -66,11 +73,11 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): Field
     const path = metadataPath.child('deletionGracePeriodSeconds');
     errors.push(invalid(path, meta.deletionGracePeriodSeconds, 'field is immutable'));
   }
-  validateCommon(meta, errors);
+  validateCommon(meta, options, errors);
   return errors;
 }
 
-function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
+function validateCommon(meta: ObjectMeta, { plainFinalizers }: MetadataOptions, errors: FieldError[]): void {
   if ((meta.generation ?? 0) < 0) {
     const detail = 'must be greater than or equal to 0';
     errors.push(invalid(metadataPath.child('generation'), meta.generation, detail));
@@ -78,7 +85,7 @@ function validateCommon(meta: ObjectMeta, errors: FieldError[]): void {
   for (const error of validateLabels(meta.labels, metadataPath.child('labels'))) errors.push(error);
   for (const error of validateAnnotations(meta.annotations, metadataPath.child('annotations'))) errors.push(error);
   if (meta.ownerReferences !== undefined) validateOwnerReferences(meta.ownerReferences, errors);
-  if (meta.finalizers !== undefined) validateFinalizers(meta.finalizers, errors);
+  if (meta.finalizers !== undefined) validateFinalizers(meta.finalizers, plainFinalizers === true, errors);
   validateManagedFields(meta, errors);
 }
 
@@ -163,7 +170,7 @@ function isTooLong(texts: readonly unknown[], limit: number): boolean {
   return false;
 }
 
-function validateFinalizers(finalizers: readonly string[], errors: FieldError[]): void {
+function validateFinalizers(finalizers: readonly string[], mayBePlain: boolean, errors: FieldError[]): void {
   const path = metadataPath.child('finalizers');
   if (isTooLong(finalizers, maxFinalizerBytes)) {
     errors.push(tooLong(path, maxFinalizerBytes));
@@ -172,7 +179,8 @@ function validateFinalizers(finalizers: readonly string[], errors: FieldError[])
   finalizers.forEach((finalizer, i) => {
     const messages = isQualifiedName(finalizer);
     for (const m of messages) errors.push(invalid(path.index(i), finalizer, m));
-    if (messages.length === 0 && !finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+    if (mayBePlain || messages.length > 0) return;
+    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
       const detail = 'name is neither a standard finalizer name nor is it fully qualified';
       errors.push(invalid(path.index(i), finalizer, detail));
     }

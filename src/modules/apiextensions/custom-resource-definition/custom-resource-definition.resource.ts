@@ -22,7 +22,7 @@ export function customResourceDefinitionResource(names: VendorNames, clock: Cloc
     categories: ['api-extensions'],
     versions: [{ version: 'v1', type: customResourceDefinition }],
     strategy: customResourceDefinitionStrategy(names, clock),
-    strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false },
+    strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false, plainFinalizers: true },
     columns: defaultColumns,
     subresources: [statusSubresource<CustomResourceDefinition>({ validate: ({ status }) => statusErrors(status) })],
   });

@@ -1,0 +1,273 @@
+import type { CustomResourceDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { cleanupFinalizer } from '../../custom-resources/definition/cleanup-finalizer.js';
+import {
+  type ConditionUpdate,
+  isConditionTrue,
+  setCondition,
+} from '../../custom-resources/definition/definition-conditions.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import { Reflector } from '../../registry/informers/reflector.js';
+import { partOf } from '../../registry/resource-definition.js';
+import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
+import { parseStored } from '../../registry/store/object-codec.js';
+import type { ChangeSubscription, Storage } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { Timers } from '../timers.js';
+import { workContext } from '../work-context.js';
+import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { workStore } from '../work-store.js';
+import { builtInKinds } from './definition-status.controller.js';
+import { EndedDefinitions } from './ended-definitions.js';
+import { Instances } from './instances.js';
+
+type Definition = CustomResourceDefinition & ApiObject;
+
+export interface DefinitionCleanupOptions {
+  readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
+  /** Knows the built-in kinds, whose objects must not go with a definition of the same name. */
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** First and longest pause before failed work is retried. Default 500 ms and 1 minute. */
+  readonly firstPauseMs?: number | undefined;
+  readonly longestPauseMs?: number | undefined;
+}
+
+/** A kind with objects that are waited for. */
+interface Wait {
+  readonly subscription: ChangeSubscription;
+  /** How many were left at the last look, less those that went since. */
+  left: number;
+}
+
+/** How long after a look at the latest it is looked again, in milliseconds. */
+const checkAgainMs = 60_000;
+
+/**
+ * Ends definitions that are deleted (specification 9): deletes the objects of their kinds, reports in the condition
+ * Terminating how far that is, and takes its finalizer away when none is left. Objects with finalizers of their own are
+ * waited for.
+ */
+export class DefinitionCleanupController implements ControlLoop {
+  readonly name = 'customresourcedefinition-cleanup-controller';
+  private readonly store: AdmittedStore;
+  private readonly ended: EndedDefinitions;
+  private readonly finalizer: string;
+  /** Kinds with objects that are waited for, by the name of their definition. */
+  private readonly waiting = new Map<string, Wait>();
+
+  /** @throws Error when the registry has no definitions. */
+  constructor(private readonly options: DefinitionCleanupOptions) {
+    const group = groupName('apiextensions', options.names);
+    const served = options.registry.findStoredResource(group, 'v1', 'customresourcedefinitions');
+    if (served === undefined) throw new Error('the resource customresourcedefinitions is not registered');
+    this.store = workStore(served, options);
+    this.ended = new EndedDefinitions(options.storage, served.storageResource);
+    this.finalizer = cleanupFinalizer(options.names);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, registry, logger, timers } = this.options;
+    const failed = new AbortController();
+    const stopped = AbortSignal.any([signal, failed.signal]);
+    const queue = new WorkQueue({
+      work: (name) => this.process(name, queue, stopped),
+      onFault: (definition, error) =>
+        logger.warn('a definition could not be cleaned up yet', { loop: this.name, definition, error }),
+      workers: 4,
+      firstPauseMs: this.options.firstPauseMs ?? 500,
+      longestPauseMs: this.options.longestPauseMs ?? 60_000,
+      timers,
+    });
+    const sink = {
+      reduce: ({ metadata }: ApiObject): ApiObject => ({ metadata }),
+      replace: (objects: readonly ApiObject[]) => {
+        for (const object of objects) this.notice(object, queue);
+        this.sweep();
+      },
+      set: (object: ApiObject) => this.notice(object, queue),
+      delete: () => this.sweep(),
+    };
+    const reflector = new Reflector(storage, registry, this.store.resource.storageResource, sink, (error) =>
+      logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
+    );
+    const work = queue.run(stopped);
+    try {
+      await reflector.start(stopped);
+      await work;
+    } finally {
+      failed.abort();
+      for (const { subscription } of this.waiting.values()) subscription.close();
+      this.waiting.clear();
+      await Promise.all([work, reflector.stopped(), this.ended.swept()]);
+    }
+  }
+
+  private notice({ metadata }: ApiObject, queue: WorkQueue): void {
+    if (metadata.deletionTimestamp !== undefined && this.isHeld(metadata)) queue.add(metadata.name ?? '');
+  }
+
+  private isHeld({ finalizers }: ApiObject['metadata']): boolean {
+    return finalizers?.includes(this.finalizer) === true;
+  }
+
+  private sweep(): void {
+    this.ended.sweep((error) =>
+      this.options.logger.warn('marks of ended definitions could not be removed yet', { loop: this.name, error }),
+    );
+  }
+
+  private async process(name: string, queue: WorkQueue, signal: AbortSignal): Promise<WorkOutcome> {
+    const definition = await this.read(name);
+    if (definition === undefined) {
+      this.stopWaiting(name);
+      return 'done';
+    }
+    try {
+      return await this.end(definition, queue, signal);
+    } catch (error) {
+      if (error instanceof Superseded || (error instanceof StatusError && error.reason === 'NotFound')) return 'done';
+      throw error;
+    }
+  }
+
+  private async end(definition: Definition, queue: WorkQueue, signal: AbortSignal): Promise<WorkOutcome> {
+    const { storage, timers, logger } = this.options;
+    const { name = '', uid = '' } = definition.metadata;
+    const instances = new Instances(definition, storage, timers, this.name);
+    if (this.isBuiltIn(instances.resource)) {
+      return this.finish(definition, overlapping, signal);
+    }
+    if (!isConditionTrue(definition, 'Established')) return this.finish(definition, neverEstablished, signal);
+    if (!this.waiting.has(name)) await this.write(definition, inProgress, false, signal);
+    // From here on no process creates another object of the kind, so one pass sees all.
+    await this.ended.add(name, uid);
+    await this.follow(name, instances.resource, queue, signal);
+    const { left, errors } = await instances.delete(signal);
+    if (signal.aborted) return 'done';
+    const [error] = errors;
+    if (error !== undefined) {
+      await this.write(definition, failed(errors), false, signal);
+      throw error;
+    }
+    if (left > 0) {
+      const wait = this.waiting.get(name);
+      if (wait !== undefined) wait.left = left;
+      await this.write(definition, heldBack(left), false, signal);
+      return checkAgainMs;
+    }
+    logger.info('the objects of a definition are gone', { definition: name });
+    return this.finish(definition, completed, signal);
+  }
+
+  /** Looks again when as many objects of the kind have gone as were left. */
+  private async follow(name: string, resource: string, queue: WorkQueue, signal: AbortSignal): Promise<void> {
+    if (this.waiting.has(name)) return;
+    const { storage } = this.options;
+    const subscription = await storage.watch({ resource }, await storage.head());
+    if (signal.aborted) {
+      subscription.close();
+      return;
+    }
+    const wait: Wait = { subscription, left: 0 };
+    this.waiting.set(name, wait);
+    const read = async () => {
+      for (let batch = await subscription.next(); batch !== undefined; batch = await subscription.next()) {
+        const gone = batch.changes.filter(({ type }) => type === 'delete').length;
+        wait.left -= gone;
+        if (gone > 0 && wait.left <= 0) queue.add(name);
+      }
+    };
+    read().catch(() => {
+      if (this.waiting.get(name) !== wait) return;
+      this.waiting.delete(name);
+      queue.add(name);
+    });
+  }
+
+  private stopWaiting(name: string): void {
+    this.waiting.get(name)?.subscription.close();
+    this.waiting.delete(name);
+  }
+
+  private async finish(definition: Definition, condition: ConditionUpdate, signal: AbortSignal): Promise<WorkOutcome> {
+    this.stopWaiting(definition.metadata.name ?? '');
+    await this.write(definition, condition, true, signal);
+    return 'done';
+  }
+
+  /** The definition, if it waits for its clean-up. */
+  private async read(name: string): Promise<Definition | undefined> {
+    const { resource } = this.store;
+    const stored = await this.options.storage.get({ resource: resource.storageResource, namespace: '', name });
+    if (stored === undefined) return undefined;
+    const definition = parseStored(resource, stored) as Definition;
+    const { metadata } = definition;
+    return metadata.deletionTimestamp !== undefined && this.isHeld(metadata) ? definition : undefined;
+  }
+
+  private async write(
+    { metadata }: Definition,
+    condition: ConditionUpdate,
+    isEnd: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { timers } = this.options;
+    await this.store.update(workContext(this.name, timers.now(), signal), '', metadata.name ?? '', {
+      subresource: partOf(this.store.resource.definition, 'status'),
+      transform: (live) => {
+        if (live?.metadata.uid !== metadata.uid || !this.isHeld(live?.metadata ?? {})) throw new Superseded();
+        const before = live as Definition;
+        const status = { ...before.status };
+        const isSaid = !setCondition(status, condition, timers.now());
+        if (isSaid && !isEnd) return before;
+        const changed: Definition = { ...before, metadata: { ...before.metadata }, status };
+        if (isEnd) {
+          const kept = (before.metadata.finalizers ?? []).filter((finalizer) => finalizer !== this.finalizer);
+          if (kept.length > 0) changed.metadata.finalizers = kept;
+          else delete changed.metadata.finalizers;
+        }
+        return changed;
+      },
+    });
+  }
+
+  private isBuiltIn(storageResource: string): boolean {
+    return builtInKinds(this.options.registry).some(
+      ({ group, resource }) => `${resource}.${group}` === storageResource,
+    );
+  }
+}
+
+/** Another definition has the name, or somebody else has ended this one. */
+class Superseded extends Error {}
+
+function terminating(status: 'True' | 'False', reason: string, message: string): ConditionUpdate {
+  return { type: 'Terminating', status, reason, message };
+}
+
+const inProgress = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress');
+const completed = terminating('False', 'InstanceDeletionCompleted', 'removed all instances');
+const neverEstablished = terminating('False', 'NeverEstablished', 'resource was never established');
+const overlapping = terminating(
+  'False',
+  'OverlappingBuiltInResource',
+  'instances overlap with built-in resources in storage',
+);
+
+function heldBack(left: number): ConditionUpdate {
+  const message = `could not confirm zero CustomResources remaining: ${left} wait for their finalizers`;
+  return terminating('True', 'InstanceDeletionCheck', message);
+}
+
+function failed(errors: readonly Error[]): ConditionUpdate {
+  const texts = [...new Set(errors.map(({ message }) => message))].slice(0, 5);
+  const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return terminating('True', 'InstanceDeletionFailed', `could not issue all deletes: ${text}`);
+}

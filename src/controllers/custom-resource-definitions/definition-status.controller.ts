@@ -1,0 +1,180 @@
+import type { CustomResourceDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import { Reflector } from '../../registry/informers/reflector.js';
+import { partOf, type StoredResource } from '../../registry/resource-definition.js';
+import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { Timers } from '../timers.js';
+import { workContext } from '../work-context.js';
+import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import { workStore } from '../work-store.js';
+import { AcceptedNames } from './accepted-names.js';
+import { type StateRules, stateOf } from './definition-state.js';
+
+type Definition = CustomResourceDefinition & ApiObject;
+
+export interface DefinitionStatusOptions {
+  readonly storage: Storage;
+  readonly admission?: WriteAdmission | undefined;
+  /** Knows the built-in kinds, whose names no definition gets. */
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** First and longest pause before failed work is retried. Default 500 ms and 1 minute. */
+  readonly firstPauseMs?: number | undefined;
+  readonly longestPauseMs?: number | undefined;
+}
+
+/**
+ * Writes the status of definitions: which of their names they get, whether they are established, and whether they have
+ * the approval that their group needs (specification 9). Works on one definition at a time, so that no two get the same
+ * name.
+ */
+export class DefinitionStatusController implements ControlLoop {
+  readonly name = 'customresourcedefinition-status-controller';
+  private readonly store: AdmittedStore;
+  /** The last state that is known of each definition, without its versions. */
+  private readonly known = new Map<string, Definition>();
+  private taken = new AcceptedNames();
+
+  /** @throws Error when the registry has no definitions. */
+  constructor(private readonly options: DefinitionStatusOptions) {
+    const group = groupName('apiextensions', options.names);
+    const served = options.registry.findStoredResource(group, 'v1', 'customresourcedefinitions');
+    if (served === undefined) throw new Error('the resource customresourcedefinitions is not registered');
+    this.store = workStore(served, options);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, registry, logger, timers } = this.options;
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const queue = new WorkQueue({
+      work: (name) => this.process(name, queue, ended),
+      onFault: (definition, error) =>
+        logger.warn('the status of a definition could not be written yet', { loop: this.name, definition, error }),
+      workers: 1,
+      firstPauseMs: this.options.firstPauseMs ?? 500,
+      longestPauseMs: this.options.longestPauseMs ?? 60_000,
+      timers,
+    });
+    const sink = {
+      reduce: withoutVersions,
+      replace: (objects: readonly ApiObject[]) => {
+        const newest = objects.map((object) => this.newest(object as Definition));
+        this.known.clear();
+        this.taken = new AcceptedNames(builtInKinds(registry));
+        // The names that were given before come first.
+        for (const definition of newest) this.taken.set(definition);
+        for (const definition of newest) this.notice(definition, queue);
+      },
+      set: (object: ApiObject) => this.notice(object as Definition, queue),
+      delete: (_namespace: string, name: string) => {
+        const gone = this.known.get(name);
+        this.known.delete(name);
+        this.taken.delete(name);
+        if (gone !== undefined) this.lookAgain(gone.spec.group, queue);
+      },
+    };
+    const { storageResource } = this.store.resource;
+    const reflector = new Reflector(storage, registry, storageResource, sink, (error) =>
+      logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
+    );
+    const work = queue.run(ended);
+    try {
+      await reflector.start(ended);
+      await work;
+    } finally {
+      failed.abort();
+      await Promise.all([work, reflector.stopped()]);
+    }
+  }
+
+  /** A change may arrive after a later write of our own, which gave names away. */
+  private newest(definition: Definition): Definition {
+    const known = this.known.get(definition.metadata.name ?? '');
+    return known !== undefined && versionOf(known) > versionOf(definition) ? known : definition;
+  }
+
+  private notice(object: Definition, queue: WorkQueue): void {
+    const definition = this.newest(object);
+    const name = definition.metadata.name ?? '';
+    this.known.set(name, definition);
+    const isChanged = this.taken.set(definition);
+    if (stateOf(definition, this.rules()) !== definition.status) queue.add(name);
+    if (isChanged) this.lookAgain(definition.spec.group, queue);
+  }
+
+  /** Names of the group may have become free: whoever lacks one tries again. */
+  private lookAgain(group: string, queue: WorkQueue): void {
+    for (const [name, definition] of this.known) {
+      if (definition.spec.group !== group || isContent(definition)) continue;
+      if (stateOf(definition, this.rules()) !== definition.status) queue.add(name);
+    }
+  }
+
+  private async process(name: string, queue: WorkQueue, signal: AbortSignal): Promise<WorkOutcome> {
+    const known = this.known.get(name);
+    if (known === undefined) return 'done';
+    let written: Definition | undefined;
+    try {
+      const { resourceVersion } = await this.store.update(
+        workContext(this.name, this.options.timers.now(), signal),
+        '',
+        name,
+        {
+          subresource: partOf(this.store.resource.definition, 'status'),
+          transform: (live) => {
+            if (live?.metadata.uid !== known.metadata.uid) throw new Superseded();
+            const definition = live as Definition;
+            const status = stateOf(definition, this.rules());
+            if (status === definition.status) throw new Superseded();
+            written = { ...definition, metadata: { ...definition.metadata }, status };
+            return written;
+          },
+        },
+      );
+      if (written !== undefined) written.metadata.resourceVersion = String(resourceVersion);
+    } catch (error) {
+      // What is newer arrives as a change of its own.
+      const isGone = error instanceof StatusError && error.reason === 'NotFound';
+      if (!isGone && !(error instanceof Superseded)) throw error;
+      return 'done';
+    }
+    // The next definition must not get one of these names before this change comes back.
+    if (written !== undefined && this.known.has(name)) this.notice(withoutVersions(written) as Definition, queue);
+    return 'done';
+  }
+
+  private rules(): StateRules {
+    return { taken: this.taken, names: this.options.names, now: this.options.timers.now() };
+  }
+}
+
+/** The definition changed meanwhile, or another loop has done the work. */
+class Superseded extends Error {}
+
+/** Schemas may be long, and nothing here depends on them. */
+function withoutVersions(object: ApiObject): ApiObject {
+  const { spec, ...rest } = object as Definition;
+  return { ...rest, spec: { ...spec, versions: null } } as ApiObject;
+}
+
+function isContent({ status }: Definition): boolean {
+  return status.conditions?.some(({ type, status: value }) => type === 'NamesAccepted' && value === 'True') === true;
+}
+
+function versionOf({ metadata }: Definition): bigint {
+  return BigInt(metadata.resourceVersion ?? 0);
+}
+
+/** Kinds that are no custom ones. */
+export function builtInKinds(registry: ResourceRegistry) {
+  return registry.definitions().filter((definition) => (definition as Partial<StoredResource>).definedBy === undefined);
+}
