@@ -13,6 +13,7 @@ import { ClusterBootstrap } from './cluster-bootstrap.js';
 import { OptionsModule } from './config/options.module.js';
 import { type ControllersSettings, type ServerOptions, serverOptionGroups } from './config/server-options.js';
 import { ControllersModule } from './controllers/controllers.module.js';
+import { CustomResourcesModule } from './custom-resources/serving/custom-resources.module.js';
 import { EndpointsModule } from './endpoints/endpoints.module.js';
 import { InFlightGuard } from './endpoints/request-info/in-flight.guard.js';
 import { groupController } from './endpoints/resource.controller.js';
@@ -75,6 +76,7 @@ export class AppModule {
         ObservabilityModule.of(logger, worker),
         StartModule.of(signal),
         TlsModule.of(tls),
+        CustomResourcesModule,
         ...apiGroupModules(host),
         AdvertiseModule,
         ...(controllers === undefined ? [] : [ControllersModule.of(controllers)]),

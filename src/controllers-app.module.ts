@@ -8,6 +8,7 @@ import { OptionsModule } from './config/options.module.js';
 import type { ControllersSettings, ServerOptions } from './config/server-options.js';
 import { StorageOptions } from './config/storage.options.js';
 import { ControllersModule } from './controllers/controllers.module.js';
+import { CustomResourcesModule } from './custom-resources/serving/custom-resources.module.js';
 import { vendorNames } from './machinery/vendor.js';
 import { apiGroupModules } from './modules/api-group-modules.js';
 import type { Logger } from './observability/logger.js';
@@ -44,6 +45,7 @@ export class ControllersAppModule {
         }),
         ObservabilityModule.of(logger),
         StartModule.of(signal),
+        CustomResourcesModule,
         ...apiGroupModules({ names, imports }),
         ControllersModule.of(options),
       ],

@@ -5,6 +5,7 @@ import { ClusterOptions } from './config/cluster.options.js';
 import { OptionsModule } from './config/options.module.js';
 import type { ServerOptions } from './config/server-options.js';
 import { StorageOptions } from './config/storage.options.js';
+import { CustomResourcesModule } from './custom-resources/serving/custom-resources.module.js';
 import { vendorNames } from './machinery/vendor.js';
 import { apiGroupModules } from './modules/api-group-modules.js';
 import type { Logger } from './observability/logger.js';
@@ -29,6 +30,7 @@ export class ResourcesAppModule {
         OptionsModule.of({ storage: StorageOptions, cluster: ClusterOptions }, { storage, cluster: options.cluster }),
         ObservabilityModule.of(logger),
         StartModule.of(signal),
+        CustomResourcesModule,
         ...apiGroupModules({ names, imports }),
       ],
     };

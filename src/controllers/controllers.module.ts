@@ -11,6 +11,7 @@ import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
 import type { ControllersSettings } from '../config/server-options.js';
+import { CustomResourcesModule } from '../custom-resources/serving/custom-resources.module.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
@@ -27,7 +28,7 @@ import { LoopFiles } from './loop-files.js';
  * restart.
  */
 @Module({
-  imports: [StorageModule, RegistryModule, AuthorizationModule, AdmissionModule],
+  imports: [StorageModule, RegistryModule, CustomResourcesModule, AuthorizationModule, AdmissionModule],
   providers: [
     {
       provide: LoopFiles,

@@ -44,7 +44,7 @@ export async function handleResource(
     await handle(request);
   } catch (error) {
     if (!(error instanceof LargeWork)) throw error;
-    await forward(lane, context, http, reply);
+    await forward(lane, context, http, reply, services.registry.changedAt);
   }
 }
 

@@ -90,6 +90,8 @@ export function resolveRequest(
   const verb = info.verb as ResourceVerb;
   if (!verbs.includes(verb)) throw methodNotAllowedError();
   if (subresource === undefined) {
+    const refusal = verb === 'create' && isStoredResource(resource) ? resource.definition.refusesCreate : undefined;
+    if (refusal !== undefined) throw methodNotAllowedError(refusal);
     if (verb === 'create' && (onObject || (definition.namespaced && info.namespace === '')))
       throw methodNotAllowedError();
     if ((verb === 'update' || verb === 'patch') && !onObject) throw methodNotAllowedError();

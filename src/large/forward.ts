@@ -24,6 +24,7 @@ export async function forward(
   context: HttpRequestContext,
   request: FastifyRequest,
   reply: FastifyReply,
+  definitionsAt: bigint,
 ): Promise<void> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.raw.headers)) {
@@ -41,6 +42,7 @@ export async function forward(
       body: new Uint8Array(context.body ?? []),
       user: context.user as UserInfo,
       impersonator: context.impersonator,
+      definitionsAt,
     },
     context.signal,
   );

@@ -7,6 +7,7 @@ import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
 import { OptionsModule } from '../config/options.module.js';
+import { followerProviders } from '../custom-resources/serving/follower-providers.js';
 import { CatchAllController, groupController } from '../endpoints/resource.controller.js';
 import { EndpointServices } from '../endpoints/services.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
@@ -89,6 +90,7 @@ class RemoteProcessModule {
         useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
       },
       ...registryProviders,
+      ...followerProviders,
       {
         provide: HOOK_CALL_COUNTER,
         useValue: {

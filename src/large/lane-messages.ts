@@ -31,6 +31,8 @@ export interface LaneRequest {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly user: UserInfo;
   readonly impersonator: UserInfo | undefined;
+  /** The version of the store that the registry of the process shows: the thread must not know less. */
+  readonly definitionsAt: bigint;
 }
 
 export interface LaneAnswer {

@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { quietly } from '../application-context.js';
+import { DefinitionFollower } from '../custom-resources/serving/definition-follower.js';
 import { encodeWatched, type LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { leaveBodies, routingOptions } from '../endpoints/listener.js';
 import { registerRequestHooks } from '../endpoints/request-info/request-info.hook.js';
@@ -22,7 +23,7 @@ export interface LaneServer {
   /** `left` is aborted when no client waits for the answer any longer. */
   answer(request: LaneRequest, left: AbortSignal): Promise<LaneAnswer>;
   /** Encodes an event of a watch. */
-  encode(event: LargeEvent): Uint8Array<ArrayBuffer>;
+  encode(event: LargeEvent): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** Builds the program as it answers requests, with storage and authorization left to another thread. */
@@ -40,9 +41,14 @@ export async function buildLaneServer(settings: LaneSettings, storage: Storage, 
   await fastify.ready();
   const guard = app.get(ForwardedGuard);
   const services = app.get(EndpointServices);
+  const follower = app.get(DefinitionFollower);
   return {
-    answer: (request, left) => answer(fastify, guard, request, left),
-    encode: ({ type, group, version, resource, form, text }) => {
+    answer: async (request, left) => {
+      await follower.reached(request.definitionsAt);
+      return answer(fastify, guard, request, left);
+    },
+    encode: async ({ type, group, version, resource, form, text, definitionsAt }) => {
+      await follower.reached(definitionsAt);
       const served = services.registry.find(group, version, resource);
       if (served === undefined) throw new Error(`no resource ${resource} in ${group}/${version}`);
       return new Uint8Array(encodeWatched(services, served, form, type, text));

@@ -78,7 +78,7 @@ async function serve(id: number, request: LaneRequest): Promise<void> {
 
 async function encode(id: number, event: LargeEvent): Promise<void> {
   try {
-    const bytes = (await starting).encode(event);
+    const bytes = await (await starting).encode(event);
     send({ type: 'encoded', id, bytes }, [bytes.buffer]);
   } catch (error) {
     fail(id, error);

@@ -35,6 +35,7 @@ function request(user: string, body = '{"metadata":{"name":"-"}}'): LaneRequest 
     body: new Uint8Array(Buffer.from(body)),
     user: { name: user, uid: '', groups: [], extra: {} },
     impersonator: undefined,
+    definitionsAt: 0n,
   };
 }
 
@@ -176,6 +177,7 @@ it('encodes events beside the requests of users, however many wait', () =>
       resource: 'configmaps',
       form: { accepted, include: 'None', withColumns: false },
       text: { json, resourceVersion: 7n },
+      definitionsAt: 0n,
     } as const;
     const events = Array.from({ length: 200 }, () => lane.encode(event));
     const { status } = await lane.answer(request('alice'), never);

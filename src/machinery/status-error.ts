@@ -186,10 +186,10 @@ export function unknownPathError(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 }
 
-export function methodNotAllowedError(): StatusError {
-  return new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
-    details: {},
-  });
+export function methodNotAllowedError(
+  message = 'the server does not allow this method on the requested resource',
+): StatusError {
+  return new StatusError('MethodNotAllowed', message, { details: {} });
 }
 
 export function notAcceptableError(accepted?: readonly string[]): StatusError {

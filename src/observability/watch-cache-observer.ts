@@ -78,12 +78,17 @@ export function watchCacheObserver(registry: Registry, logger: Logger, statistic
     },
     dropped: (resource: string, reason: string) => {
       drops.inc({ resource, reason });
-      if (reason === 'idle') logger.debug('watch cache dropped', { resource, reason });
+      if (reason === 'idle' || reason === 'gone') logger.debug('watch cache dropped', { resource, reason });
       else logger.warn('watch cache dropped', { resource, reason });
     },
     slowConsumer: (resource: string) => {
       slow.inc({ resource });
       logger.warn('watch ended, it fell behind', { resource });
+    },
+    gone: (resource: string) => {
+      for (const result of ['hit', 'miss']) reads.remove({ resource, result });
+      for (const reason of ['idle', 'budget', 'feed', 'epoch', 'gone']) drops.remove({ resource, reason });
+      slow.remove({ resource });
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
   };

@@ -32,7 +32,10 @@ export interface ServedVersion {
   /** Defaults that differ from the strategy's for this version. */
   readonly applyDefaults?: (object: ApiObject) => void;
   readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
-  /** False for a version that clients may not use. It stays known, since objects may be stored in it. Default: true. */
+  /**
+   * Whether clients may use the version. One that they may not use stays known, since objects may be stored in it. Default:
+   * what the server is configured to serve.
+   */
   readonly isServed?: boolean;
   /**
    * The definition for requests in this version, where rules, columns or subresources differ between versions. It has the
@@ -49,15 +52,17 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly resource: string;
   readonly singular: string;
   readonly kind: string;
+  /** Kind of its lists. Default: the kind with `List` behind it. */
+  readonly listKind?: string | undefined;
   readonly namespaced: boolean;
-  readonly shortNames?: readonly string[];
-  readonly categories?: readonly string[];
+  readonly shortNames?: readonly string[] | undefined;
+  readonly categories?: readonly string[] | undefined;
   /** The first version is the stored one. */
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
   /** Fields selectable besides metadata.name and metadata.namespace. */
-  readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
+  readonly selectableFields?: ((object: T) => Readonly<Record<string, string>>) | undefined;
   /** Names of those fields: a selector on another one is a 400. */
-  readonly selectableFieldNames?: readonly string[];
+  readonly selectableFieldNames?: readonly string[] | undefined;
   readonly columns?: readonly TableColumn<T>[];
 }
 
@@ -67,6 +72,8 @@ export interface StoredFormRules {
   readonly mark: string;
   /** The object of another text, parsed, in the form of today and in the stored version; may change `object`. */
   readonly complete: (object: ApiObject) => ApiObject;
+  /** The object as it is stored, default: unchanged. For versions with fields that the stored one lacks; must not change `object`. */
+  readonly beforeStorage?: (object: ApiObject) => ApiObject;
 }
 
 /** A resource whose objects are kept in the store. Kinds that are added at run time are of this type too. */

@@ -44,8 +44,9 @@ describe('the registry', () => {
       told.push(change);
     });
     const count = registry.changes;
-    registry.replace(before, after);
-    assert.deepEqual(told, [{ before, after }]);
+    registry.replace(before, after, 7n);
+    assert.deepEqual(told, [{ before, after, at: 7n }]);
+    assert.equal(registry.changedAt, 7n);
     assert.ok(registry.changes > count);
     assert.deepEqual(registry.group('shop'), { group: 'shop', versions: ['v2', 'v1'] });
     assert.equal(registry.findStored('things.shop')?.served.version, 'v2');

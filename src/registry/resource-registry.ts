@@ -1,4 +1,5 @@
 import { formatGroupResource, type GroupVersionResource, parseApiVersion } from '../machinery/group-version.js';
+import { compareVersionPriority } from '../machinery/version-priority.js';
 import {
   isStoredKind,
   type ResourceDefinition,
@@ -40,6 +41,8 @@ export interface RegistryChange {
   readonly before: ResourceDefinition | undefined;
   /** The definition that look-ups find now; undefined for a removal. */
   readonly after: ResourceDefinition | undefined;
+  /** The version of the store with which it changed; undefined for changes without one. */
+  readonly at: bigint | undefined;
 }
 
 type RegistryListener = (change: RegistryChange) => void;
@@ -61,6 +64,7 @@ export class ResourceRegistry {
   private readonly servedGroups = new Map<string, Map<string, Map<string, ServedResource>>>();
   private readonly listeners = new Set<RegistryListener>();
   private changeCount = 0;
+  private lastChangedAt = 0n;
 
   /** @param isServed which resources are served under which versions; default: all. */
   constructor(private readonly isServed: (resource: GroupVersionResource) => boolean = () => true) {}
@@ -68,6 +72,11 @@ export class ResourceRegistry {
   /** Grows with every change, so that what is made of all resources is made again only when it is outdated. */
   get changes(): number {
     return this.changeCount;
+  }
+
+  /** The newest version of the store that a change came with. */
+  get changedAt(): bigint {
+    return this.lastChangedAt;
   }
 
   /** Calls back after every change until the returned function is called. The listener must not throw. */
@@ -78,22 +87,27 @@ export class ResourceRegistry {
     };
   }
 
-  /** Adds a definition under all of its versions; throws when one is taken, and adds nothing then. */
-  register(definition: ResourceDefinition): void {
-    this.change(undefined, definition);
+  /**
+   * Adds a definition under all of its versions; throws when one is taken, and adds nothing then.
+   *
+   * @param at the version of the store with which it came
+   */
+  register(definition: ResourceDefinition, at?: bigint): void {
+    this.change({ before: undefined, after: definition, at });
   }
 
   /** Removes a registered definition. Requests that have found it go on with it. */
-  unregister(definition: ResourceDefinition): void {
-    this.change(definition, undefined);
+  unregister(definition: ResourceDefinition, at?: bigint): void {
+    this.change({ before: definition, after: undefined, at });
   }
 
   /** Puts a definition in the place of a registered one; throws when one of its versions is taken by a third. */
-  replace(before: ResourceDefinition, after: ResourceDefinition): void {
-    this.change(before, after);
+  replace(before: ResourceDefinition, after: ResourceDefinition, at?: bigint): void {
+    this.change({ before, after, at });
   }
 
-  private change(before: ResourceDefinition | undefined, after: ResourceDefinition | undefined): void {
+  private change(change: RegistryChange): void {
+    const { before, after, at } = change;
     const gone = before === undefined ? [] : this.registered.get(before);
     if (gone === undefined) throw new Error(`resource ${before?.resource} is not registered`);
     const made = after === undefined ? [] : resourcesOfDefinition(after);
@@ -107,7 +121,8 @@ export class ResourceRegistry {
     if (before !== undefined) this.registered.delete(before);
     if (after !== undefined) this.registered.set(after, made);
     this.changeCount++;
-    for (const listener of this.listeners) listener({ before, after });
+    if (at !== undefined && at > this.lastChangedAt) this.lastChangedAt = at;
+    for (const listener of this.listeners) listener(change);
   }
 
   private add(entry: ServedResource): void {
@@ -116,7 +131,7 @@ export class ResourceRegistry {
     this.addToStorage(entry);
     const { definition, served, storageResource } = entry;
     const { group, resource } = definition;
-    if (served.isServed === false || !this.isServed({ group, version: served.version, resource })) return;
+    if (!(served.isServed ?? this.isServed({ group, version: served.version, resource }))) return;
     this.servedByPath.set(path, entry);
     this.servedByStorage.set(storageResource, [...(this.servedByStorage.get(storageResource) ?? []), entry]);
     const versions = this.servedGroups.get(group) ?? new Map<string, Map<string, ServedResource>>();
@@ -214,14 +229,14 @@ export class ResourceRegistry {
   /** Served groups with their versions, the core group first, the others by name. */
   groups(): ServedGroup[] {
     return [...this.servedGroups]
-      .map(([group, versions]) => ({ group, versions: [...versions.keys()].sort(compareVersions) }))
+      .map(([group, versions]) => ({ group, versions: [...versions.keys()].sort(compareVersionPriority) }))
       .sort((a, b) => (a.group < b.group ? -1 : 1));
   }
 
   /** One served group with its versions; undefined when nothing of it is served. */
   group(group: string): ServedGroup | undefined {
     const versions = this.servedGroups.get(group);
-    return versions === undefined ? undefined : { group, versions: [...versions.keys()].sort(compareVersions) };
+    return versions === undefined ? undefined : { group, versions: [...versions.keys()].sort(compareVersionPriority) };
   }
 
   /** Served resources of one group version by plural name. */
@@ -262,22 +277,4 @@ function pathOfResource({ definition, served }: ServedResource): string {
 
 function pathOf(group: string, version: string, resource: string): string {
   return `${group}/${version}/${resource}`;
-}
-
-/** GA before beta before alpha, higher numbers first: the order of preference. */
-function compareVersions(a: string, b: string): number {
-  const left = parseVersion(a);
-  const right = parseVersion(b);
-  for (let i = 0; i < left.length; i++) {
-    const difference = (right[i] as number) - (left[i] as number);
-    if (difference !== 0) return difference;
-  }
-  return a < b ? -1 : 1;
-}
-
-function parseVersion(version: string): number[] {
-  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
-  if (match === null) return [-1, 0, 0];
-  const stability = match[2] === undefined ? 2 : match[2] === 'beta' ? 1 : 0;
-  return [stability, Number(match[1]), Number(match[3] ?? 0)];
 }

@@ -40,6 +40,8 @@ export interface ViewSubresource {
   readonly body: BodyKind;
   readonly verbs: readonly PartVerb[];
   readonly read: (parent: ApiObject) => ApiObject;
+  /** Throws a StatusError for a parent that has nothing to show; it may be written into all the same. */
+  readonly checkShown?: (parent: ApiObject) => void;
   readonly write: WriteIntoParent;
 }
 

@@ -275,6 +275,9 @@ export interface Storage {
    */
   lostVersions(): LostVersions | undefined;
 
+  /** Frees what memory holds of a resource that is not served any more. Its open watches go on from the log. */
+  forget?(resource: string): void;
+
   /** Cheap probe of the database; throws `Unavailable` when it does not answer or no write gets through. */
   ping(): Promise<void>;
 }

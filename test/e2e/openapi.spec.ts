@@ -42,7 +42,8 @@ async function discovered(): Promise<Map<string, DiscoveredResource[]>> {
 function references(value: unknown, into: Set<string> = new Set()): Set<string> {
   if (typeof value !== 'object' || value === null) return into;
   for (const [name, member] of Object.entries(value)) {
-    if (name === '$ref') into.add(member as string);
+    // A schema of schemas has a property of that name.
+    if (name === '$ref' && typeof member === 'string') into.add(member);
     else references(member, into);
   }
   return into;

@@ -19,7 +19,7 @@ export interface ListWriter {
 
 /** The kind of a list of the resource's objects. */
 export function listKind({ definition }: ServedResource): string {
-  return `${definition.kind}List`;
+  return definition.listKind ?? `${definition.kind}List`;
 }
 
 /** The writer for the accepted form; throws a 406 for a form that lists don't have. */

@@ -37,10 +37,22 @@ export function patchMediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** The kind of patch that a Content-Type names; throws a 415 for an unknown one. */
-export function patchTypeOf(contentType: string | undefined): PatchType {
+/** Media types of the patches that objects of custom kinds take; without merge keys there are no strategic ones. */
+export const customPatchMediaTypes: readonly string[] = patchMediaTypes.filter(
+  (type) => patchTypes[type] !== 'strategic',
+);
+
+/**
+ * The kind of patch that a Content-Type names; throws a 415 for an unknown one.
+ *
+ * @param isCustom the patched object is of a custom kind
+ */
+export function patchTypeOf(contentType: string | undefined, isCustom = false): PatchType {
   const mediaType = patchMediaType(contentType);
   const type = ownValue(patchTypes, mediaType);
+  if (type === 'strategic' && isCustom) {
+    throw unsupportedMediaTypeError([...customPatchMediaTypes, applyMediaType]);
+  }
   if (type === undefined) throw unsupportedMediaTypeError();
   return type;
 }
@@ -77,7 +89,7 @@ function refuseForce({ services: { names }, context: { query } }: ResourceReques
 /** PATCH of one object or of its subresource; apply has its own handler. */
 export async function handlePatch(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
-  const type = patchTypeOf(request.context.contentType);
+  const type = patchTypeOf(request.context.contentType, request.type.custom !== undefined);
   const write = new Write(request, 'PatchOptions');
   refuseForce(request);
   const patch = parsePatch(write, type, await readBody(request));

@@ -155,7 +155,8 @@ export class WatchEncoder {
     }
     const { definition, served } = this.resource;
     const { group, resource } = definition;
-    return lane.encode({ type, group, version: served.version, resource, form, text });
+    const definitionsAt = this.services.registry.changedAt;
+    return lane.encode({ type, group, version: served.version, resource, form, text, definitionsAt });
   }
 }
 

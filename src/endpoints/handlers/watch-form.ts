@@ -33,6 +33,8 @@ export interface LargeEvent {
   readonly resource: string;
   readonly form: WatchForm;
   readonly text: WatchedText;
+  /** The version of the store that the registry of the process shows. */
+  readonly definitionsAt: bigint;
 }
 
 /** Whether encoding the object takes noticeable time. If the stored form is requested, the text is sent unchanged. */

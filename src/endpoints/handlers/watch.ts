@@ -6,6 +6,7 @@ import { parseSelection, type Selection } from '../../registry/store/selection.j
 import { toStatusError } from '../../registry/store/to-status-error.js';
 import type { ChangeSubscription, ListPosition } from '../../storage/storage.interface.js';
 import { type AcceptedType, streamParameter } from '../negotiation/accept.js';
+import { hasProtobuf } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
@@ -14,6 +15,7 @@ import type { EndpointServices } from '../services.js';
 import { wantsWebSocket } from '../web-sockets.js';
 import { EventStream, type WatchStream } from './event-stream.js';
 import { WatchEncoder } from './watch-encoder.js';
+import { WatchEnding } from './watch-ending.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
 const bookmarkIntervalMs = 60_000;
@@ -43,7 +45,7 @@ interface WatchOptions {
 export async function handleWatch(request: ResourceRequest): Promise<void> {
   const { services, context, resource, store, reply } = request;
   const isWebSocket = wantsWebSocket(reply.raw);
-  const accepted = services.accept.negotiateStream(request.accept);
+  const accepted = services.accept.negotiateStream(request.accept, hasProtobuf(resource));
   const options = parseWatchOptions(services, context);
   const endsAt = performance.now() + options.timeoutMs;
   const parsed = parseSelection(resource, context.query);
@@ -81,6 +83,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   if (subscription === undefined) return;
 
   const stream = open();
+  const ending = new WatchEnding(services.registry, resource, subscription);
   const labels = requestLabels(request);
   services.metrics.watchStarted(resource.definition, labels);
   subscription.onFailure(() => stream.cutIfBlocked());
@@ -103,7 +106,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     }
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
-    await pump(services, stream, subscription, encoder, options, from, endsAt - performance.now());
+    await pump(services, stream, subscription, ending, encoder, options, from, endsAt - performance.now());
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from, 'watch');
     if (status instanceof StatusError) {
@@ -111,6 +114,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
       await stream.write(encoder.encodeError(status.toStatus())).catch(() => undefined);
     } else if (!stream.isClosed) throw error;
   } finally {
+    ending.stop();
     subscription.close();
     stream.end();
     services.metrics.watchEnded(resource.definition, labels);
@@ -122,6 +126,7 @@ async function pump(
   { random, options: { shutdown } }: EndpointServices,
   stream: WatchStream,
   subscription: ChangeSubscription,
+  ending: WatchEnding,
   encoder: WatchEncoder,
   options: WatchOptions,
   from: bigint,
@@ -171,6 +176,7 @@ async function pump(
         if (bytes !== undefined) await stream.write(bytes);
       }
       position = batch.position;
+      if (ending.isAt(position)) return;
     }
   } finally {
     for (const timer of timers) clearTimeout(timer);

@@ -61,8 +61,9 @@ export function parseAccept(header: string): AcceptClause[] {
 }
 
 /** Media types of bodies and answers, as listed in messages. */
-export function acceptedMediaTypes(names: VendorNames): string[] {
-  return ['application/json', 'application/yaml', names.protobufMediaTypes[0] as string];
+export function acceptedMediaTypes(names: VendorNames, hasProtobuf = true): string[] {
+  const texts = ['application/json', 'application/yaml'];
+  return hasProtobuf ? [...texts, names.protobufMediaTypes[0] as string] : texts;
 }
 
 /**
@@ -78,28 +79,31 @@ export class AcceptNegotiator {
   }
 
   /** The form of events. YAML can't represent a stream; clients that accept nothing else get a 406. */
-  negotiateStream(header: string | undefined): AcceptedType {
+  negotiateStream(header: string | undefined, hasProtobuf = true): AcceptedType {
     // The parameter repeats what the request already says.
-    const accepted = this.negotiate(header?.replaceAll(streamParameter, ''), true);
+    const accepted = this.negotiate(header?.replaceAll(streamParameter, ''), true, hasProtobuf);
     if (accepted.mediaType !== 'yaml') return accepted;
-    throw notAcceptableError(
-      ['application/json', this.names.protobufMediaTypes[0]].map((t) => `${t}${streamParameter}`),
-    );
+    const streams = acceptedMediaTypes(this.names, hasProtobuf).filter((type) => type !== 'application/yaml');
+    throw notAcceptableError(streams.map((type) => `${type}${streamParameter}`));
   }
 
-  /** Throws a 406 when no accepted form is available. */
-  negotiate(header: string | undefined, allowTransformations: boolean): AcceptedType {
+  /**
+   * Throws a 406 when no accepted form is available.
+   *
+   * @param hasProtobuf false for objects of custom kinds, of which only transformations have a protobuf form
+   */
+  negotiate(header: string | undefined, allowTransformations: boolean, hasProtobuf = true): AcceptedType {
     if (header === undefined || header === '' || header === '*/*' || header === 'application/json') return plainJson;
-    const key = allowTransformations ? header : `!${header}`;
+    const key = `${allowTransformations ? '' : '!'}${hasProtobuf ? '' : '-'}${header}`;
     const known = this.cache.get(key);
     if (known !== undefined) return known;
-    const chosen = this.choose(header, allowTransformations);
+    const chosen = this.choose(header, allowTransformations, hasProtobuf);
     if (this.cache.size >= 1000) this.cache.clear();
     this.cache.set(key, chosen);
     return chosen;
   }
 
-  private choose(header: string, allowTransformations: boolean): AcceptedType {
+  private choose(header: string, allowTransformations: boolean, hasProtobuf: boolean): AcceptedType {
     let sawMediaType = false;
     for (const clause of parseAccept(header)) {
       const mediaType = this.mediaTypeOf(clause.type);
@@ -108,7 +112,10 @@ export class AcceptNegotiator {
       const contentType = mediaType === 'protobuf' ? clause.type : `application/${mediaType}`;
       const pretty = clause.parameters.get('pretty') === '1';
       const as = clause.parameters.get('as');
-      if (as === undefined) return { mediaType, contentType, pretty };
+      if (as === undefined) {
+        if (mediaType === 'protobuf' && !hasProtobuf) continue;
+        return { mediaType, contentType, pretty };
+      }
       const version = clause.parameters.get('v');
       const fits =
         allowTransformations &&
@@ -121,7 +128,7 @@ export class AcceptNegotiator {
         return { mediaType, contentType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
       }
     }
-    throw sawMediaType ? notAcceptableError(acceptedMediaTypes(this.names)) : notAcceptableError();
+    throw sawMediaType ? notAcceptableError(acceptedMediaTypes(this.names, hasProtobuf)) : notAcceptableError();
   }
 
   private mediaTypeOf(type: string): AcceptedType['mediaType'] | undefined {

@@ -1,5 +1,6 @@
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { AcceptedType } from './accept.js';
 import { includeObjectOf } from './transform.js';
@@ -12,7 +13,7 @@ import { includeObjectOf } from './transform.js';
 export function negotiateObject(request: ResourceRequest): AcceptedType {
   const { services, context, resource, subresource, accept } = request;
   if (subresource?.type === 'view') return negotiateValue(request);
-  const accepted = services.accept.negotiate(accept, true);
+  const accepted = services.accept.negotiate(accept, true, hasProtobuf(resource));
   if (accepted.as === 'PartialObjectMetadataList') {
     const { kind } = resource.definition;
     const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${kind})`;
@@ -28,8 +29,13 @@ export function negotiateValue({ services, accept }: ResourceRequest): AcceptedT
 }
 
 /** The form of a list; its writer refuses forms that lists don't have. */
-export function negotiateList({ services, accept }: ResourceRequest): AcceptedType {
-  return services.accept.negotiate(accept, true);
+export function negotiateList({ services, resource, accept }: ResourceRequest): AcceptedType {
+  return services.accept.negotiate(accept, true, hasProtobuf(resource));
+}
+
+/** Whether objects of a resource have a protobuf form: those of custom kinds have none. */
+export function hasProtobuf({ served }: ServedResource): boolean {
+  return served.type.custom === undefined;
 }
 
 /** Checks parameters that belong to one form of answer; throws a 400 when one is wrong. */

@@ -1,5 +1,6 @@
+import { FieldPath, invalid } from '../../machinery/field-error.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
-import { badRequestError, StatusError } from '../../machinery/status-error.js';
+import { badRequestError, invalidError, StatusError } from '../../machinery/status-error.js';
 
 const shownBytes = 30;
 
@@ -57,4 +58,20 @@ export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind
     const versions = `${JSON.stringify(expectedVersion)}, not ${JSON.stringify(identity.apiVersion)}`;
     throw new OtherVersionError(unfitMessage(identity, expected, `the request is about apiVersion ${versions}`));
   }
+}
+
+/**
+ * The same for custom kinds, in the words that their clients know: an apiVersion or kind that is missing or of another
+ * version is a 400, and another kind is a 422 about it.
+ */
+export function checkCustomIdentity(identity: BodyIdentity, expected: GroupVersionKind, name: unknown): void {
+  if (identity.kind === '') throw badRequestError("Object 'Kind' is missing in the body");
+  const expectedVersion = formatApiVersion(expected);
+  if (identity.apiVersion !== expectedVersion) {
+    const versions = `(${identity.apiVersion}) does not match the expected API version (${expectedVersion})`;
+    throw new OtherVersionError(`the API version in the data ${versions}`);
+  }
+  if (identity.kind === expected.kind) return;
+  const other = invalid(FieldPath.of('kind'), identity.kind, `must be ${expected.kind}`);
+  throw invalidError({ group: expected.group, kind: identity.kind }, typeof name === 'string' ? name : '', [other]);
 }

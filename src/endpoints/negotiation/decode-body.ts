@@ -9,7 +9,13 @@ import type { VendorNames } from '../../machinery/vendor.js';
 import { oversizedMetadata } from '../../registry/metadata/validate-metadata.js';
 import type { BodyKind } from '../../registry/subresource-definition.js';
 import { acceptedMediaTypes } from './accept.js';
-import { checkIdentity, OtherVersionError, unfitBodyError, unrecognizedError } from './body-errors.js';
+import {
+  checkCustomIdentity,
+  checkIdentity,
+  OtherVersionError,
+  unfitBodyError,
+  unrecognizedError,
+} from './body-errors.js';
 import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
@@ -22,15 +28,19 @@ export type TextFormat = 'json' | 'yaml';
 
 export type BodyFormat = TextFormat | 'protobuf';
 
-/** The format of a body by its Content-Type; JSON if the header is missing. Throws a 415 for an unsupported type. */
-export function bodyFormat(contentType: string | undefined, names: VendorNames): BodyFormat {
+/**
+ * The format of a body by its Content-Type; JSON if the header is missing. Throws a 415 for an unsupported type.
+ *
+ * @param hasProtobuf false for objects of custom kinds
+ */
+export function bodyFormat(contentType: string | undefined, names: VendorNames, hasProtobuf = true): BodyFormat {
   if (contentType === undefined || contentType === '') return 'json';
   const semicolon = contentType.indexOf(';');
   const mediaType = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
   if (mediaType === 'application/json') return 'json';
   if (mediaType === 'application/yaml') return 'yaml';
-  if (names.protobufMediaTypes.includes(mediaType)) return 'protobuf';
-  throw unsupportedMediaTypeError(acceptedMediaTypes(names));
+  if (hasProtobuf && names.protobufMediaTypes.includes(mediaType)) return 'protobuf';
+  throw unsupportedMediaTypeError(acceptedMediaTypes(names, hasProtobuf));
 }
 
 /**
@@ -181,8 +191,9 @@ function decodeValue(
     kind: typeof kind === 'string' ? kind : '',
     apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
   };
-  checkIdentity(identity, expected);
   const { metadata } = input as { metadata?: { name?: unknown } | null };
+  if (type.custom !== undefined) checkCustomIdentity(identity, expected, metadata?.name);
+  else checkIdentity(identity, expected);
   const oversized = oversizedMetadata(metadata);
   if (oversized.length > 0) {
     throw invalidError(expected, typeof metadata?.name === 'string' ? metadata.name : '', oversized);

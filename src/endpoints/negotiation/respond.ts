@@ -46,13 +46,9 @@ export function sendObject(request: ResourceRequest, code: number, text: Version
   const { services, context, resource, subresource } = request;
   if (subresource?.type === 'view') {
     const { json, resourceVersion = 0n } = text;
-    sendValue(
-      request,
-      code,
-      subresource.read(parseStored(resource, { json, resourceVersion })),
-      accepted,
-      request.type,
-    );
+    const parent = parseStored(resource, { json, resourceVersion });
+    subresource.checkShown?.(parent);
+    sendValue(request, code, subresource.read(parent), accepted, request.type);
     return;
   }
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);

@@ -1,5 +1,13 @@
 import type { GroupVersionKind } from '../../machinery/group-version.js';
-import { always, type KindType, kind, list, required, struct } from '../../machinery/schema/index.js';
+import {
+  always,
+  type CustomKindForm,
+  type KindType,
+  kind,
+  list,
+  required,
+  struct,
+} from '../../machinery/schema/index.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import { showsDeletedObject, subresourcesOf, verbsOf } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
@@ -10,7 +18,7 @@ import {
   type SubresourceDefinition,
   subresourceVerbs,
 } from '../../registry/subresource-definition.js';
-import { applyMediaType, patchMediaTypes } from '../handlers/patch.js';
+import { applyMediaType, customPatchMediaTypes, patchMediaTypes } from '../handlers/patch.js';
 import type { MetaKinds } from '../meta-kinds.interface.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
 import { nameParameter, namespaceParameter, pretty, queryParameters } from './parameters.js';
@@ -68,7 +76,7 @@ class ResourcePaths {
     this.gvk = { group: definition.group, kind: definition.kind, version: served.version };
     this.base = `${definition.group === '' ? '/api' : '/apis'}/${apiVersion}`;
     this.idPart = groupTitle(definition.group, context.names) + capitalize(served.version);
-    this.produces = mediaTypes(context.names);
+    this.produces = mediaTypes(context.names).slice(0, served.type.custom === undefined ? 3 : 2);
   }
 
   make(): PathModel[] {
@@ -145,7 +153,8 @@ class ResourcePaths {
     const { definition, served } = this.resource;
     const isWatched = this.verbs.includes('watch');
     const [json, , protobuf] = this.produces;
-    const streams = isWatched ? [`${json};stream=watch`, `${protobuf};stream=watch`] : [];
+    const streamed = protobuf === undefined ? [json] : [json, protobuf];
+    const streams = isWatched ? streamed.map((type) => `${type};stream=watch`) : [];
     return this.operation('get', 'list', {
       id,
       description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
@@ -221,6 +230,7 @@ class ResourcePaths {
   ): OperationModel {
     // Only fields of the object's own kind have owners.
     const takesApply = type === this.resource.served.type;
+    const patches = type.custom === undefined ? patchMediaTypes : customPatchMediaTypes;
     switch (verb) {
       case 'get':
         return this.operation('get', 'get', {
@@ -247,7 +257,7 @@ class ResourcePaths {
           gvk,
           description: `Change parts of the ${what}.`,
           parameters: takesApply ? queryParameters.patch : queryParameters.write,
-          consumes: takesApply ? [...patchMediaTypes, applyMediaType] : patchMediaTypes,
+          consumes: takesApply ? [...patches, applyMediaType] : patches,
           body: { content: patchBody, required: true },
           codes: [200, 201],
           answer: type,
@@ -257,6 +267,7 @@ class ResourcePaths {
 }
 
 const listTypes = new WeakMap<KindType, KindType>();
+const plainForm: CustomKindForm = { decode: (input) => input, others: undefined, openApi: () => ({}) };
 
 /** The list kind for an item kind. */
 function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
@@ -271,6 +282,8 @@ function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
       },
       { name: `${item.name}List`, doc: `Objects of kind ${itemKind}.` },
     );
+    // Its name is complete, as that of its items is.
+    if (item.custom !== undefined) type = { ...type, custom: plainForm };
     listTypes.set(item, type);
   }
   return type;

@@ -110,7 +110,7 @@ function structView(type: StructType): StructView {
     const fields = new Map<string, TypeView>();
     const blanks = new Set<string>();
     const others = type.custom?.others;
-    view = { kind: 'struct', fields, blanks, others: others === undefined ? undefined : customView(others) };
+    view = { kind: 'struct', fields, blanks, others: others === undefined ? undefined : ownershipView(others) };
     // Registered before its fields are visited: a struct may contain itself.
     structViews.set(type, view);
     for (const [name, field] of jsonFields(type)) {

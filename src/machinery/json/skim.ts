@@ -26,7 +26,7 @@ function skim(
   const result: Record<string, unknown> = {};
   let i = start + 1;
   for (let count = 0; count < mostValues; count++) {
-    while (text.charCodeAt(i) === space || text.charCodeAt(i) === comma) i++;
+    while (text.charCodeAt(i) <= space || text.charCodeAt(i) === comma) i++;
     if (text.charCodeAt(i) !== quote) break;
     const keyEnd = endOfString(text, i);
     const key = JSON.parse(text.slice(i, keyEnd + 1)) as string;

@@ -118,30 +118,27 @@ function compileStruct(type: StructType): Decoder {
 
 const everyKindsFields: readonly string[] = ['kind', 'apiVersion', 'metadata'];
 
-/** Null is a value of its own in the fields of a custom kind. */
-function compileCustomKind(type: StructType, { others }: CustomKindForm): Decoder {
-  const isOfEveryKind = ({ name }: Field) => everyKindsFields.includes(name);
-  const decodeIdentity = compileFields({ ...type, fields: type.fields.filter(isOfEveryKind) });
-  const fields = type.fields.filter((field) => !isOfEveryKind(field));
-  const decoders = new Map(fields.map(({ name, type: fieldType }) => [name, lateDecoder(fieldType)]));
-  const decodeOther = others === undefined ? undefined : lateDecoder(others);
+function compileCustomKind(type: StructType, custom: CustomKindForm): Decoder {
+  const decodeIdentity = compileFields({ ...type, fields: type.fields.filter(({ name }) => isOfEveryKind(name)) });
   return (input, state) => {
     const source = asObject(input);
     const identity: JsonObject = {};
     for (const name of everyKindsFields) if (source[name] !== undefined) identity[name] = source[name];
     const output = decodeIdentity(identity, state) as JsonObject;
-    const names = Object.keys(source);
-    if (!isSorted(names)) names.sort();
-    for (const name of names) {
-      const raw = source[name];
-      if (raw === undefined || everyKindsFields.includes(name)) continue;
-      const decode = decoders.get(name) ?? decodeOther;
-      if (decode === undefined) state.hasUnknown = true;
-      else if (name === '__proto__') setProperty(output, name, decode(raw, state));
-      else output[name] = decode(raw, state);
+    const decoded = custom.decode(source, () => {
+      state.hasUnknown = true;
+    });
+    for (const name of Object.keys(decoded)) {
+      if (isOfEveryKind(name)) continue;
+      if (name === '__proto__') setProperty(output, name, decoded[name]);
+      else output[name] = decoded[name];
     }
     return output;
   };
+}
+
+function isOfEveryKind(name: string): boolean {
+  return everyKindsFields.includes(name);
 }
 
 function compileFields(type: StructType): Decoder {

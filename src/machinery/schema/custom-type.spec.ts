@@ -22,45 +22,47 @@ import { decodeProtobuf } from './protobuf/decode-protobuf.js';
 const meta = struct('meta.v1.ObjectMeta', { name: optional(1, string), labels: optional(11, map(string)) });
 const base = kind({ group: 'dev.example', version: 'v1', kind: 'Widget' }, { metadata: always(1, meta) });
 
-/** A form that knows the field `known` and drops all others. */
+/** Drops all members but `known`. */
+function known(input: unknown, onUnknown: (path: string) => void, path = ''): unknown {
+  if (typeof input !== 'object' || input === null) return input;
+  const output: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input)) {
+    if (name === 'known') output[name] = value;
+    else onUnknown(`${path}${name}`);
+  }
+  return output;
+}
+
 function formOf(ownership: CustomOwnership): CustomForm {
   return {
-    decode: (input, onUnknown) => {
-      if (typeof input !== 'object' || input === null) return input;
-      const output: Record<string, unknown> = {};
-      for (const [name, value] of Object.entries(input)) {
-        if (name === 'known') output[name] = value;
-        else onUnknown?.(`.${name}`);
-      }
-      return output;
-    },
+    decode: known,
     ownership: () => ownership,
     openApi: (version) => ({ type: 'object', description: `in ${version}` }),
     column: 'jsonb',
   };
 }
 
-function custom(form: CustomForm): CustomType {
-  return { type: 'custom', form } as CustomType;
-}
-
-function widget(fields: Readonly<Record<string, CustomForm>>, others?: CustomForm): KindType {
+function widget(fields: Readonly<Record<string, CustomForm>>, others?: CustomOwnership): KindType {
   const made = Object.entries(fields).map(([name, form]): Field => {
-    return {
-      ...(base.fields[0] as Field),
-      name,
-      type: custom(form),
-      presence: 'pointer',
-      nullable: true,
-      doc: undefined,
-    };
+    const type = { type: 'custom', form } as CustomType;
+    return { ...(base.fields[0] as Field), name, type, presence: 'pointer', nullable: true, doc: undefined };
   });
   return {
     ...base,
     name: 'dev.example.v1.Widget',
     fields: [...base.fields, ...made],
     custom: {
-      others: others === undefined ? undefined : custom(others),
+      decode: (input, onUnknown) => {
+        const output = new Map<string, unknown>();
+        for (const name of Object.keys(input).sort()) {
+          if (name === 'kind' || name === 'metadata' || name === 'apiVersion') continue;
+          if (Object.hasOwn(fields, name)) output.set(name, known(input[name], onUnknown, `${name}.`));
+          else if (others !== undefined) output.set(name, input[name]);
+          else onUnknown(name);
+        }
+        return Object.fromEntries(output);
+      },
+      others,
       openApi: () => ({ description: 'A widget.', required: ['spec'] }),
     },
   };
@@ -79,11 +81,11 @@ const closed: CustomOwnership = { kind: 'object', fields: new Map([['known', lea
 const type = widget({ spec: formOf(closed), status: formOf(closed) });
 
 describe('custom kinds', () => {
-  it('drop unknown fields and tell their paths in the order of the input', () => {
+  it('drop unknown fields and tell their paths', () => {
     const input = { zebra: 1, spec: { known: 1, other: 2 }, metadata: { name: 'a', foo: 1 }, kind: 'Widget' };
     const { value, unknownFields } = decode(type, input);
     assert.deepEqual(value, { kind: 'Widget', metadata: { name: 'a' }, spec: { known: 1 } });
-    assert.deepEqual(unknownFields, ['zebra', 'spec.other', 'metadata.foo']);
+    assert.deepEqual(unknownFields, ['metadata.foo', 'spec.other', 'zebra']);
     assert.deepEqual(decode(type, { spec: { known: 1 } }).unknownFields, []);
   });
 
@@ -95,9 +97,8 @@ describe('custom kinds', () => {
   });
 
   it('keep other fields where the schema says so', () => {
-    const keeps: CustomForm = { ...formOf({ kind: 'any' }), decode: (input) => input };
     const { value, unknownFields } = decode(
-      widget({ spec: formOf(closed) }, keeps),
+      widget({ spec: formOf(closed) }, { kind: 'any' }),
       JSON.parse('{"__proto__":{"a":1},"b":null}'),
     );
     assert.equal(JSON.stringify(value), '{"metadata":{},"__proto__":{"a":1},"b":null}');

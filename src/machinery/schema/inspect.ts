@@ -3,7 +3,7 @@ import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields } from './access.js';
 import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders } from './scalars.js';
-import type { SchemaType, StructType, VariantType } from './types.js';
+import type { CustomKindForm, SchemaType, StructType, VariantType } from './types.js';
 
 /** The first value that does not fit, if any, and the unknown fields before it, up to a hundred. */
 export interface Inspection {
@@ -41,7 +41,7 @@ export function inspect(type: SchemaType, input: unknown): Inspection {
 
 function visit(type: SchemaType, input: unknown, path: string, walk: Walk): void {
   if (type.type === 'custom') {
-    type.form.decode(input, (below) => note(walk, path + below));
+    type.form.decode(input, (below) => note(walk, childPath(path, below)));
     return;
   }
   if (input === null || input === undefined) return;
@@ -65,7 +65,8 @@ function visit(type: SchemaType, input: unknown, path: string, walk: Walk): void
       for (const [key, value] of entries(input, path)) visit(type.value, value, childPath(path, key), walk);
       break;
     case 'struct':
-      visitStruct(type, input, path, walk);
+      if (type.custom === undefined) visitStruct(type, input, path, walk);
+      else visitCustomKind(type, type.custom, input, path, walk);
       break;
     case 'variant':
       visitVariant(type, input, path, walk);
@@ -103,9 +104,15 @@ function visitStruct(type: StructType, input: unknown, path: string, walk: Walk)
     if (field !== undefined) visit(field.type, value, childPath(path, name), walk);
     else if (type.kind !== undefined && (name === 'kind' || name === 'apiVersion')) {
       if (value !== null) visitScalar(scalarDecoders.string, value, childPath(path, name));
-    } else if (type.custom?.others !== undefined) visit(type.custom.others, value, childPath(path, name), walk);
-    else note(walk, childPath(path, name));
+    } else note(walk, childPath(path, name));
   }
+}
+
+function visitCustomKind(type: StructType, custom: CustomKindForm, input: unknown, path: string, walk: Walk): void {
+  const given = entries(input, path);
+  const identity = given.filter(([name]) => name === 'metadata' || name === 'kind' || name === 'apiVersion');
+  visitStruct({ ...type, custom: undefined }, Object.fromEntries(identity), path, walk);
+  custom.decode(input as Readonly<Record<string, unknown>>, (below) => note(walk, childPath(path, below)));
 }
 
 function note(walk: Walk, path: string): void {

@@ -103,13 +103,13 @@ export interface LazyType<T> extends Typed<T> {
   readonly resolve: () => StructType<T>;
 }
 
-/** What is known about the values of a {@link CustomType}. Paths are relative to the value, and empty for the value itself. */
+/** What is known about the values of a {@link CustomType}. Paths are relative to the value. */
 export interface CustomForm {
   /**
-   * The canonical form of any JSON value, null included: a copy without unknown fields. Nothing is ever refused; that is
-   * for the validation of the kind. `onUnknown` gets the path of each dropped field (`.containers[0].foo`).
+   * The canonical form of any JSON value, null included: a copy without unknown fields. Wrong types are kept: those are
+   * for the validation of the kind. `onUnknown` gets the path of each dropped field (`containers[0].foo`).
    */
-  readonly decode: (input: unknown, onUnknown: ((path: string) => void) | undefined) => unknown;
+  readonly decode: (input: unknown, onUnknown: (path: string) => void) => unknown;
   /** How the value is owned, for server-side apply. */
   readonly ownership: () => CustomOwnership;
   /** The published schema, which the caller may not change. */
@@ -144,8 +144,18 @@ export interface CustomType extends Typed<unknown, null> {
 
 /** What a custom kind has besides its fields. */
 export interface CustomKindForm {
-  /** Keeps fields that are not declared; undefined: they are unknown. */
-  readonly others: CustomType | undefined;
+  /**
+   * The canonical form of an object: a copy without unknown fields, sorted, in which kind, apiVersion and metadata are
+   * untouched. `onUnknown` gets the path of each dropped field (`spec.containers[0].foo`).
+   *
+   * @throws DecodeError for parts that have to be objects of other kinds, and are none.
+   */
+  readonly decode: (
+    input: Readonly<Record<string, unknown>>,
+    onUnknown: (path: string) => void,
+  ) => Readonly<Record<string, unknown>>;
+  /** Of fields that are not declared, for server-side apply; undefined: they don't belong there. */
+  readonly others: CustomOwnership | undefined;
   /** The published schema of the kind, its properties aside, which the caller may not change. */
   readonly openApi: (version: 2 | 3) => Readonly<Record<string, unknown>>;
 }

@@ -18,9 +18,9 @@ export interface ObjectSink {
    */
   reduce?(object: ApiObject): ApiObject;
   /** Gets all objects, at the start and whenever changes may have been missed. */
-  replace(objects: readonly ApiObject[]): void | Promise<void>;
-  set(object: ApiObject): void | Promise<void>;
-  delete(namespace: string, name: string): void | Promise<void>;
+  replace(objects: readonly ApiObject[], resourceVersion: bigint): void | Promise<void>;
+  set(object: ApiObject, resourceVersion: bigint): void | Promise<void>;
+  delete(namespace: string, name: string, resourceVersion: bigint): void | Promise<void>;
 }
 
 /**
@@ -98,16 +98,18 @@ export class Reflector {
     const subscription = await this.storage.watch({ resource: this.resource }, at);
     if (this.isStopped) subscription.close();
     this.subscription = subscription;
-    await this.sink.replace(objects);
+    await this.sink.replace(objects, at);
     this.lostAt = undefined;
     this.position = at;
     this.wake();
   }
 
   private tell(change: Change): void | Promise<void> {
-    if (change.type === 'delete') return this.sink.delete(change.key.namespace, change.key.name);
+    const { key, resourceVersion } = change;
+    if (change.type === 'delete') return this.sink.delete(key.namespace, key.name, resourceVersion);
     const read = this.read(change);
-    return read instanceof Promise ? read.then((object) => this.sink.set(object)) : this.sink.set(read);
+    if (read instanceof Promise) return read.then((object) => this.sink.set(object, resourceVersion));
+    return this.sink.set(read, resourceVersion);
   }
 
   /** Reads a large object in turns with everything else. */

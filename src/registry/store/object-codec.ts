@@ -68,9 +68,11 @@ export function isPresentForm(resource: ServedResource, json: string): boolean {
  * store's own column is the truth).
  */
 export function encodeForStorage(resource: ServedResource, object: ApiObject): string {
-  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+  const { definition } = resource;
+  const fitting = isStoredKind(definition) ? (definition.storedForm?.beforeStorage?.(object) ?? object) : object;
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = fitting;
   const { resourceVersion: _resourceVersion, ...storedMetadata } = metadata;
-  const { kind } = resource.definition;
+  const { kind } = definition;
   const stored = { kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest };
   const { text, hasExactNumbers } = stringifyNoting(stored);
   const json = hasExactNumbers ? text + exactNumbersMark : text;

@@ -36,10 +36,10 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
     if (error instanceof SelectorError) throw badRequestError(error.message, error);
     throw error;
   }
-  const ownFields = definition.selectableFieldNames ?? [];
+  const { selectableFieldNames: ownFields } = definition;
   for (const { field } of fields.requirements) {
-    if (metadataFields.includes(field) || ownFields.includes(field)) continue;
-    if (ownFields.length > 0) throw badRequestError(`field label not supported: ${field}`);
+    if (metadataFields.includes(field) || ownFields?.includes(field) === true) continue;
+    if (ownFields !== undefined) throw badRequestError(`field label not supported: ${field}`);
     const known = metadataFields.map((f) => JSON.stringify(f)).join(', ');
     throw badRequestError(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
   }

@@ -200,6 +200,13 @@ export class CachedStorage implements Storage {
     return cacher;
   }
 
+  forget(resource: string): void {
+    const cacher = this.cachers.get(resource);
+    if (cacher === undefined) return;
+    this.cachers.delete(resource);
+    void cacher.retire().finally(() => this.options.observer.gone(resource));
+  }
+
   private scheduleSweep(): void {
     this.cancelSweep = this.options.timers.after(SWEEP_MS, () => {
       this.sweep();

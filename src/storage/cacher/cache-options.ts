@@ -19,11 +19,16 @@ export interface CacheObserver {
   dropped(resource: string, reason: DropReason): void;
   /** A watch was ended because it fell behind. */
   slowConsumer(resource: string): void;
+  /** The resource is not served any more; nothing more will be told about it. */
+  gone(resource: string): void;
   backgroundError(where: string, error: unknown): void;
 }
 
-/** Why a cache was dropped: nobody read it, it needed too much memory, the feed ended, or versions went back. */
-export type DropReason = 'idle' | 'budget' | 'feed' | 'epoch';
+/**
+ * Why a cache was dropped: nobody read it, it needed too much memory, the feed ended, versions went back, or its resource
+ * is gone.
+ */
+export type DropReason = 'idle' | 'budget' | 'feed' | 'epoch' | 'gone';
 
 export interface CacheOptions {
   /** Memory for all caches together, in bytes. Resources that do not fit are read from the database. */
@@ -66,6 +71,7 @@ export const silentCacheObserver: CacheObserver = {
   filled: () => {},
   dropped: () => {},
   slowConsumer: () => {},
+  gone: () => {},
   backgroundError: () => {},
 };
 

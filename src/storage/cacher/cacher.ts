@@ -40,6 +40,7 @@ export class Cacher implements WatcherHome {
   private following: Promise<void> | undefined;
   private fillingBytes = 0;
   private stopped = false;
+  private retired = false;
   private lastUsedAt: number;
   private coldUntil = 0;
   /** The oldest readable version, as the database last reported it. */
@@ -87,7 +88,7 @@ export class Cacher implements WatcherHome {
   /** Starts to fill a cold cache and waits for it at most `waitMs`; undefined when it can't be read by then. */
   async ready(waitMs: number): Promise<WatchCache | undefined> {
     if (this.live !== undefined) return this.live.cache;
-    if (this.stopped || this.options.timers.now() < this.coldUntil) return undefined;
+    if (this.stopped || this.retired || this.options.timers.now() < this.coldUntil) return undefined;
     this.filling ??= this.fill().finally(() => {
       this.filling = undefined;
       this.fillingBytes = 0;
@@ -219,6 +220,14 @@ export class Cacher implements WatcherHome {
   leave(watcher: CacheWatcher): void {
     this.groups.delete(watcher);
     this.touch();
+  }
+
+  /** Drops the cache for good, also one that is just being filled. Its watches go on from the log. */
+  async retire(): Promise<void> {
+    this.retired = true;
+    this.drop('gone');
+    await this.filling;
+    this.drop('gone');
   }
 
   /** Releases everything; watches end as those of the feed do. */

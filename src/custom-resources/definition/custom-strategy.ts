@@ -1,0 +1,68 @@
+import type { CustomResourceSubresources } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import type { ApiObject, ObjectMeta } from '../../machinery/api-object.js';
+import type { FieldError } from '../../machinery/field-error.js';
+import { statusSubresource } from '../../registry/definition/parent-subresources.js';
+import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
+import type { PartSubresource } from '../../registry/subresource-definition.js';
+import { scaleErrors } from './custom-scale.js';
+
+/** The rules of a version that its strategy calls. */
+export interface CustomRules {
+  readonly subresources: CustomResourceSubresources;
+  /** Broken rules of the schema; `old`: the object that is replaced. */
+  readonly schemaErrors: (object: ApiObject, old: ApiObject | undefined) => FieldError[];
+}
+
+/** The rules of all objects of one version of a custom kind (specification 5.9). */
+export function customStrategy({ subresources, schemaErrors }: CustomRules): Strategy {
+  const { scale, status } = subresources;
+  const errors = (object: ApiObject, old: ApiObject | undefined): FieldError[] => [
+    ...schemaErrors(object, old),
+    ...(scale === undefined ? [] : [...scaleErrors(scale, object, 'spec'), ...scaleErrors(scale, object, 'status')]),
+  ];
+  return {
+    prepareForCreate: (_context, object) => {
+      // An absent status is not shown as an empty one, unlike that of built-in kinds.
+      if (status !== undefined) delete object.status;
+    },
+    validate: (_context, object) => errors(object, undefined),
+    validateUpdate: (_context, object, old) => errors(object, old),
+  };
+}
+
+/** A change counts as one of the generation wherever it is, but in metadata and in a status with a path of its own. */
+export function customStrategyOptions({ status }: CustomResourceSubresources): StrategyOptions {
+  return {
+    allowUnconditionalUpdate: false,
+    generation: ({ kind: _kind, apiVersion: _apiVersion, metadata: _metadata, status: observed, ...rest }) =>
+      status === undefined ? { ...rest, status: observed } : rest,
+  };
+}
+
+/** The `status` path of a custom kind changes the status and nothing else. */
+export function customStatus({ subresources: { scale }, schemaErrors }: CustomRules): PartSubresource {
+  return {
+    ...statusSubresource(),
+    prepareForUpdate: (_context, object, old) => {
+      const { status } = object;
+      for (const name of Object.keys(object)) if (name !== 'metadata') delete object[name];
+      for (const name of Object.keys(old)) if (name !== 'metadata' && name !== 'status') object[name] = old[name];
+      if (status !== undefined) object.status = status;
+      keepMetadata(object.metadata, old.metadata);
+    },
+    validateUpdate: (_context, object, old) => [
+      ...schemaErrors(object, old),
+      ...(scale === undefined ? [] : scaleErrors(scale, object, 'status')),
+    ],
+  };
+}
+
+function keepMetadata(metadata: ObjectMeta, old: ObjectMeta): void {
+  const { resourceVersion, managedFields } = metadata;
+  const record = metadata as Record<string, unknown>;
+  for (const name of Object.keys(record)) delete record[name];
+  Object.assign(metadata, old);
+  delete metadata.managedFields;
+  if (managedFields !== undefined) metadata.managedFields = managedFields;
+  if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion;
+}

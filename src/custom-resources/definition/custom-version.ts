@@ -1,0 +1,222 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { FieldError } from '../../machinery/field-error.js';
+import { formatApiVersion, parseApiVersion } from '../../machinery/group-version.js';
+import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
+import type {
+  ServedVersion,
+  StoredFormRules,
+  StoredResource,
+  TableColumn,
+} from '../../registry/resource-definition.js';
+import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
+import type { SubresourceDefinition } from '../../registry/subresource-definition.js';
+import type { Definer } from '../../storage/storage.interface.js';
+import { type StructuralSchema, structuralSchema, validateValue, withDefaults } from '../structural/index.js';
+import { customKind } from './custom-kind.js';
+import { customScale } from './custom-scale.js';
+import { customStatus, customStrategy, customStrategyOptions } from './custom-strategy.js';
+import type { DefinitionSource, VersionSource } from './definition-source.js';
+import { deprecationWarning } from './deprecation.js';
+import { printerColumns } from './printer-columns.js';
+import { selectableNames, selectableValues } from './selectable-fields.js';
+import { storedMark } from './stored-mark.js';
+
+const terminating = 'create not allowed while custom resource definition is terminating';
+
+/**
+ * The definition of a custom resource, as the storage version has it; the other versions have their own. Everything that
+ * needs the schema is made when it is first needed: thousands of definitions cost little until somebody uses them.
+ *
+ * @param definitions where definitions are stored
+ */
+export function customResource(source: DefinitionSource, definitions: string): StoredResource {
+  const definedBy = { resource: definitions, name: source.name, uid: source.uid };
+  const versions = source.versions.map((version) => new CustomVersion(source, version, definedBy));
+  const [storage] = versions as [CustomVersion, ...CustomVersion[]];
+  const served = versions.map((version) => version.servedAs(storage)) as [ServedVersion, ...ServedVersion[]];
+  for (const version of versions) version.join(served, storage, versions);
+  return storage;
+}
+
+/** One version of a custom kind, as requests in that version see its resource. */
+class CustomVersion implements StoredResource {
+  readonly type = 'stored';
+  readonly group: string;
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[] | undefined;
+  readonly categories: readonly string[] | undefined;
+  readonly selectableFieldNames: readonly string[];
+  readonly selectableFields: StoredResource['selectableFields'];
+  readonly refusesCreate: string | undefined;
+  readonly strategy: Strategy;
+  readonly strategyOptions: StrategyOptions;
+  readonly subresources: readonly SubresourceDefinition[];
+  readonly storedForm: StoredFormRules;
+  readonly declared: KindType;
+  versions!: readonly [ServedVersion, ...ServedVersion[]];
+  private storage!: CustomVersion;
+  private all!: readonly CustomVersion[];
+  private knownSchema: StructuralSchema | undefined;
+  private knownColumns: readonly TableColumn[] | undefined;
+  private knownMark: string | undefined;
+
+  constructor(
+    private readonly source: DefinitionSource,
+    private readonly version: VersionSource,
+    readonly definedBy: Definer,
+  ) {
+    const { group, names, isNamespaced, isTerminating } = source;
+    const { subresources, selectableFields } = version;
+    this.group = group;
+    this.resource = names.plural;
+    this.singular = names.singular;
+    this.kind = names.kind;
+    this.listKind = names.listKind;
+    this.namespaced = isNamespaced;
+    this.shortNames = names.shortNames;
+    this.categories = names.categories;
+    this.selectableFieldNames = selectableNames(selectableFields ?? []);
+    this.selectableFields = selectableFields === undefined ? undefined : selectableValues(selectableFields);
+    this.refusesCreate = isTerminating ? terminating : undefined;
+    const rules = {
+      subresources,
+      schemaErrors: (object: ApiObject, old: ApiObject | undefined) => this.schemaErrors(object, old),
+    };
+    this.strategy = customStrategy(rules);
+    this.strategyOptions = customStrategyOptions(subresources);
+    this.subresources = [
+      ...(subresources.status === undefined ? [] : [customStatus(rules)]),
+      ...(subresources.scale === undefined ? [] : [customScale(subresources.scale)]),
+    ];
+    this.storedForm = new StoredCustomForm(this);
+    this.declared = customKind(source, version, () => this.schema);
+  }
+
+  /** Tells the version about the others; called once, before it is used. */
+  join(
+    versions: readonly [ServedVersion, ...ServedVersion[]],
+    storage: CustomVersion,
+    all: readonly CustomVersion[],
+  ): void {
+    this.versions = versions;
+    this.storage = storage;
+    this.all = all;
+  }
+
+  get name(): string {
+    return this.version.name;
+  }
+
+  get apiVersion(): string {
+    return formatApiVersion({ group: this.group, version: this.name });
+  }
+
+  get schema(): StructuralSchema {
+    this.knownSchema ??= structuralSchema(this.version.schema.unpack());
+    return this.knownSchema;
+  }
+
+  get columns(): readonly TableColumn[] {
+    this.knownColumns ??= printerColumns(this.version.columns);
+    return this.knownColumns;
+  }
+
+  /** Marks texts that the schema of this version has nothing to do for. */
+  get mark(): string {
+    this.knownMark ??= storedMark(this.schema);
+    return this.knownMark;
+  }
+
+  get storageVersion(): CustomVersion {
+    return this.storage;
+  }
+
+  servedAs(storage: CustomVersion): ServedVersion {
+    const warning = deprecationWarning(this.source, this.name);
+    return {
+      version: this.name,
+      type: this.declared,
+      isServed: this.version.isServed,
+      definition: this,
+      applyDefaults: (object) => this.applyDefaults(object),
+      ...(this === storage ? {} : { fromStored: (object) => this.fromStorage(object) }),
+      ...(warning === undefined ? {} : { deprecated: { warning, removedRelease: '' } }),
+    };
+  }
+
+  /** Fills in what the schema has defaults for, in place. */
+  applyDefaults(object: ApiObject): void {
+    const filled = withDefaults(this.schema, object) as ApiObject;
+    if (filled !== object) replaceContent(object, filled);
+  }
+
+  /** The object without fields that this version does not have. */
+  prune(object: ApiObject): ApiObject {
+    try {
+      return decode(this.declared, object).value as ApiObject;
+    } catch (error) {
+      // Stored before a rule about embedded objects was made: left as it is, for its owner to see.
+      if (error instanceof DecodeError) return object;
+      throw error;
+    }
+  }
+
+  /** An object of the storage version in this one. */
+  private fromStorage(object: ApiObject): ApiObject {
+    return this.mark === this.storage.mark ? object : this.prune(object);
+  }
+
+  /** The version that an object was written in; the storage version if that is no longer one. */
+  writtenIn({ apiVersion = '' }: ApiObject): CustomVersion {
+    const name = parseApiVersion(apiVersion)?.version;
+    return this.all.find((version) => version.name === name) ?? this.storage;
+  }
+
+  /** Objects come in the storage version: only their apiVersion differs from that of the request. */
+  private schemaErrors(object: ApiObject, old: ApiObject | undefined): FieldError[] {
+    const { apiVersion } = this;
+    const value = { ...object, apiVersion };
+    return validateValue(this.schema, value, undefined, old === undefined ? {} : { old: { ...old, apiVersion } });
+  }
+}
+
+/** Texts in the store follow the schema of the storage version. */
+class StoredCustomForm implements StoredFormRules {
+  constructor(private readonly version: CustomVersion) {}
+
+  get mark(): string {
+    return this.version.storageVersion.mark;
+  }
+
+  /** Objects that another schema let pass lose what is unknown today, and get what has a default today. */
+  complete(object: ApiObject): ApiObject {
+    const written = this.version.writtenIn(object);
+    const storage = this.version.storageVersion;
+    let upToDate = written.prune(object);
+    written.applyDefaults(upToDate);
+    if (written !== storage && written.mark !== storage.mark) upToDate = storage.prune(upToDate);
+    upToDate.kind = storage.kind;
+    upToDate.apiVersion = storage.apiVersion;
+    return upToDate;
+  }
+
+  /** What another version let pass must fit the schema of the storage version. */
+  beforeStorage(object: ApiObject): ApiObject {
+    const { version } = this;
+    const storage = version.storageVersion;
+    if (version.mark === storage.mark) return object;
+    const fitting = storage.prune(object);
+    storage.applyDefaults(fitting);
+    return fitting;
+  }
+}
+
+function replaceContent(object: ApiObject, content: ApiObject): void {
+  const copy = { ...content };
+  for (const key of Object.keys(object)) delete object[key];
+  Object.assign(object, copy);
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+} from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
+import type { CustomForm } from '../../machinery/schema/index.js';
+import { isConditionTrue } from './definition-conditions.js';
+import { PackedJson } from './packed-json.js';
+
+/** A top-level field of a custom kind, besides kind, apiVersion and metadata. */
+export interface TopField {
+  readonly name: string;
+  readonly column: CustomForm['column'];
+}
+
+/** What is kept of one version of a definition. */
+export interface VersionSource {
+  readonly name: string;
+  readonly isServed: boolean;
+  readonly schema: PackedJson<JSONSchemaProps>;
+  /** Sorted by name. */
+  readonly fields: readonly TopField[];
+  readonly subresources: CustomResourceSubresources;
+  readonly columns: readonly CustomResourceColumnDefinition[];
+  /** JSON paths; undefined: none. */
+  readonly selectableFields: readonly string[] | undefined;
+  /** The warning for clients of a deprecated version; empty: the usual one. */
+  readonly deprecation: string | undefined;
+}
+
+/** What is kept of a definition, so that thousands take little memory. Never changed. */
+export interface DefinitionSource {
+  /** Equal digests: the same resource is served. */
+  readonly digest: string;
+  /** `<plural>.<group>`. */
+  readonly name: string;
+  readonly uid: string;
+  readonly group: string;
+  readonly isNamespaced: boolean;
+  /** Names that nobody else has. */
+  readonly names: {
+    readonly plural: string;
+    readonly singular: string;
+    readonly kind: string;
+    readonly listKind: string;
+    readonly shortNames: readonly string[] | undefined;
+    readonly categories: readonly string[] | undefined;
+  };
+  /** The storage version first. */
+  readonly versions: readonly [VersionSource, ...VersionSource[]];
+  /** The objects are being deleted, and the definition with them. */
+  readonly isTerminating: boolean;
+}
+
+/**
+ * What is served for a definition; undefined while that is nothing, because its names are not accepted or it has not
+ * been established yet.
+ */
+export function definitionSource(definition: CustomResourceDefinition): DefinitionSource | undefined {
+  const { metadata, spec, status } = definition;
+  const storage = spec.versions?.find((version) => version.storage);
+  if (!isConditionTrue(definition, 'Established') || storage === undefined) return undefined;
+  const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames;
+  const others = (spec.versions ?? []).filter((version) => version !== storage);
+  const isTerminating = isConditionTrue(definition, 'Terminating');
+  const served = [metadata.uid, spec, status.acceptedNames, isTerminating];
+  return {
+    digest: createHash('sha256').update(JSON.stringify(served)).digest('base64'),
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    group: spec.group,
+    isNamespaced: spec.scope === 'Namespaced',
+    names: {
+      plural,
+      singular: singular || kind.toLowerCase(),
+      kind,
+      listKind: listKind || `${kind}List`,
+      shortNames: nonEmpty(shortNames),
+      categories: nonEmpty(categories),
+    },
+    versions: [versionSource(storage), ...others.map(versionSource)],
+    isTerminating,
+  };
+}
+
+function nonEmpty(names: readonly string[] | undefined): readonly string[] | undefined {
+  return names === undefined || names.length === 0 ? undefined : names;
+}
+
+function versionSource(version: CustomResourceDefinitionVersion): VersionSource {
+  const schema = version.schema?.openAPIV3Schema ?? { 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    name: version.name,
+    isServed: version.served,
+    schema: new PackedJson(schema),
+    fields: topFields(schema),
+    subresources: version.subresources ?? {},
+    columns: version.additionalPrinterColumns ?? [],
+    selectableFields: nonEmpty(version.selectableFields?.map(({ jsonPath }) => jsonPath)),
+    deprecation: version.deprecated === true ? (version.deprecationWarning ?? '') : undefined,
+  };
+}
+
+const ofEveryKind: readonly string[] = ['apiVersion', 'kind', 'metadata'];
+
+function topFields({ properties = {} }: JSONSchemaProps): TopField[] {
+  return Object.keys(properties)
+    .filter((name) => !ofEveryKind.includes(name))
+    .sort()
+    .map((name) => ({ name, column: columnOf(properties[name] as JSONSchemaProps) }));
+}
+
+function columnOf({ type, format }: JSONSchemaProps): TopField['column'] {
+  if (type !== 'string') return 'jsonb';
+  return format === 'date-time' ? 'time' : 'text';
+}

@@ -1,0 +1,66 @@
+import type { CustomResourceColumnDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { nearestNumber } from '../../machinery/json/exact-numbers.js';
+import { goPrint } from '../../machinery/patch/go-print.js';
+import { ageColumn, nameColumn, sinceText } from '../../registry/definition/default-columns.js';
+import type { TableColumn } from '../../registry/resource-definition.js';
+import { findByPath, type JsonPath, JsonPathError, parseJsonPath } from './json-path.js';
+
+type Cell = string | number | boolean | null;
+
+/** The columns of a version: the name, and what the definition says, or the age. */
+export function printerColumns(columns: readonly CustomResourceColumnDefinition[]): readonly TableColumn[] {
+  return columns.length === 0
+    ? [nameColumn, { ...ageColumn, type: 'date' }]
+    : [nameColumn, ...columns.map((column) => printerColumn(column))];
+}
+
+function printerColumn({
+  name,
+  type,
+  format,
+  description,
+  priority,
+  jsonPath,
+}: CustomResourceColumnDefinition): TableColumn {
+  const path = pathOf(jsonPath);
+  return {
+    name,
+    type: type as TableColumn['type'],
+    ...(format === undefined ? {} : { format }),
+    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    ...(priority === undefined ? {} : { priority }),
+    cell: (object, now) => {
+      const found = path && findByPath(path, object);
+      return found === undefined || found.length === 0 ? null : cellOf(type, found[0], now);
+    },
+  };
+}
+
+/** Definitions from before a rule about paths was made keep their columns, without cells. */
+function pathOf(text: string): JsonPath | undefined {
+  try {
+    return parseJsonPath(text);
+  } catch (error) {
+    if (error instanceof JsonPathError) return undefined;
+    throw error;
+  }
+}
+
+/** A value of another type than that of its column is not shown; a column of text shows all values. */
+function cellOf(type: string, value: unknown, now: number): Cell {
+  if (type === 'string') return goPrint(value);
+  const plain = typeof value === 'bigint' ? Number(value) : nearestNumber(value);
+  switch (type) {
+    case 'integer':
+      return typeof plain === 'number' ? Math.trunc(plain) : null;
+    case 'number':
+      return typeof plain === 'number' ? plain : null;
+    case 'boolean':
+      return typeof plain === 'boolean' ? plain : null;
+    case 'date':
+      if (typeof plain !== 'string') return null;
+      return plain === '' || Number.isNaN(Date.parse(plain)) ? '<invalid>' : sinceText(plain, now);
+    default:
+      return null;
+  }
+}
