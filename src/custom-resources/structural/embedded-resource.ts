@@ -29,6 +29,16 @@ export function embeddedFaults(value: JsonRecord, place: string): Fault[] {
   return errors.map((error) => ({ place: error.field, toError: (path) => relocated(error, path) }));
 }
 
+/** The violated rules of an apiVersion, kind or metadata that stands alone. */
+export function metaFieldFaults(field: string, value: unknown): readonly FieldError[] {
+  const path = FieldPath.of(field);
+  const part: JsonRecord = { [field]: value };
+  return collectErrors(maxFaults, () => {
+    if (field === 'kind') return kindErrors(part, path);
+    return field === 'apiVersion' ? apiVersionErrors(part, path) : metadataErrors(part, path);
+  }).errors;
+}
+
 function apiVersionErrors({ apiVersion }: JsonRecord, path: FieldPath): FieldError[] {
   if (apiVersion === undefined) return [required(path, 'must not be empty')];
   if (typeof apiVersion !== 'string') return [invalid(path, apiVersion, 'must be a string')];

@@ -20,8 +20,12 @@ const noPath = FieldPath.of('<nil>');
 /** The path of a place below `base`; below no base, that of a field of the object. */
 export function pathOf(base: FieldPath | undefined, place: string): FieldPath {
   if (place === '') return base ?? noPath;
-  return base === undefined ? FieldPath.of(place) : base.child(place);
+  if (base === undefined) return FieldPath.of(place);
+  const [, index, rest] = leadingIndex.exec(place) ?? [];
+  return index === undefined ? base.child(place) : pathOf(base.key(index), rest as string);
 }
+
+const leadingIndex = /^\[(\d+)\]\.?(.*)$/s;
 
 /** A violated rule that is not yet an error: it may turn out not to count. */
 export interface Fault {
@@ -29,6 +33,13 @@ export interface Fault {
   readonly toError: (path: FieldPath, place: string) => FieldError;
   /** It concerns the whole object rather than the field. */
   readonly isOfWhole?: boolean;
+}
+
+/** The errors of faults of what is at `base`; of a whole object if that is undefined. */
+export function toErrors(faults: readonly Fault[], base: FieldPath | undefined): FieldError[] {
+  return faults.map(({ toError, place, isOfWhole }) => {
+    return toError(isOfWhole === true ? pathOf(base, '') : pathOf(base, place), place);
+  });
 }
 
 /** The most values of an object or list that an error shows. */

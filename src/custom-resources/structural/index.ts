@@ -1,12 +1,15 @@
 /**
  * The schema of one version of a custom kind: pure functions without I/O (specification 5.9).
  *
- *     const errors = definitionSchemaErrors(props, path);         // when a definition is written
- *     const schema = structuralSchema(props);                     // once per change of the definition
- *     const body = pruned(schema, parsed, { isRoot: true });      // decoding: without unknown fields
- *     const object = withDefaults(schema, body);                  // the same value if nothing is missing
+ *     const errors = definitionSchemaErrors(props, path);              // when a definition is written
+ *     const schema = structuralSchema(props);                         // once per change of the definition
+ *     const body = pruned(schema, parsed, { isRoot: true });          // decoding: without unknown fields
+ *     const object = withDefaults(schema, body);                      // the same value if nothing is missing
  *     const faults = validateValue(schema, object, undefined, { old }); // the strategy's validation
  */
+export type { AllowedValues } from './allowed-values.js';
+export { type DefinitionSchemaOptions, definitionSchemaErrors } from './definition-schema-errors.js';
+export { type Pattern, PatternError } from './pattern.js';
 export { type PruneOptions, pruned } from './pruned.js';
 export {
   hasDefaults,

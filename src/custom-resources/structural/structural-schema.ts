@@ -157,7 +157,7 @@ function valueValidation(props: JSONSchemaProps): ValueValidation | undefined {
     multipleOf: props.multipleOf,
     maxLength: props.maxLength,
     minLength: props.minLength,
-    pattern: props.pattern === undefined || props.pattern === '' ? undefined : new Pattern(props.pattern),
+    pattern: props.pattern === undefined || props.pattern === '' ? undefined : Pattern.of(props.pattern),
     maxItems: props.maxItems,
     minItems: props.minItems,
     maxProperties: props.maxProperties,

@@ -30,6 +30,11 @@ export function structureFaults(
   for (const fault of lists) faults.push(fault);
 }
 
+/** Adds the faults of embedded resources only. */
+export function embeddedResourceFaults(schema: StructuralSchema, value: unknown, faults: Fault[], max: number): void {
+  new StructureWalk(faults, [], max).visit(schema, value);
+}
+
 class StructureWalk {
   private readonly segments: (string | number)[] = [];
 

@@ -1,7 +1,7 @@
 import { type FieldError, type FieldPath, invalid, required, typeInvalid } from '../../machinery/field-error.js';
 import { ExactNumber } from '../../machinery/json/exact-numbers.js';
 import { Comparer } from './comparison.js';
-import { type Fault, pathOf, placeText } from './faults.js';
+import { type Fault, placeText, toErrors } from './faults.js';
 import { formatCheck } from './formats.js';
 import { isRecord, type JsonRecord } from './json-objects.js';
 import { oldItems } from './list-items.js';
@@ -39,15 +39,23 @@ export function validateValue(
   { old }: ValidateOptions = {},
 ): FieldError[] {
   const faults: Fault[] = [];
-  if (!isValid(schema, value)) collectFaults(schema, value, old, faults);
+  if (!isValid(schema, value, new Work())) collectFaults(schema, value, old, faults, new Work());
   if (schema.hasStructureRules) structureFaults(schema, value, old, faults, maxFaults);
-  return faults.slice(0, maxFaults).map(({ toError, place, isOfWhole }) => {
-    return toError(isOfWhole === true ? pathOf(path, '') : pathOf(path, place), place);
-  });
+  return toErrors(faults.slice(0, maxFaults), path);
 }
 
-function isValid(schema: StructuralSchema, value: unknown): boolean {
-  const walk = new Validation(new Work(), undefined, undefined);
+/**
+ * As {@link validateValue}, of one among many values that share the work they may take. Says nothing about embedded
+ * resources and about lists that are maps or sets.
+ */
+export function validateWithin(schema: StructuralSchema, value: unknown, path: FieldPath, work: Work): FieldError[] {
+  const faults: Fault[] = [];
+  if (!isValid(schema, value, work)) collectFaults(schema, value, undefined, faults, work);
+  return toErrors(faults.slice(0, maxFaults), path);
+}
+
+function isValid(schema: StructuralSchema, value: unknown, work: Work): boolean {
+  const walk = new Validation(work, undefined, undefined);
   try {
     walk.visit(schema, value, undefined);
   } catch (error) {
@@ -57,8 +65,8 @@ function isValid(schema: StructuralSchema, value: unknown): boolean {
   return walk.faults === 0;
 }
 
-function collectFaults(schema: StructuralSchema, value: unknown, old: unknown, faults: Fault[]): void {
-  const walk = new Validation(new Work(), faults, old === undefined ? undefined : new Comparer());
+function collectFaults(schema: StructuralSchema, value: unknown, old: unknown, faults: Fault[], work: Work): void {
+  const walk = new Validation(work, faults, old === undefined ? undefined : new Comparer());
   try {
     walk.visit(schema, value, old);
   } catch (error) {
