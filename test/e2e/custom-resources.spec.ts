@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
+import { Kubectl } from './support/kubectl.js';
+import { eventually, TestCluster } from './support/test-cluster.js';
+
+let cluster: TestCluster;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 2, controllers: true });
+});
+
+after(() => cluster.stop());
+
+const gadgets = customDefinition({ plural: 'gadgets', kind: 'Gadget', shortNames: ['gd'], categories: ['all'] }, [
+  {
+    name: 'v1',
+    schema: {
+      type: 'object',
+      required: ['spec'],
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['size'],
+          properties: {
+            size: { type: 'integer', minimum: 1, maximum: 10 },
+            mode: { type: 'string', enum: ['fast', 'slow'], default: 'fast' },
+            note: { type: 'string', nullable: true },
+            free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          },
+        },
+        status: {
+          type: 'object',
+          properties: { ready: { type: 'integer' }, replicas: { type: 'integer' }, sel: { type: 'string' } },
+        },
+      },
+    },
+    subresources: {
+      status: {},
+      scale: {
+        specReplicasPath: '.spec.size',
+        statusReplicasPath: '.status.replicas',
+        labelSelectorPath: '.status.sel',
+      },
+    },
+    additionalPrinterColumns: [
+      { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+      { name: 'Mode', type: 'string', jsonPath: '.spec.mode', priority: 1 },
+    ],
+    selectableFields: [{ jsonPath: '.spec.mode' }],
+  },
+]);
+
+function gadget(name: string, spec: object = { size: 3 }, more: object = {}) {
+  return { apiVersion: 'test.example/v1', kind: 'Gadget', metadata: { name }, spec, ...more };
+}
+
+describe('a custom resource', () => {
+  const path = objectsPath(gadgets);
+
+  before(() =>
+    define(
+      gadgets,
+      cluster.servers.map(({ client }) => client),
+    ),
+  );
+  after(() =>
+    undefine(
+      gadgets,
+      cluster.servers.map(({ client }) => client),
+    ),
+  );
+
+  it('is created without unknown fields and with defaults, and read through another process', async () => {
+    const { first, second } = cluster;
+    const body = gadget('a', { size: 3, bogus: 1, free: { kept: 1 }, note: null }, { extra: 1, status: { ready: 9 } });
+    const made = await first.client.post(path, body);
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual(made.body.spec, { size: 3, free: { kept: 1 }, note: null, mode: 'fast' });
+    assert.equal('status' in made.body, false);
+    assert.equal('extra' in made.body, false);
+    assert.equal(made.body.metadata.generation, 1);
+    const read = await second.client.get(`${path}/a`);
+    assert.deepEqual(read.body, made.body);
+    const list = await second.client.get(path);
+    assert.equal(list.body.kind, 'GadgetList');
+    assert.equal(list.body.items[0].metadata.name, 'a');
+  });
+
+  it('counts generations, and changes its status only through its own path', async () => {
+    const { client } = cluster.first;
+    const patched = await client.patch(`${path}/a`, 'merge', { spec: { size: 4 }, status: { ready: 7 } });
+    assert.equal(patched.body.metadata.generation, 2, patched.text);
+    assert.equal(patched.body.status, undefined);
+    const labelled = await client.patch(`${path}/a`, 'merge', { metadata: { labels: { a: 'b' } } });
+    assert.equal(labelled.body.metadata.generation, 2);
+    const observed = await client.patch(`${path}/a/status`, 'merge', {
+      spec: { size: 9 },
+      status: { ready: 1, replicas: 2, sel: 'x=y', odd: 1 },
+      metadata: { labels: { c: 'd' } },
+    });
+    assert.equal(observed.status, 200, observed.text);
+    assert.deepEqual(observed.body.status, { ready: 1, replicas: 2, sel: 'x=y' });
+    assert.deepEqual(observed.body.metadata.labels, { a: 'b' });
+    assert.deepEqual([observed.body.spec.size, observed.body.metadata.generation], [4, 2]);
+  });
+
+  it('has a scale', async () => {
+    const { client } = cluster.second;
+    const scale = await client.get(`${path}/a/scale`);
+    assert.deepEqual(
+      [scale.body.kind, scale.body.spec, scale.body.status],
+      ['Scale', { replicas: 4 }, { replicas: 2, selector: 'x=y' }],
+    );
+    const scaled = await client.patch(`${path}/a/scale`, 'merge', { spec: { replicas: 6 } });
+    assert.equal(scaled.status, 200, scaled.text);
+    assert.equal((await client.get(`${path}/a`)).body.spec.size, 6);
+  });
+
+  it('is selected by its fields and shown in a table', async () => {
+    const { client } = cluster.second;
+    await client.post(path, gadget('slow', { size: 1, mode: 'slow' }));
+    const slow = await client.get(`${path}?fieldSelector=spec.mode%3Dslow`);
+    assert.deepEqual(
+      slow.body.items.map((item: { metadata: { name: string } }) => item.metadata.name),
+      ['slow'],
+    );
+    const other = await client.get(`${path}?fieldSelector=spec.size%3D1`);
+    assert.deepEqual([other.status, other.body.message], [400, 'field label not supported: spec.size']);
+    const kubectl = new Kubectl(cluster.first.kubeconfig);
+    assert.match(kubectl.ok(['get', 'gd', '-o', 'wide']), /^NAME\s+SIZE\s+MODE\na\s+6\s+fast\nslow\s+1\s+slow\n$/);
+    assert.match(kubectl.ok(['get', 'all']), /^gadget\.test\.example\/a\s+6\n/m);
+    assert.match(
+      kubectl.ok(['api-resources', '--api-group=test.example']),
+      /^gadgets\s+gd\s+test\.example\/v1\s+true\s+Gadget$/m,
+    );
+    assert.match(kubectl.ok(['explain', 'gadgets.spec']), /mode\s+<string>/);
+  });
+
+  it('is watched', async () => {
+    const { first, second } = cluster;
+    const stream = await second.client.watch(`${path}?watch=1&fieldSelector=metadata.name%3Dw`);
+    await first.client.post(path, gadget('w'));
+    await first.client.patch(`${path}/w`, 'merge', { spec: { size: 5 } });
+    await first.client.delete(`${path}/w`);
+    const seen = [];
+    for (let i = 0; i < 3; i++) seen.push(await stream.next(5_000));
+    assert.deepEqual(
+      seen.map((event) => [event?.type, event?.object.spec.size]),
+      [
+        ['ADDED', 3],
+        ['MODIFIED', 5],
+        ['DELETED', 5],
+      ],
+    );
+    stream.close();
+  });
+
+  it('refuses what only built-in kinds take', async () => {
+    const { client } = cluster.first;
+    const strategic = await client.patch(`${path}/a`, 'strategic-merge', { spec: { size: 4 } });
+    assert.equal(strategic.status, 415, strategic.text);
+    const protobuf = await client.send('POST', path, {
+      raw: 'k8s\0',
+      contentType: 'application/vnd.kubernetes.protobuf',
+    });
+    assert.equal(protobuf.status, 415, protobuf.text);
+    const accept = 'application/vnd.kubernetes.protobuf';
+    assert.equal((await client.get(`${path}/a`, { headers: { accept } })).status, 406);
+    const either = await client.get(`${path}/a`, { headers: { accept: `${accept}, application/json` } });
+    assert.deepEqual([either.status, either.headers['content-type']], [200, 'application/json']);
+  });
+});
+
+describe('definitions', () => {
+  it('are in step in all processes', async () => {
+    const clients = cluster.servers.map(({ client }) => client);
+    const made = customDefinition({ plural: 'steps', kind: 'Step' }, [{ name: 'v1' }]);
+    await define(made, clients);
+    const began = Date.now();
+    const patched = await clients[0]?.patch(`${definitionsPath}/steps.test.example`, 'json', [
+      { op: 'add', path: '/spec/versions/-', value: { ...made.spec.versions[0], name: 'v2', storage: false } },
+    ]);
+    assert.equal(patched?.status, 200, patched?.text ?? '');
+    for (const client of clients) {
+      await eventually(async () => (await client.get(objectsPath(made, 'v2'))).status === 200, 'v2 is served');
+    }
+    assert.ok(Date.now() - began < 1_000, `${Date.now() - began} ms`);
+    await undefine(made, clients);
+  });
+});
