@@ -58,6 +58,7 @@ describe('custom resource definitions', () => {
   const webhookOf = (webhook: object) => conversionOf({ strategy: 'Webhook', webhook });
   const column = { name: 'C', type: 'string', jsonPath: '.spec.c' };
   const clientConfig = { url: 'https://x/y' };
+  const nine = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
     [
       'another group',
@@ -196,6 +197,59 @@ describe('custom resource definitions', () => {
         `${required}spec.subresources.scale.specReplicasPath | Required value`,
         `${required}spec.subresources.scale.statusReplicasPath | Required value`,
       ],
+    ],
+    [
+      'a schema that is not structural',
+      versionOf({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: {} } } } }),
+      [
+        `${required}spec.validation.openAPIV3Schema.properties[spec].type | Required value: must not be empty for specified object fields`,
+      ],
+    ],
+    [
+      'selectable fields',
+      versionOf({
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              metadata: { type: 'object', properties: { name: { type: 'string' } } },
+              spec: {
+                type: 'object',
+                properties: { a: { type: 'string' }, list: { type: 'array', items: { type: 'string' } } },
+              },
+            },
+          },
+        },
+        selectableFields: [
+          '.spec.a',
+          '.spec.a',
+          '',
+          'spec',
+          '.spec.b',
+          '.spec.list',
+          '.metadata.name',
+          ".spec['a']",
+        ].map((jsonPath) => ({ jsonPath })),
+      }),
+      [
+        'FieldValueDuplicate | spec.selectableFields[1].jsonPath | Duplicate value: ".spec.a"',
+        `${required}spec.selectableFields[2].jsonPath | Required value`,
+        `${invalid}spec.selectableFields[3].jsonPath | Invalid value: "spec": is an invalid path: expected [ or . but got: spec`,
+        `${invalid}spec.selectableFields[4].jsonPath | Invalid value: ".spec.b": is an invalid path: does not refer to a valid field`,
+        `${invalid}spec.selectableFields[5].jsonPath | Invalid value: ".spec.list": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.`,
+        `${invalid}spec.selectableFields[6].jsonPath | Invalid value: ".metadata.name": must not point to fields in metadata`,
+        `${invalid}spec.selectableFields[7].jsonPath | Invalid value: ".spec['a']": is an invalid path: fields in brackets are not allowed`,
+      ],
+    ],
+    [
+      'too many selectable fields',
+      versionOf({
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: Object.fromEntries(nine.map((n) => [n, { type: 'string' }])) },
+        },
+        selectableFields: nine.map((n) => ({ jsonPath: `.${n}` })),
+      }),
+      ['FieldValueTooMany | spec.selectableFields | Too many: 9: must have at most 8 items'],
     ],
     [
       'a conversion without its webhook',

@@ -2,15 +2,17 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { definitionSchemaErrors } from '../../../custom-resources/structural/index.js';
 import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1035Label } from '../../../machinery/names.js';
 import { deepEqual } from '../../../machinery/patch/json-value.js';
+import { selectableFieldsErrors } from './selectable-fields.validation.js';
 import { columnErrors, subresourcesErrors } from './subresources.validation.js';
 
 const maxWarningLength = 256;
 
 /** What a version says of its own objects. */
-const parts = ['schema', 'subresources', 'additionalPrinterColumns'] as const;
+const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 type Part = (typeof parts)[number];
 
 /** What all versions say alike is reported once, where the first version of this API had it. */
@@ -18,6 +20,7 @@ const sharedPlaces: Readonly<Record<Part, string>> = {
   schema: 'validation',
   subresources: 'subresources',
   additionalPrinterColumns: 'additionalPrinterColumns',
+  selectableFields: 'selectableFields',
 };
 
 /** Broken rules of the versions, those of what they have in common aside. */
@@ -67,12 +70,17 @@ function sharedParts(versions: readonly CustomResourceDefinitionVersion[]): Read
 
 function partErrors(version: CustomResourceDefinitionVersion, part: Part, path: FieldPath): FieldError[] {
   switch (part) {
-    case 'schema':
-      return [];
+    case 'schema': {
+      const schema = version.schema?.openAPIV3Schema;
+      const hasStatus = version.subresources?.status !== undefined;
+      return schema === undefined ? [] : definitionSchemaErrors(schema, path.child('openAPIV3Schema'), { hasStatus });
+    }
     case 'subresources':
       return version.subresources === undefined ? [] : subresourcesErrors(version.subresources, path);
     case 'additionalPrinterColumns':
       return (version.additionalPrinterColumns ?? []).flatMap((column, i) => columnErrors(column, path.index(i)));
+    case 'selectableFields':
+      return selectableFieldsErrors(version, path);
   }
 }
 
