@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ClosedAuthenticationModule } from './authentication/closed-authentication.module.js';
 import { AuthorizationModule } from './authorization/authorization.module.js';
 import { AdmissionOptions } from './config/admission.options.js';
+import { AggregationOptions } from './config/aggregation.options.js';
 import { AuthorizationOptions } from './config/authorization.options.js';
 import { ClusterOptions } from './config/cluster.options.js';
 import { OptionsModule } from './config/options.module.js';
@@ -22,13 +23,15 @@ const groups = {
   cluster: ClusterOptions,
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
+  aggregation: AggregationOptions,
 } as const;
 
 /** The control loops as a process of their own, with the authorization they need for their checks. */
 @Module({})
 export class ControllersAppModule {
   static of(
-    options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission'> & ControllersSettings,
+    options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission' | 'aggregation'> &
+      ControllersSettings,
     logger: Logger,
     signal?: AbortSignal,
   ): DynamicModule {
@@ -42,6 +45,7 @@ export class ControllersAppModule {
           cluster: options.cluster,
           authorization: options.authorization,
           admission: options.admission,
+          aggregation: options.aggregation,
         }),
         ObservabilityModule.of(logger),
         StartModule.of(signal),

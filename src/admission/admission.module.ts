@@ -124,6 +124,7 @@ export const admissionProviders: Provider[] = [
     AdmissionChain,
     AdmissionInterceptor,
     AuthorizationModule,
+    SharedListers,
     WRITE_ADMISSION,
   ],
 })

@@ -3,7 +3,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
 
-/** Ways to find the service of an admission webhook. */
+/** Ways to find the service of an admission webhook or an extension server. */
 export const serviceResolutions = ['endpoints', 'cluster-ip', 'none'] as const;
 export type ServiceResolution = (typeof serviceResolutions)[number];
 
@@ -75,7 +75,7 @@ export class AdmissionWebhookOptions {
     type: 'string',
     unit: 'way',
     usage:
-      'How admission webhooks that name a service are reached: at one of its ready endpoints (endpoints), at its cluster ' +
+      'How services of admission webhooks and extension servers are reached: at one of its ready endpoints (endpoints), at its cluster ' +
       'address (cluster-ip), or only as --admission-webhook-service-addresses says (none).',
   })
   @Check('resolver', resolverProblem)
@@ -86,7 +86,7 @@ export class AdmissionWebhookOptions {
     type: 'list',
     unit: 'namespace/name=host:port',
     usage:
-      'Where services of admission webhooks are, before any other way to find them. ' +
+      'Where services of admission webhooks and extension servers are, before any other way to find them. ' +
       'With namespace/name:port=host:port for one port of a service.',
   })
   @Check('addresses', addressesProblem)
@@ -97,7 +97,7 @@ export class AdmissionWebhookOptions {
     type: 'list',
     unit: 'ranges',
     usage:
-      'Ranges of addresses that admission webhooks must not be at, whatever their configuration says. ' +
+      'Ranges of addresses that admission webhooks and extension servers must not be at, whatever their configuration says. ' +
       'A list replaces the default; an empty one denies nothing.',
   })
   @Check('cidrs', cidrsProblem)

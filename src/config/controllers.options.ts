@@ -13,6 +13,8 @@ export const controllerDefaults = {
   'validatingadmissionpolicy-status': true,
   'customresourcedefinition-status': true,
   'customresourcedefinition-cleanup': true,
+  'apiservice-registration': true,
+  'apiservice-availability': true,
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,

@@ -7,6 +7,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   authentication: 'Authentication',
   authorization: 'Authorization',
   admission: 'Admission',
+  aggregation: 'Extension servers',
   api: 'API',
   cluster: 'Cluster',
   controllers: 'Control loop',

@@ -1,4 +1,5 @@
 import { AdmissionOptions } from './admission.options.js';
+import { AggregationOptions } from './aggregation.options.js';
 import { ApiOptions } from './api.options.js';
 import { AuthenticationOptions } from './authentication.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
@@ -17,6 +18,7 @@ export const serverOptionGroups = {
   authentication: AuthenticationOptions,
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
+  aggregation: AggregationOptions,
   api: ApiOptions,
   cluster: ClusterOptions,
   logging: LoggingOptions,

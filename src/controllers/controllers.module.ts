@@ -7,6 +7,8 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { AdmissionModule } from '../admission/admission.module.js';
+import { Aggregation } from '../aggregation/aggregation.js';
+import { AggregationModule } from '../aggregation/aggregation.module.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
@@ -28,7 +30,14 @@ import { LoopFiles } from './loop-files.js';
  * restart.
  */
 @Module({
-  imports: [StorageModule, RegistryModule, CustomResourcesModule, AuthorizationModule, AdmissionModule],
+  imports: [
+    StorageModule,
+    RegistryModule,
+    CustomResourcesModule,
+    AuthorizationModule,
+    AdmissionModule,
+    AggregationModule,
+  ],
   providers: [
     {
       provide: LoopFiles,
@@ -59,6 +68,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     @Inject(ControlLoopOptions) private readonly options: ControlLoopOptions,
     @Inject(EventOptions) private readonly events: EventOptions,
     @Inject(LoopFiles) private readonly files: LoopFiles,
+    @Inject(Aggregation) private readonly aggregation: Aggregation,
     @Inject(Logger) private readonly logger: Logger,
   ) {}
 
@@ -77,6 +87,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       authorizer,
       logger,
       ...this.files.parts,
+      aggregation: this.aggregation,
       enabled,
       eventTtlMs: this.events.eventTtlMs,
     });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { Aggregation } from '../aggregation/aggregation.js';
 import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
 import { type Authorizer, closedAuthorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
@@ -9,6 +10,8 @@ import type { WriteAdmission } from '../registry/store/admitted-store.js';
 import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
+import { ApiServiceAvailabilityController } from './api-service-availability/api-service-availability.controller.js';
+import { ApiServiceRegistrationController } from './api-service-registration/api-service-registration.controller.js';
 import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.controller.js';
 import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.controller.js';
 import { type ControlLoop, keepRunning } from './control-loop.js';
@@ -45,6 +48,8 @@ export interface ControllersOptions {
   readonly logger: Logger;
   /** Checks the rights of users for whom the loops act. Default: nobody has any. */
   readonly authorizer?: Authorizer | undefined;
+  /** The extension servers; without it their availability is not checked. */
+  readonly aggregation?: Aggregation | undefined;
   /** The loops to run. Default: all that are on by default. */
   readonly enabled?: ReadonlySet<ControllerName> | undefined;
   /** The authorities that sign certificates; without them none are signed. */
@@ -116,7 +121,7 @@ export function startControllers(options: ControllersOptions): RunningController
 
 /** The enabled loops, in no particular order. */
 function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
-  const { signing, signToken, rootAuthority, authorizer = closedAuthorizer, settleMs } = options;
+  const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs } = options;
   const without = (text: string): undefined => {
     parts.logger.info(text);
@@ -133,6 +138,9 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
     'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
     'customresourcedefinition-status': () => new DefinitionStatusController(parts),
     'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
+    'apiservice-registration': () => new ApiServiceRegistrationController(parts),
+    'apiservice-availability': () =>
+      aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined

@@ -1,5 +1,7 @@
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AdmissionModule } from '../admission/admission.module.js';
+import { Aggregation } from '../aggregation/aggregation.js';
+import { AggregationModule } from '../aggregation/aggregation.module.js';
 import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
 import { AuthenticationModule } from '../authentication/authentication.module.js';
 import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
@@ -37,7 +39,14 @@ import { StatusFilter } from './status.filter.js';
 
 /** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
 @Module({
-  imports: [StorageModule, RegistryModule, AuthenticationModule, AuthorizationModule, AdmissionModule],
+  imports: [
+    StorageModule,
+    RegistryModule,
+    AuthenticationModule,
+    AuthorizationModule,
+    AdmissionModule,
+    AggregationModule,
+  ],
   controllers: [
     HealthController,
     DiscoveryController,
@@ -61,6 +70,7 @@ import { StatusFilter } from './status.filter.js';
           maxConnectionBytesPerSecond,
           deleteCollectionWorkers,
           garbageCollector,
+          requestTimeoutMs,
         }: ApiOptions,
         state: ServingState,
         authentication: Authentication,
@@ -76,6 +86,7 @@ import { StatusFilter } from './status.filter.js';
             listPageSize,
             deleteCollectionWorkers,
             garbageCollector,
+            remoteHeadLimitMs: requestTimeoutMs,
             shutdown: state.ended,
             documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
           },
@@ -126,6 +137,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(PostgresStorage) private readonly database: PostgresStorage,
     @Inject(LARGE_LANE) private readonly openLane: OpenLane,
     @Inject(StartPatience) private readonly patience: StartPatience,
+    @Inject(Aggregation) private readonly aggregation: Aggregation,
   ) {}
 
   /** Reads the key of continue tokens from the database, which is open by now. */
@@ -133,6 +145,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     const key = await this.patience.until(() => this.database.serverKey('continue-token'));
     this.services.continueTokens.useKey(key);
     this.services.largeLane = this.openLane(key);
+    this.services.aggregation = this.aggregation;
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -18,7 +18,9 @@ import { Metrics } from '../observability/metrics.js';
 import { ClientLimits } from './client-limits.js';
 import { ConnectionTracker } from './connection-tracker.js';
 import { keepAllFields, leaveBodies } from './listener.js';
+import { mayLast, remoteOf } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
+import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
 import { UnreadAnswers } from './unread-answers.js';
@@ -54,6 +56,7 @@ export class HttpListener
     @Inject(StatusFilter) private readonly filter: StatusFilter,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(Logger) private readonly logger: Logger,
+    @Inject(EndpointServices) private readonly services: EndpointServices,
   ) {
     this.clients = new ClientLimits({
       connections: serving.maxConnectionsPerAddress,
@@ -75,6 +78,7 @@ export class HttpListener
         clients: this.clients,
         requestTimeoutMs: api.requestTimeoutMs,
         goawayChance: this.serving.goawayChance,
+        isLongRunning: (context, response) => mayLast(this.services.aggregation, context, response),
       },
       this.metrics,
       this.filter,
@@ -85,7 +89,12 @@ export class HttpListener
   onApplicationBootstrap(): void {
     const { fastify, server } = this;
     keepAllFields(server);
-    acceptWebSockets(server, (request, response) => fastify.routing(request as never, response as never), this.logger);
+    acceptWebSockets(
+      server,
+      (request, response) => fastify.routing(request as never, response as never),
+      this.logger,
+      (url) => remoteOf(this.services.aggregation, url) !== undefined,
+    );
     this.clients.watch(server);
     this.connections.watch(server);
     this.tls.start(server, this.state.ended);

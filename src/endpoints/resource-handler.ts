@@ -16,13 +16,14 @@ import { applyMediaType, handlePatch, patchMediaType } from './handlers/patch.js
 import { handlePerform, handleSubresourceCreate } from './handlers/subresource.js';
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
+import { handleRemote } from './remote/handle-remote.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { type ResourceRequest, resolveRequest } from './resource-request.js';
 import type { EndpointServices } from './services.js';
 
 /**
  * Resolves a resource request and passes it to the handler of its verb, or to another thread if it involves something
- * large.
+ * large. Requests for a group version of an extension server go there.
  */
 export async function handleResource(
   services: EndpointServices,
@@ -30,7 +31,10 @@ export async function handleResource(
   reply: FastifyReply,
 ): Promise<void> {
   const context = http.plinthContext as HttpRequestContext;
-  if (!context.requestInfo.isResourceRequest) throw plainPathError(services, context.requestInfo.path);
+  const { isResourceRequest, path, apiPrefix, apiGroup, apiVersion } = context.requestInfo;
+  if (!isResourceRequest) throw plainPathError(services, path);
+  const remote = apiPrefix === 'apis' ? services.aggregation?.services.remote(apiGroup, apiVersion) : undefined;
+  if (remote !== undefined) return handleRemote(services, remote, http, reply);
   const request = resolveRequest(services, context, http, reply);
   context.resourceRequest = request;
   // Also applies to the old paths that name the verb.

@@ -1,3 +1,4 @@
+import type { Aggregation } from '../aggregation/aggregation.js';
 import type { LargeLane } from '../large/large-lane.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
@@ -27,6 +28,8 @@ export interface EndpointOptions {
   readonly deleteCollectionWorkers: number;
   /** A garbage collector runs beside the server, so that deletes may leave dependents to it. */
   readonly garbageCollector: boolean;
+  /** How long an extension server may take to begin its answer, in milliseconds. Default: a minute. */
+  readonly remoteHeadLimitMs?: number;
   /** Paths of non-resource documents that only some servers have. Default: none. */
   readonly documentPaths?: () => readonly string[];
   /** From 0 to below 1; spreads events that would otherwise hit all clients at once. Default: random. */
@@ -45,6 +48,8 @@ export class EndpointServices {
   private readonly ownStores = new WeakMap<StoredServedResource, Store>();
   /** Runs work that would block this thread; if unset, all work runs here. */
   largeLane: LargeLane | undefined;
+  /** The extension servers; unset in the thread for large requests, which gets none of theirs. */
+  aggregation: Aggregation | undefined;
 
   constructor(
     stores: ResourceStores,

@@ -6,8 +6,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { badRequestError, StatusError } from '../machinery/status-error.js';
 import type { Logger } from '../observability/logger.js';
 
-/** A connection whose client asked for WebSocket. */
-interface Upgrade {
+/** A connection whose client asked for another protocol. */
+export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -37,21 +37,23 @@ const acceptor = new WebSocketServer({
 });
 
 /**
- * Accepts watches over WebSocket (RFC 6455). Such a request passes through the same stages as any other and is refused
- * with an ordinary answer; only the answering handler upgrades the connection. Other upgrade requests are ignored, as
- * HTTP allows: the request is answered normally. So are upgrade requests with a body, since the body would have to be
- * read before the first frame.
+ * Accepts watches over WebSocket (RFC 6455), and whatever clients want to talk with extension servers. Such a request
+ * passes through the same stages as any other and is refused with an ordinary answer; only the answering handler upgrades
+ * the connection. Other upgrade requests are ignored, as HTTP allows: the request is answered normally. So are upgrade
+ * requests with a body, since the body would have to be read before the first frame.
+ *
+ * @param isRemote whether an extension server answers a path
  */
 export function acceptWebSockets(
   server: Http2SecureServer,
   route: (request: IncomingMessage, response: ServerResponse) => void,
   logger: Pick<Logger, 'error'>,
+  isRemote: (url: string) => boolean = () => false,
 ): void {
+  const isWatch = (request: IncomingMessage) =>
+    request.method === 'GET' && isWebSocket(request) && /[?&]watch=|\/watch\//.test(request.url ?? '');
   const wanted = (request: IncomingMessage) =>
-    request.method === 'GET' &&
-    request.headers.upgrade?.toLowerCase() === 'websocket' &&
-    !hasBody(request) &&
-    /[?&]watch=|\/watch\//.test(request.url ?? '');
+    request.headers.upgrade !== undefined && !hasBody(request) && (isWatch(request) || isRemote(request.url ?? ''));
   // This also applies to HTTP/1.1 connections of this server, although its type doesn't say so.
   (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
   const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -65,7 +67,7 @@ export function acceptWebSockets(
     };
     socket.on('error', () => socket.destroy());
     socket.once('close', () => response.emit('close'));
-    useTokenProtocol(request);
+    if (isWebSocket(request)) useTokenProtocol(request);
     const hasCertificate = (request.socket as TLSSocket).getPeerX509Certificate() !== undefined;
     const reliesOnToken = !hasCertificate && request.headers.authorization !== undefined;
     upgrades.set(response, { request, socket, head, reliesOnToken });
@@ -80,6 +82,10 @@ export function acceptWebSockets(
       socket.destroy();
     }
   });
+}
+
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -107,10 +113,27 @@ export function wantsWebSocket(response: object): boolean {
   if (headers['sec-websocket-version'] !== '13' || !/^[+/0-9A-Za-z]{22}==$/.test(key)) {
     throw badRequestError('the WebSocket handshake is not valid: version 13 and a key of 16 bytes are needed');
   }
-  if (headers.origin !== undefined && !upgrade.reliesOnToken && hostOf(headers.origin) !== headers.host) {
+  checkOrigin(upgrade);
+  return true;
+}
+
+/** The upgrade that the request of a response asks for; undefined when it asks for none. */
+export function upgradeOf(response: object): Upgrade | undefined {
+  return upgrades.get(response);
+}
+
+/** Throws a 403 for a page of another origin if the request has no token, or if its reader has a certificate. */
+export function checkOrigin({ request: { headers }, reliesOnToken }: Upgrade): void {
+  if (headers.origin !== undefined && !reliesOnToken && hostOf(headers.origin) !== headers.host) {
     throw new StatusError('Forbidden', 'pages of another origin need a token, and no client certificate');
   }
-  return true;
+}
+
+/** Gives the connection to its new protocol. The response can't be used after this. */
+export function releaseSocket(response: ServerResponse): Pick<Upgrade, 'socket' | 'head'> {
+  const { socket, head } = upgrades.get(response) as Upgrade;
+  response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+  return { socket, head };
 }
 
 function hostOf(origin: string): string | undefined {

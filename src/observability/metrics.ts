@@ -235,6 +235,12 @@ export class Metrics {
     this.deprecated.set(labels, 1);
   }
 
+  /** A long-running request that is no watch of this server began. The result says that it ended. */
+  longRunningStarted(labels: RequestLabels): () => void {
+    this.longRunning.inc({ ...labels, component });
+    return () => this.longRunning.dec({ ...labels, component });
+  }
+
   watchStarted({ group, kind }: GroupResourceKind, labels: RequestLabels): void {
     this.watchers.inc({ group, version: labels.version, kind });
     this.longRunning.inc({ ...labels, component });

@@ -13,7 +13,8 @@ import type { Running } from './lifecycle.js';
  * @throws StartupError, MigrationError or StorageError when the files or the database can't be used.
  */
 export async function runControllers(
-  options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission'> & ControllersSettings,
+  options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission' | 'aggregation'> &
+    ControllersSettings,
   logger: Logger,
   signal?: AbortSignal,
 ): Promise<Running> {

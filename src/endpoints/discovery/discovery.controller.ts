@@ -7,6 +7,7 @@ import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
 import { plainJson, wantsPretty } from '../negotiation/accept.js';
 import { sendText, sendValue } from '../negotiation/respond.js';
+import { handleRemote } from '../remote/handle-remote.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
@@ -78,9 +79,11 @@ export class DiscoveryController {
   }
 
   @Get('apis/:group/:version')
-  groupVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  async groupVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { group, version } = request.params as { group: string; version: string };
     if (group === '') throw unknownPathError();
+    const remote = this.services.aggregation?.services.remote(group, version);
+    if (remote !== undefined) return handleRemote(this.services, remote, request, reply);
     this.sendResources(request, reply, group, version);
   }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { RequestAdmission } from '../../admission/request-admission.js';
+import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
@@ -42,6 +43,10 @@ export class HttpRequestContext implements RequestContext {
   unread: UnreadAnswers | undefined;
   /** The resource of the request; undefined for an unknown path. */
   resourceRequest: ResourceRequest | undefined;
+  /** The group version of the request, if an extension server answers it. */
+  remote: Pick<KnownApiService, 'group' | 'version'> | undefined;
+  /** Whether it may last: it has no time limit, and does not count as a request in flight. Set by the first hook. */
+  isLongRunning: boolean;
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
@@ -69,6 +74,8 @@ export class HttpRequestContext implements RequestContext {
     this.isUpgraded = false;
     this.unread = undefined;
     this.resourceRequest = undefined;
+    this.remote = undefined;
+    this.isLongRunning = false;
     this.annotations = undefined;
     this.controller = undefined;
     this.isOver = false;

@@ -8,7 +8,7 @@ const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
 
 /**
  * Third guard: a request takes one of the in-flight seats, now that its user is known, or is refused with a 429.
- * Watches take none, as they last long. Health checks are never refused, because a busy server would look broken.
+ * Long-running ones take none. Health checks are never refused, because a busy server would look broken.
  * Administrators are never refused, because they must be able to fix the problem.
  */
 @Injectable()
@@ -18,8 +18,8 @@ export class InFlightGuard implements CanActivate {
   canActivate(host: ExecutionContext): boolean {
     const { method, plinthContext } = host.switchToHttp().getRequest<FastifyRequest>();
     const context = plinthContext as HttpRequestContext;
-    const { verb, path } = context.requestInfo;
-    if (verb === 'watch') return true;
+    const { path } = context.requestInfo;
+    if (context.isLongRunning) return true;
     const groups = context.user?.groups ?? [];
     const kind = isUnauthenticated(context.user) ? 'unauthenticated' : InFlightLimiter.kindOf(method);
     context.seat = this.limiter.enter(kind, groups.includes('system:masters') || healthPath.test(path));

@@ -5,13 +5,14 @@ import {
   timeoutError,
   tooManyRequestsError,
 } from '../../machinery/status-error.js';
-import type { Metrics, RequestLabels } from '../../observability/metrics.js';
+import type { Metrics } from '../../observability/metrics.js';
 import type { ClientLimits } from '../client-limits.js';
 import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
 import type { StatusFilter } from '../status.filter.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { HttpRequestContext } from './http-request-context.js';
+import { labelsOf } from './request-labels.js';
 
 export interface RequestHookOptions {
   /** Unset in the thread for large requests, which has no clients of its own. */
@@ -21,6 +22,8 @@ export interface RequestHookOptions {
   readonly requestTimeoutMs: number;
   /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
   readonly goawayChance: number;
+  /** Whether an extension server answers the request, and it may last long. Watches always may. */
+  readonly isLongRunning?: (context: HttpRequestContext, response: object) => boolean;
 }
 
 /** The number of current requests. */
@@ -32,22 +35,6 @@ export interface RequestsUnderWay {
 /** Code in metrics for an answer whose client had left. */
 const clientLeft = 499;
 const ignore = () => undefined;
-/** Verbs that metrics name by their method, as dashboards expect. */
-const metricVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
-const emptyLabels = { group: '', version: '', resource: '', subresource: '', scope: '' } as const;
-/** HTTP/2 accepts any word as a method. */
-const knownMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'CONNECT',
-  'TRACE',
-]);
-
 /**
  * Registers the first hook of every request. It creates the request's context, counts it for its client address and
  * measures its answer. Returns the counter of current requests.
@@ -76,7 +63,8 @@ export function registerRequestHooks(
     const context = new HttpRequestContext(request);
     request.plinthContext = context;
     context.unread = unread;
-    const isLong = context.requestInfo.verb === 'watch';
+    const isLong = context.requestInfo.verb === 'watch' || options.isLongRunning?.(context, reply.raw) === true;
+    context.isLongRunning = isLong;
     if (!isLong) underWay++;
     let leaveAddress: () => void = ignore;
     // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
@@ -127,8 +115,7 @@ export function registerRequestHooks(
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
-    const isLong = context.requestInfo.verb === 'watch';
-    const seconds = isLong ? undefined : (performance.now() - context.startedAt) / 1000;
+    const seconds = context.isLongRunning ? undefined : (performance.now() - context.startedAt) / 1000;
     const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
     metrics.requestDone(labelsOf(context, request.method), code, Boolean(context.query.get('dryRun')), seconds);
   };
@@ -161,23 +148,6 @@ function headerBytes(request: FastifyRequest): number {
   let size = (request.raw.httpVersionMajor === 1 ? (request.raw.url?.length ?? 0) : 0) + fields.length * 16;
   for (const text of fields) size += text.length;
   return size;
-}
-
-/**
- * Labels must be bounded, as each combination takes memory forever: unknown resources, subresources, verbs and methods
- * are never used as labels, whatever happened to the request.
- */
-function labelsOf({ resourceRequest, requestInfo }: HttpRequestContext, method: string): RequestLabels {
-  if (resourceRequest === undefined) return { verb: knownMethods.has(method) ? method : 'other', ...emptyLabels };
-  const { definition, served } = resourceRequest.resource;
-  return {
-    verb: metricVerbs[resourceRequest.verb] ?? resourceRequest.verb.toUpperCase(),
-    group: definition.group,
-    version: served.version,
-    resource: definition.resource,
-    subresource: resourceRequest.subresource?.name ?? '',
-    scope: requestInfo.name !== '' ? 'resource' : requestInfo.namespace !== '' ? 'namespace' : 'cluster',
-  };
 }
 
 /**

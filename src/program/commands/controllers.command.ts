@@ -1,4 +1,5 @@
 import { AdmissionOptions } from '../../config/admission.options.js';
+import { AggregationOptions } from '../../config/aggregation.options.js';
 import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
@@ -18,6 +19,7 @@ const groups = {
   ...controllerOptionGroups,
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
+  aggregation: AggregationOptions,
   logging: LoggingOptions,
 } as const;
 

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { Module } from '@nestjs/common';
+import { AdmissionModule } from '../admission/admission.module.js';
+import { AdmissionOptions } from '../config/admission.options.js';
+import { parseServiceAddresses } from '../config/admission-webhook.options.js';
+import { AggregationOptions } from '../config/aggregation.options.js';
+import { CLOCK, type Clock } from '../machinery/clock.js';
+import { errorText, StartupError } from '../machinery/startup-error.js';
+import { groupName, VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import { Metrics } from '../observability/metrics.js';
+import { ClientConfigError, type ClientTls, checkClientTls } from '../outgoing/client-config.js';
+import { ClientCredentials } from '../outgoing/client-credentials.js';
+import { DeniedAddresses } from '../outgoing/denied-addresses.js';
+import { sharedServiceResolver } from '../outgoing/service-resolver.js';
+import { SharedListers } from '../registry/informers/shared-listers.js';
+import { Aggregation } from './aggregation.js';
+import { ApiServiceIndex } from './api-service-index.js';
+import { AvailabilityMetrics } from './availability-metrics.js';
+import { knownApiService } from './known-api-service.js';
+import { LocalPriorities } from './local-priorities.js';
+
+/** The extension servers: which group versions they serve, and how they are reached. */
+@Module({
+  imports: [AdmissionModule],
+  providers: [
+    {
+      provide: Aggregation,
+      inject: [VENDOR_NAMES, SharedListers, AdmissionOptions, AggregationOptions, CLOCK, Metrics],
+      useFactory: buildAggregation,
+    },
+  ],
+  exports: [Aggregation],
+})
+export class AggregationModule {}
+
+/** @throws StartupError when the client certificate can't be used. */
+function buildAggregation(
+  names: VendorNames,
+  listers: SharedListers,
+  { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs }: AdmissionOptions,
+  options: AggregationOptions,
+  clock: Clock,
+  { registry }: Metrics,
+): Aggregation {
+  const services = listers.counting(
+    { group: groupName('apiregistration', names), resource: 'apiservices' },
+    knownApiService,
+  );
+  const parts = {
+    services: sharedServiceResolver(
+      webhookServiceResolver,
+      parseServiceAddresses(webhookServiceAddresses),
+      listers,
+      names,
+    ),
+    denied: new DeniedAddresses(webhookDeniedCidrs),
+    credentials: proxyCredentials(options, clock),
+  };
+  const index = new ApiServiceIndex(services, new LocalPriorities(names));
+  return new Aggregation(index, parts, new AvailabilityMetrics(registry));
+}
+
+function proxyCredentials(options: AggregationOptions, clock: Clock): ClientCredentials {
+  const { proxyClientCertFile: cert, proxyClientKeyFile: key } = options;
+  const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
+  try {
+    const tls: ClientTls = {
+      ca: undefined,
+      cert: read(cert),
+      key: read(key),
+      serverName: undefined,
+      insecureSkipVerify: false,
+    };
+    checkClientTls(tls, (problem) => new ClientConfigError(problem));
+    return new ClientCredentials({ tls, auth: { kind: 'none' }, files: { cert, key } }, clock);
+  } catch (error) {
+    throw new StartupError(`--proxy-client-cert-file and --proxy-client-key-file: ${errorText(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,74 @@
+import type { APIServiceCondition } from '../apis/apiregistration/v1/api-service.types.js';
+import { ServiceFault } from '../outgoing/service-resolver.js';
+import { type Backend, BackendFault } from './backend.js';
+import { identityHeaders } from './forwarded-headers.js';
+import type { RemoteApiService } from './known-api-service.js';
+
+/** Whether a group version can be used, and why. */
+export type Availability = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
+
+/** What this server is called where it asks for itself. */
+export const aggregatorUser = Object.freeze({
+  name: 'system:kube-aggregator',
+  uid: '',
+  groups: ['system:masters'],
+  extra: {},
+});
+
+export const localAvailability: Availability = Object.freeze({
+  status: 'True',
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+});
+
+const passed: Availability = Object.freeze({ status: 'True', reason: 'Passed', message: 'all checks passed' });
+const checkLimitMs = 5_000;
+
+/** Finds the service of a group version and asks it for the resources of that version. Throws only when aborted. */
+export async function checkAvailability(
+  { group, version, remote }: RemoteApiService,
+  backend: Backend,
+  signal: AbortSignal,
+): Promise<Availability> {
+  const path = `/apis/${group}/${version}`;
+  const url = `https://${backend.host}${path}`;
+  const failed = (text: string): Availability => ({
+    status: 'False',
+    reason: 'FailedDiscoveryCheck',
+    message: `failing or missing response from ${url}: ${text}`,
+  });
+  const limit = AbortSignal.timeout(checkLimitMs);
+  try {
+    const answer = await backend.call({
+      method: 'GET',
+      path,
+      headers: { ...identityHeaders(aggregatorUser), host: backend.host, accept: 'application/json' },
+      signal: AbortSignal.any([signal, limit]),
+      headLimitMs: checkLimitMs,
+    });
+    const { response } = answer;
+    response.on('error', () => undefined);
+    const code = response.statusCode ?? 0;
+    // The content is of no interest here. A short one leaves the connection to the next request.
+    response.resume();
+    response.once('data', () => setTimeout(() => response.destroy(), checkLimitMs).unref());
+    return code >= 200 && code < 400 ? passed : failed(`bad status from ${url}: ${code}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (limit.aborted) return failed('context deadline exceeded');
+    if (!(error instanceof BackendFault)) throw error;
+    return error.cause instanceof ServiceFault ? unreachable(error.cause, remote) : failed(error.message);
+  }
+}
+
+function unreachable(fault: ServiceFault, { namespace, service, port }: RemoteApiService['remote']): Availability {
+  const place = `service/${service} in ${JSON.stringify(namespace)}`;
+  const messages: Readonly<Record<ServiceFault['reason'], string>> = {
+    ServiceNotFound: `${place} is not present`,
+    ServicePortError: `${place} is not listening on port ${port}`,
+    EndpointsNotFound: `cannot find endpointslices for ${place}`,
+    MissingEndpoints: `endpointslices for ${place} have no addresses with port name ${JSON.stringify(fault.portName)}`,
+    ServiceAccessError: `${place} cannot be checked due to: ${fault.message}`,
+  };
+  return { status: 'False', reason: fault.reason, message: messages[fault.reason] };
+}

@@ -1,0 +1,31 @@
+import { Check } from './check.js';
+import { Flag } from './flag.js';
+
+/** Requires both files of the pair or neither. */
+function pairProblem(other: string) {
+  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
+    all[other] === undefined ? 'needs both certificate and key file' : undefined;
+}
+
+/** How requests for group versions of extension servers reach them. */
+export class AggregationOptions {
+  @Flag({
+    name: 'proxy-client-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Client certificate in PEM that extension servers know this server by: from an authority of their request-header CA. ' +
+      'Read again when it changes. Without one most of them refuse every request.',
+  })
+  @Check('pair', pairProblem('proxyClientKeyFile'))
+  readonly proxyClientCertFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'proxy-client-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Private key of that certificate in PEM.',
+  })
+  @Check('pair', pairProblem('proxyClientCertFile'))
+  readonly proxyClientKeyFile: string | undefined = undefined;
+}

@@ -1,0 +1,96 @@
+import { customPriority, type LocalPriorities } from '../../aggregation/local-priorities.js';
+import type { CustomResourceDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import type { APIService } from '../../apis/apiregistration/v1/api-service.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { ServedGroup } from '../../registry/resource-registry.js';
+
+/** Label of the APIServices that the server keeps itself. */
+export const automanagedLabel = 'kube-aggregator.kubernetes.io/automanaged';
+
+/** `onstart`: made once, then left to the administrator; `true`: always kept. */
+export type Automanaged = 'onstart' | 'true';
+
+/** An APIService as it should be. */
+export interface WantedApiService {
+  readonly name: string;
+  readonly automanaged: Automanaged;
+  readonly spec: APIService['spec'];
+}
+
+export function wantedApiService(
+  group: string,
+  version: string,
+  priority: { readonly group: number; readonly version: number },
+  automanaged: Automanaged,
+): WantedApiService {
+  const spec = {
+    ...(group === '' ? {} : { group }),
+    version,
+    groupPriorityMinimum: priority.group,
+    versionPriority: priority.version,
+  };
+  return { name: `${version}.${group}`, automanaged, spec };
+}
+
+/** The APIServices of what is built in. The group of APIServices itself has none. */
+export function builtInApiServices(groups: readonly ServedGroup[], priorities: LocalPriorities): WantedApiService[] {
+  return groups
+    .filter(({ group }) => group !== priorities.ownGroup)
+    .flatMap(({ group, versions }) =>
+      versions.flatMap((version) => {
+        const priority = priorities.builtIn(group, version);
+        return priority === undefined ? [] : [wantedApiService(group, version, priority, 'onstart')];
+      }),
+    );
+}
+
+/** The APIServices of a definition: one for each version that it serves. */
+export function customApiServices(definition: ApiObject): WantedApiService[] {
+  const { spec } = definition as ApiObject & CustomResourceDefinition;
+  return (spec.versions ?? [])
+    .filter(({ served }) => served)
+    .map(({ name }) => wantedApiService(spec.group, name, customPriority, 'true'));
+}
+
+/** Whether the server made the APIService, and how it keeps it. */
+export function automanagedOf({ metadata }: ApiObject): Automanaged | undefined {
+  const value = metadata.labels?.[automanagedLabel];
+  return value === 'onstart' || value === 'true' ? value : undefined;
+}
+
+/** What has to be done about an APIService. */
+export type RegistrationStep = 'nothing' | 'create' | 'update' | 'delete';
+
+/**
+ * What has to be done, as upstream does it. An APIService without the label, or with another service under that name, is
+ * somebody else's and stays. One that is made at the start is corrected once, at the start.
+ *
+ * @param live the object as it is
+ * @param wasCorrected whether it was made or corrected since the start
+ * @param wasThere whether it existed at the start
+ */
+export function registrationStep(
+  live: ApiObject | undefined,
+  wanted: WantedApiService | undefined,
+  wasCorrected: boolean,
+  wasThere: boolean,
+): RegistrationStep {
+  if (wanted?.automanaged === 'onstart' && wasCorrected) return 'nothing';
+  if (live === undefined) return wanted === undefined ? 'nothing' : 'create';
+  const kept = automanagedOf(live);
+  if (kept === undefined || (kept === 'onstart' && (wasCorrected || !wasThere))) return 'nothing';
+  if (wanted === undefined) return 'delete';
+  return isSpec(live as ApiObject & APIService, wanted.spec) ? 'nothing' : 'update';
+}
+
+function isSpec({ spec }: APIService, wanted: APIService['spec']): boolean {
+  return (
+    spec.service === undefined &&
+    (spec.group ?? '') === (wanted.group ?? '') &&
+    spec.version === wanted.version &&
+    spec.groupPriorityMinimum === wanted.groupPriorityMinimum &&
+    spec.versionPriority === wanted.versionPriority &&
+    (spec.caBundle ?? '') === '' &&
+    spec.insecureSkipTLSVerify !== true
+  );
+}
