@@ -87,6 +87,22 @@ describe('a custom resource', () => {
     assert.equal(list.body.items[0].metadata.name, 'a');
   });
 
+  it('may have finalizers without a domain, about which there is a warning once', async () => {
+    const path = `${objectsPath(gadgets)}/finalized`;
+    const { client } = cluster.first;
+    const object = gadget('finalized', { size: 1 });
+    const finalized = { ...object, metadata: { ...object.metadata, finalizers: ['tidy.example.dev'] } };
+    const created = await client.post(objectsPath(gadgets), finalized);
+    assert.equal(created.status, 201, created.text);
+    assert.match(String(created.headers.warning), /prefer a domain-qualified finalizer name/);
+    const updated = await client.patch(path, 'merge', { spec: { size: 2 } });
+    assert.equal(updated.status, 200, updated.text);
+    assert.equal(updated.headers.warning, undefined);
+    const released = await client.patch(path, 'merge', { metadata: { finalizers: null } });
+    assert.equal(released.status, 200, released.text);
+    assert.equal((await client.delete(path)).status, 200);
+  });
+
   it('counts generations, and changes its status only through its own path', async () => {
     const { client } = cluster.first;
     const patched = await client.patch(`${path}/a`, 'merge', { spec: { size: 4 }, status: { ready: 7 } });

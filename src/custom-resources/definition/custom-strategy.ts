@@ -5,6 +5,7 @@ import { statusSubresource } from '../../registry/definition/parent-subresources
 import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
 import type { PartSubresource } from '../../registry/subresource-definition.js';
 import { scaleErrors } from './custom-scale.js';
+import { finalizerWarnings } from './finalizer-warnings.js';
 
 /** The rules of a version that its strategy calls. */
 export interface CustomRules {
@@ -25,6 +26,7 @@ export function customStrategy({ subresources, schemaErrors }: CustomRules): Str
       // An absent status is not shown as an empty one, unlike that of built-in kinds.
       if (status !== undefined) delete object.status;
     },
+    warnings: (_context, { metadata }, old) => finalizerWarnings(metadata, old?.metadata),
     validate: (_context, object) => errors(object, undefined),
     validateUpdate: (_context, object, old) => errors(object, old),
   };
@@ -34,6 +36,7 @@ export function customStrategy({ subresources, schemaErrors }: CustomRules): Str
 export function customStrategyOptions({ status }: CustomResourceSubresources): StrategyOptions {
   return {
     allowUnconditionalUpdate: false,
+    plainFinalizers: true,
     generation: ({ kind: _kind, apiVersion: _apiVersion, metadata: _metadata, status: observed, ...rest }) =>
       status === undefined ? { ...rest, status: observed } : rest,
   };

@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import { cleanupFinalizer } from '../../../custom-resources/definition/cleanup-finalizer.js';
 import { setCondition } from '../../../custom-resources/definition/definition-conditions.js';
+import { finalizerWarnings } from '../../../custom-resources/definition/finalizer-warnings.js';
 import type { Clock } from '../../../machinery/clock.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import type { Strategy } from '../../../registry/strategy.js';
@@ -17,6 +18,8 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
       object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
       recordStoredVersion(object);
     },
+
+    warnings: (_context, { metadata }, old) => finalizerWarnings(metadata, old?.metadata),
 
     validate: (_context, object) => definitionErrors(object, names),
 
