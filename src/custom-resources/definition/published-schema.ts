@@ -1,5 +1,7 @@
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
+import { toOpenApi } from '../structural/index.js';
 
-export function publishedSchema(schema: JSONSchemaProps, _form: 2 | 3): Readonly<Record<string, unknown>> {
-  return schema as Readonly<Record<string, unknown>>;
+/** How the schema of a custom kind, or a part of it, is published. */
+export function publishedSchema(schema: JSONSchemaProps, form: 2 | 3): Readonly<Record<string, unknown>> {
+  return toOpenApi(schema, { version: form });
 }

@@ -6,6 +6,7 @@
  *     const body = pruned(schema, parsed, { isRoot: true });          // decoding: without unknown fields
  *     const object = withDefaults(schema, body);                      // the same value if nothing is missing
  *     const faults = validateValue(schema, object, undefined, { old }); // the strategy's validation
+ *     const published = toOpenApi(props, { version: 3 });              // documents
  */
 export type { AllowedValues } from './allowed-values.js';
 export { type DefinitionSchemaOptions, definitionSchemaErrors } from './definition-schema-errors.js';
@@ -19,5 +20,6 @@ export {
   structuralSchema,
   type ValueValidation,
 } from './structural-schema.js';
+export { type OpenApiForm, toOpenApi } from './to-open-api.js';
 export { type ValidateOptions, validateValue } from './validate-value.js';
 export { withDefaults } from './with-defaults.js';

@@ -7,7 +7,15 @@ import { isRecord, type JsonRecord } from './json-objects.js';
 import { oldItems } from './list-items.js';
 import type { NestedValidation, SchemaTypeName, StructuralSchema, ValueValidation } from './structural-schema.js';
 import { structureFaults } from './structure-faults.js';
-import { arrayFault, commonFault, numberFault, objectFault, stringFault } from './value-faults.js';
+import {
+  arrayFault,
+  commonFault,
+  formatFault,
+  multipleFault,
+  objectFault,
+  rangeFault,
+  stringFault,
+} from './value-faults.js';
 import { TooMuchWork, Work } from './work.js';
 
 export interface ValidateOptions {
@@ -205,9 +213,12 @@ class Validation {
   private checkValidation(validation: ValueValidation, kind: Kind, value: unknown, old: unknown): void {
     if (validation.hasAlternatives) this.checkAlternatives(validation, kind, value, old);
     if (validation.enum !== undefined) this.failWith(commonFault(validation, value, this.work));
-    if (kind === 'string') this.failWith(stringFault(validation, value as string, this.work));
-    else if (kind === 'integer' || kind === 'number') {
-      this.failWith(numberFault(validation, value as number | bigint | ExactNumber));
+    if (kind === 'string') {
+      this.failWith(stringFault(validation, value as string, this.work));
+      this.failWith(formatFault(validation, value as string));
+    } else if (kind === 'integer' || kind === 'number') {
+      this.failWith(multipleFault(validation, value as number | bigint | ExactNumber));
+      this.failWith(rangeFault(validation, value as number | bigint | ExactNumber));
     } else if (kind === 'array') this.failWith(arrayFault(validation, value as unknown[]));
     else if (kind === 'object') {
       this.failWith(objectFault(validation, value as JsonRecord));

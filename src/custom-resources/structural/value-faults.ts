@@ -7,7 +7,7 @@ import type { JsonRecord } from './json-objects.js';
 import type { ValueValidation } from './structural-schema.js';
 import type { Work } from './work.js';
 
-/** A violated rule of a value, or undefined. Of several the first counts, as in the reference. */
+/** A violated rule of a value, or undefined. Of several that go together the first counts, as on the reference. */
 type Found = Fault['toError'] | undefined;
 
 /** enum, of values of any type. */
@@ -30,9 +30,9 @@ function allowedText(value: unknown): string {
   return typeof value === 'string' ? value : canonicalText(value);
 }
 
-/** Lengths in code points, pattern and format. */
+/** Lengths in code points, and pattern. */
 export function stringFault(validation: ValueValidation, value: string, work: Work): Found {
-  const { maxLength, minLength, pattern, format } = validation;
+  const { maxLength, minLength, pattern } = validation;
   // There are never more code points than code units, and never less than half as many.
   if (maxLength !== undefined && value.length > maxLength && codePoints(value) > maxLength) {
     return (path) => tooLong(path, maxLength);
@@ -46,11 +46,14 @@ export function stringFault(validation: ValueValidation, value: string, work: Wo
       return (path, place) => invalid(path, value, `${place} in body should match '${pattern.source}'`);
     }
   }
-  if (format !== '' && formatCheck(format)?.(value) === false) {
-    const text = JSON.stringify(value.slice(0, maxShownText));
-    return (path, place) => typeInvalid(path, value, `${place} in body must be of type ${format}: ${text}`);
-  }
   return undefined;
+}
+
+/** Formats of strings. */
+export function formatFault({ format }: ValueValidation, value: string): Found {
+  if (format === '' || formatCheck(format)?.(value) !== false) return undefined;
+  const text = JSON.stringify(value.slice(0, maxShownText));
+  return (path, place) => typeInvalid(path, value, `${place} in body must be of type ${format}: ${text}`);
 }
 
 const maxShownText = 1000;
@@ -65,14 +68,20 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** Bounds and multiples. Whole numbers are compared exactly, whatever their size. */
-export function numberFault(validation: ValueValidation, value: number | bigint | ExactNumber): Found {
-  const { maximum, minimum, multipleOf, exclusiveMaximum, exclusiveMinimum } = validation;
+/** Multiples. */
+export function multipleFault({ multipleOf }: ValueValidation, value: number | bigint | ExactNumber): Found {
   const number = typeof value === 'object' ? value.valueOf() : value;
   if (multipleOf !== undefined && !isMultiple(number, multipleOf)) {
     return (path, place) =>
       invalid(path, value, `${place} in body should be a multiple of ${limitText(multipleOf, number)}`);
   }
+  return undefined;
+}
+
+/** Limits. Whole numbers are compared exactly, whatever their size. */
+export function rangeFault(validation: ValueValidation, value: number | bigint | ExactNumber): Found {
+  const { maximum, minimum, exclusiveMaximum, exclusiveMinimum } = validation;
+  const number = typeof value === 'object' ? value.valueOf() : value;
   if (maximum !== undefined && (exclusiveMaximum ? !(number < maximum) : number > maximum)) {
     const rule = exclusiveMaximum ? 'less than' : 'less than or equal to';
     return (path, place) => invalid(path, value, `${place} in body should be ${rule} ${limitText(maximum, number)}`);
