@@ -56,6 +56,18 @@ export class ExpressionRun {
   }
 }
 
+/** Does what prepares an evaluation when it is the turn of evaluations. */
+export async function inEvaluationTurn<T>(work: () => T): Promise<T> {
+  const turn = turns.next();
+  if (turn !== undefined) await turn;
+  const began = performance.now();
+  try {
+    return work();
+  } finally {
+    turns.spent(performance.now() - began);
+  }
+}
+
 function failureOf(error: unknown): EvaluationFailure {
   if (error instanceof CelError) return { error: error.message, isOutOfBudget: false };
   if (error instanceof CostLimitExceeded) return { error: outOfBudget, isOutOfBudget: true };

@@ -3,6 +3,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource, parseApiVersion } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { labelSelectorFromObject } from '../../machinery/label-selector.js';
+import { eachInSteps, inTurns } from '../../machinery/turns.js';
 import type { ReadLister, SharedListers } from '../../registry/informers/shared-listers.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
 import { toServed } from '../../registry/store/object-codec.js';
@@ -10,8 +11,8 @@ import type { ObjectReader } from '../../registry/store/object-reader.js';
 
 /** The parameters of a policy for one request. */
 export type FoundParams =
-  /** One evaluation for each; `undefined` if the policy has no parameters. */
-  | { readonly params: readonly (ApiObject | undefined)[] }
+  /** One evaluation for each. Each takes some time to show; it is undefined if the policy has no parameters. */
+  | { readonly params: readonly (() => ApiObject | undefined)[] }
   /** The binding does not apply, since it has no parameters and may go without. */
   | { readonly params: 'skip' }
   | { readonly fault: string };
@@ -41,7 +42,7 @@ export class PolicyParams {
    * only for the first request with a kind of parameters.
    */
   async find(kind: ParamKind | undefined, ref: ParamRef | undefined, namespace: string): Promise<FoundParams> {
-    if (kind === undefined || ref === undefined) return { params: [undefined] };
+    if (kind === undefined || ref === undefined) return { params: [() => undefined] };
     const resource = this.resourceOf(kind);
     if (resource === undefined) {
       return { fault: `failed to find resource referenced by paramKind: '${kind.apiVersion}, Kind=${kind.kind}'` };
@@ -58,9 +59,9 @@ export class PolicyParams {
     await known.filled;
     const found =
       name === ''
-        ? selected(known.lister, where, selector as SelectorObject)
+        ? await selected(known.lister, where, selector as SelectorObject)
         : await this.named(resource, known.lister, where, name);
-    if (found.length > 0) return { params: found.map((object) => served(known, resource, object)) };
+    if (found.length > 0) return { params: found.map((object) => () => served(known, resource, object)) };
     if (ref.parameterNotFoundAction === 'Deny') {
       return { fault: 'no params found for policy binding with `Deny` parameterNotFoundAction' };
     }
@@ -98,11 +99,23 @@ export class PolicyParams {
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
 
-function selected(lister: ReadLister<ApiObject>, namespace: string, selector: SelectorObject): ApiObject[] {
+/** Sorting more would hold up other work; the order only decides which of several refusals is answered. */
+const mostSorted = 5_000;
+
+/** The selected parameters by their names, looked through in turns: whoever makes them may make very many. */
+async function selected(
+  lister: ReadLister<ApiObject>,
+  namespace: string,
+  selector: SelectorObject,
+): Promise<readonly ApiObject[]> {
   const matches = labelSelectorFromObject(selector);
-  return [...lister.inNamespace(namespace)]
-    .filter(({ metadata }) => matches.matches(metadata.labels))
-    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+  const found: ApiObject[] = [];
+  const look = (object: ApiObject) => {
+    if (matches.matches(object.metadata.labels)) found.push(object);
+  };
+  await inTurns(eachInSteps(lister.inNamespace(namespace), look));
+  if (found.length > mostSorted) return found;
+  return found.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
 }
 
 function served({ served: known }: Known, resource: ServedResource, object: ApiObject): ApiObject {

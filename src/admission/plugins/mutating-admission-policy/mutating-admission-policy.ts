@@ -4,7 +4,7 @@ import { forbiddenError, StatusError } from '../../../machinery/status-error.js'
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import type { AdmissionParts } from '../../build-admission.js';
-import { ExpressionRun } from '../../expressions/evaluate.js';
+import { ExpressionRun, inEvaluationTurn } from '../../expressions/evaluate.js';
 import { authorizerVariables } from '../../expressions/match-conditions.js';
 import { type ExpressionInput, requestVariables } from '../../expressions/request-variables.js';
 import { type ResourceAndKind, ResourceVersions } from '../../matching/resource-versions.js';
@@ -151,7 +151,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     const run = new ExpressionRun(policyCostLimit);
     let isChanged = false;
     for (const param of found.params) {
-      const params = (param ?? null) as Value;
+      const params = ((await inEvaluationTurn(param)) ?? null) as Value;
       const matches = await conditions.matches(this.input(attributes, matched), { params });
       if (matches === 'no match') continue;
       if (matches !== 'match') throw new MutationFailure(matches.error, 'invalid_error');

@@ -4,6 +4,7 @@ import { forbiddenError, StatusError, type StatusReason } from '../../../machine
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
 import type { AdmissionParts } from '../../build-admission.js';
+import { inEvaluationTurn } from '../../expressions/evaluate.js';
 import { authorizerVariables } from '../../expressions/match-conditions.js';
 import { type ExpressionInput, requestVariables } from '../../expressions/request-variables.js';
 import { ResourceVersions } from '../../matching/resource-versions.js';
@@ -107,7 +108,7 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
     const { variables: sources, conditions } = expressions;
     const basics = { ...requestVariables(input), ...authorizerVariables(this.parts.authorizer, input) };
     for (const param of found.params) {
-      const params = (param ?? null) as Value;
+      const params = ((await inEvaluationTurn(param)) ?? null) as Value;
       const matches = await conditions.matches(input, { params });
       if (matches === 'no match') continue;
       if (matches !== 'match') {
