@@ -53,7 +53,7 @@ function processorMs(): number {
 }
 
 /** The most that one evaluation may take, in milliseconds of processor time, whatever is left of its budget. */
-const processorLimitMs = 35;
+const processorLimitMs = 25;
 /** A look at the time takes about as long as ten units. */
 const unitsBetweenLooks = 2_000;
 const unitsPerCharacter = 0.1;
