@@ -11,7 +11,13 @@ import type {
 import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
 import type { SubresourceDefinition } from '../../registry/subresource-definition.js';
 import type { Definer } from '../../storage/storage.interface.js';
-import { type StructuralSchema, structuralSchema, validateValue, withDefaults } from '../structural/index.js';
+import {
+  type StructuralSchema,
+  structuralSchema,
+  TooManyDefaultsError,
+  validateValue,
+  withDefaults,
+} from '../structural/index.js';
 import { customKind } from './custom-kind.js';
 import { customScale } from './custom-scale.js';
 import { customStatus, customStrategy, customStrategyOptions } from './custom-strategy.js';
@@ -154,6 +160,15 @@ class CustomVersion implements StoredResource {
     if (filled !== object) replaceContent(object, filled);
   }
 
+  /** As {@link applyDefaults}, for an object that was stored before: too many new defaults leave it as it is. */
+  completeDefaults(object: ApiObject): void {
+    try {
+      this.applyDefaults(object);
+    } catch (error) {
+      if (!(error instanceof TooManyDefaultsError)) throw error;
+    }
+  }
+
   /** The object without fields that this version does not have. */
   prune(object: ApiObject): ApiObject {
     try {
@@ -197,7 +212,7 @@ class StoredCustomForm implements StoredFormRules {
     const written = this.version.writtenIn(object);
     const storage = this.version.storageVersion;
     let upToDate = written.prune(object);
-    written.applyDefaults(upToDate);
+    written.completeDefaults(upToDate);
     if (written !== storage && written.mark !== storage.mark) upToDate = storage.prune(upToDate);
     upToDate.kind = storage.kind;
     upToDate.apiVersion = storage.apiVersion;

@@ -60,19 +60,20 @@ function isScalar(value: unknown): boolean {
 }
 
 /**
- * Compares values, many of which contain one another. Remembers objects that turned out equal, so that comparing a value
- * and then what it is in takes time linear in the whole.
+ * Compares values, many of which contain one another. Remembers how objects and lists compared, so that comparing a value
+ * and then what is in it takes time linear in the whole.
  */
 export class Comparer {
-  private readonly equals = new Map<object, object>();
+  private readonly known = new Map<object, { readonly other: object; readonly areEqual: boolean }>();
 
   areEqual(a: unknown, b: unknown): boolean {
     if (a === b) return true;
     if (isScalar(a) || isScalar(b)) return isScalar(a) && isScalar(b) && scalarKey(a) === scalarKey(b);
-    if (this.equals.get(a as object) === b) return true;
-    const result = Array.isArray(a) ? Array.isArray(b) && this.areEqualLists(a, b) : this.areEqualObjects(a, b);
-    if (result) this.equals.set(a as object, b as object);
-    return result;
+    const known = this.known.get(a as object);
+    if (known !== undefined && known.other === b) return known.areEqual;
+    const areEqual = Array.isArray(a) ? Array.isArray(b) && this.areEqualLists(a, b) : this.areEqualObjects(a, b);
+    this.known.set(a as object, { other: b as object, areEqual });
+    return areEqual;
   }
 
   private areEqualLists(a: readonly unknown[], b: readonly unknown[]): boolean {

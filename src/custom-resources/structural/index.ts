@@ -22,4 +22,4 @@ export {
 } from './structural-schema.js';
 export { type OpenApiForm, toOpenApi } from './to-open-api.js';
 export { type ValidateOptions, validateValue } from './validate-value.js';
-export { withDefaults } from './with-defaults.js';
+export { TooManyDefaultsError, withDefaults } from './with-defaults.js';

@@ -38,8 +38,8 @@ export function keywordErrors(
 }
 
 /** What compiling all patterns of a schema may take, in microseconds, and what each part of the schema adds. */
-const basePatternWork = 20_000;
-const patternWorkPerSchema = 30;
+const basePatternWork = 10_000;
+const patternWorkPerSchema = 15;
 
 class KeywordRules {
   readonly errors: FieldError[] = [];

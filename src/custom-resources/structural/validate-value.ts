@@ -111,12 +111,7 @@ class Validation {
   /** `old` is undefined where there was nothing, or nothing that corresponds. */
   visit(schema: StructuralSchema, value: unknown, old: unknown): void {
     this.work.allowValue();
-    const before = this.faults;
-    this.visitNode(schema, value, old);
-    if (this.faults !== before) this.forgiveUnchanged(before, value, old);
-  }
-
-  private visitNode(schema: StructuralSchema, value: unknown, old: unknown): void {
+    if (this.isUnchanged(value, old)) return;
     const kind = kindOf(value);
     this.checkType(schema, kind, value);
     const { validation } = schema;
@@ -179,13 +174,12 @@ class Validation {
   }
 
   private visitNestedChild(nested: NestedValidation, value: unknown, old: unknown, segment: string | number): void {
-    const before = this.faults;
+    if (this.isUnchanged(value, old)) return;
     const kind = kindOf(value);
     this.enter(segment);
     if (kind !== 'null') this.visitNested(nested, kind, value, old);
     else if (nested.validation !== undefined) this.checkCommon(nested.validation, value);
     this.leave();
-    if (this.faults !== before) this.forgiveUnchanged(before, value, old);
   }
 
   private checkType(schema: StructuralSchema, kind: Kind, value: unknown): void {
@@ -319,20 +313,16 @@ class Validation {
     this.faults++;
     if (this.sink === undefined) return;
     this.sink.push({ place: placeText(this.segments), toError, isOfWhole });
-    // With an old value they may yet be forgiven.
-    if (this.sink.length >= maxFaults * (this.comparer === undefined ? 1 : maxForgiven)) throw new EnoughFaults();
+    if (this.sink.length >= maxFaults) throw new EnoughFaults();
   }
 
   private hasFailed(): boolean {
     return this.failedAt !== undefined && this.faults >= this.failedAt;
   }
 
-  /** Drops the faults since `before` if the value is as it was. */
-  private forgiveUnchanged(before: number, value: unknown, old: unknown): void {
-    if (old === undefined || this.comparer === undefined || !this.comparer.areEqual(value, old)) return;
-    const dropped = this.faults - before;
-    this.faults = before;
-    if (this.sink !== undefined) this.sink.length -= dropped;
+  /** Whether faults of the value don't count. */
+  private isUnchanged(value: unknown, old: unknown): boolean {
+    return old !== undefined && this.comparer?.areEqual(value, old) === true;
   }
 
   private enter(segment: string | number): void {
@@ -343,9 +333,6 @@ class Validation {
     if (this.sink !== undefined) this.segments.pop();
   }
 }
-
-/** How many times {@link maxFaults} may be forgiven. */
-const maxForgiven = 50;
 
 function ownMember(object: JsonRecord | undefined, key: string): unknown {
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;

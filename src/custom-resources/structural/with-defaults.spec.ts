@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
-import { hasDefaults, structuralSchema, withDefaults } from './index.js';
+import { hasDefaults, structuralSchema, TooManyDefaultsError, withDefaults } from './index.js';
 
 const fast: JSONSchemaProps = { type: 'string', default: 'fast' };
 const maybe: JSONSchemaProps = { type: 'string', default: 'fast', nullable: true };
@@ -59,6 +59,12 @@ describe('withDefaults', () => {
     );
   });
 
+  it('sorts the keys of embedded objects like any others', () => {
+    const schema = structuralSchema(object({ t: object({ c: fast }) }));
+    const filled = withDefaults(schema, { t: { apiVersion: 'v1', kind: 'A', metadata: {} } });
+    assert.equal(JSON.stringify(filled), '{"t":{"apiVersion":"v1","c":"fast","kind":"A","metadata":{}}}');
+  });
+
   it('copies defaults', () => {
     const schema = structuralSchema(object({ a: { ...object({}), default: { deep: [1] } } }));
     const [first, second] = [withDefaults(schema, {}), withDefaults(schema, {})] as { a: { deep: number[] } }[];
@@ -71,6 +77,19 @@ describe('withDefaults', () => {
     const schema = structuralSchema(object({ a: fast, b: on }));
     const value = { b: { on: true } };
     assert.equal((withDefaults(schema, value) as typeof value).b, value.b);
+  });
+
+  it('refuses to make a small value very large', () => {
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`p${i}`, fast]));
+    const schema = structuralSchema({ type: 'array', items: object(properties) });
+    const list = (length: number) => Array.from({ length }, () => ({}));
+    assert.equal((withDefaults(schema, list(400)) as unknown[]).length, 400);
+    assert.throws(() => withDefaults(schema, list(4000)), { name: 'StatusError', reason: 'RequestEntityTooLarge' });
+    const nested = structuralSchema({ type: 'array', items: { ...object(properties), default: {} } });
+    assert.throws(() => withDefaults(nested, Array(4000).fill(null)), TooManyDefaultsError);
+    const full = withDefaults(schema, list(400)) as unknown[];
+    const large = Array.from({ length: 50 }, () => full).flat();
+    assert.equal(withDefaults(schema, large), large);
   });
 
   it('knows whether there are any', () => {
