@@ -7,6 +7,7 @@ import { AggregationOptions } from '../config/aggregation.options.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { errorText, StartupError } from '../machinery/startup-error.js';
 import { groupName, VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ClientConfigError, type ClientTls, checkClientTls } from '../outgoing/client-config.js';
 import { ClientCredentials } from '../outgoing/client-credentials.js';
@@ -25,7 +26,7 @@ import { LocalPriorities } from './local-priorities.js';
   providers: [
     {
       provide: Aggregation,
-      inject: [VENDOR_NAMES, SharedListers, AdmissionOptions, AggregationOptions, CLOCK, Metrics],
+      inject: [VENDOR_NAMES, SharedListers, AdmissionOptions, AggregationOptions, CLOCK, Metrics, Logger],
       useFactory: buildAggregation,
     },
   ],
@@ -41,6 +42,7 @@ function buildAggregation(
   options: AggregationOptions,
   clock: Clock,
   { registry }: Metrics,
+  logger: Logger,
 ): Aggregation {
   const services = listers.counting(
     { group: groupName('apiregistration', names), resource: 'apiservices' },
@@ -57,7 +59,7 @@ function buildAggregation(
     credentials: proxyCredentials(options, clock),
   };
   const index = new ApiServiceIndex(services, new LocalPriorities(names));
-  return new Aggregation(index, parts, new AvailabilityMetrics(registry));
+  return new Aggregation(index, parts, logger, new AvailabilityMetrics(registry));
 }
 
 function proxyCredentials(options: AggregationOptions, clock: Clock): ClientCredentials {

@@ -1,13 +1,7 @@
-import { compareVersionPriority } from '../machinery/version-priority.js';
 import type { CountingLister } from '../registry/informers/shared-listers.js';
+import { type OrderedGroup, orderGroups } from './group-order.js';
 import { isRemote, type KnownApiService, type RemoteApiService } from './known-api-service.js';
 import type { ApiPriority, LocalPriorities } from './local-priorities.js';
-
-/** A group with its versions, the preferred one first. */
-export interface OrderedGroup {
-  readonly group: string;
-  readonly versions: readonly string[];
-}
 
 /** Which group versions other servers serve, and the order of all of them. Follows the APIServices. */
 export class ApiServiceIndex {
@@ -50,13 +44,7 @@ export class ApiServiceIndex {
       if (known === undefined) versions.set(group, new Set([version]));
       else known.add(version);
     }
-    const ranked = [...versions].map(([group, set]) => {
-      const entries = [...set].map((version) => ({ version, priority: this.priorityOf(group, version) }));
-      entries.sort((a, b) => b.priority.version - a.priority.version || compareVersionPriority(a.version, b.version));
-      return { group, entries, rank: Math.max(...entries.map(({ priority }) => priority.group)) };
-    });
-    ranked.sort((a, b) => b.rank - a.rank || (a.group < b.group ? -1 : 1));
-    return ranked.map(({ group, entries }) => ({ group, versions: entries.map(({ version }) => version) }));
+    return orderGroups(versions, (group, version) => this.priorityOf(group, version));
   }
 
   private priorityOf(group: string, version: string): ApiPriority {

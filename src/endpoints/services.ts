@@ -1,4 +1,6 @@
 import type { Aggregation } from '../aggregation/aggregation.js';
+import { type OrderedGroup, orderGroups } from '../aggregation/group-order.js';
+import { LocalPriorities } from '../aggregation/local-priorities.js';
 import type { LargeLane } from '../large/large-lane.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
@@ -45,6 +47,7 @@ export class EndpointServices {
   readonly registry: ResourceRegistry;
   readonly storage: Storage;
   readonly clock: Clock;
+  private readonly priorities: LocalPriorities;
   private readonly ownStores = new WeakMap<StoredServedResource, Store>();
   /** Runs work that would block this thread; if unset, all work runs here. */
   largeLane: LargeLane | undefined;
@@ -61,9 +64,18 @@ export class EndpointServices {
     this.registry = stores.registry;
     this.storage = stores.storage;
     this.clock = stores.clock;
+    this.priorities = new LocalPriorities(names);
     this.accept = new AcceptNegotiator(names);
     this.throttle = new ConnectionThrottle(options.maxConnectionBytesPerSecond);
     this.random = options.random ?? Math.random;
+  }
+
+  /** All served groups, those of extension servers too, in the order of discovery. */
+  orderedGroups(): OrderedGroup[] {
+    const local = this.registry.groups();
+    if (this.aggregation !== undefined) return this.aggregation.services.ordered(local);
+    const versions = new Map(local.map(({ group, versions: own }) => [group, own]));
+    return orderGroups(versions, (group, version) => this.priorities.of(group, version));
   }
 
   /** The store of a served resource for clients, created on first use. It creates objects in active namespaces only. */

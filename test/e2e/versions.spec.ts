@@ -206,7 +206,7 @@ describe('--runtime-config', () => {
   it('takes versions out of discovery', async () => {
     const versionsOf = async (group: string) =>
       (await partial.get(`/apis/${group}`)).body.versions.map(({ version }: { version: string }) => version);
-    assert.deepEqual(await versionsOf('autoscaling'), ['v1', 'v2beta2', 'v2beta1']);
+    assert.deepEqual(await versionsOf('autoscaling'), ['v1', 'v2beta1', 'v2beta2']);
     assert.deepEqual(await versionsOf('batch'), ['v1']);
     assert.deepEqual(await versionsOf('policy'), ['v1beta1']);
     const { body } = await partial.get('/apis/apps/v1');

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { OrderedGroup } from '../../aggregation/group-order.js';
+import type { RemoteResource } from '../../aggregation/remote-resources.js';
 import { formatApiVersion } from '../../machinery/group-version.js';
 import { isStoredKind, type StoredResource, subresourcesOf, verbsOf } from '../../registry/resource-definition.js';
-import type { ResourceRegistry, ServedGroup, ServedResource } from '../../registry/resource-registry.js';
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
 import { bodyKindOf, type SubresourceDefinition, subresourceVerbs } from '../../registry/subresource-definition.js';
-import { orderGroups } from './group-order.js';
 
 interface ApiResource {
   readonly name: string;
@@ -29,17 +30,16 @@ export function apiVersions(registry: ResourceRegistry, serverAddress: string): 
 }
 
 /** `/apis`: the named groups. */
-export function apiGroupList(registry: ResourceRegistry, suffix: string): unknown {
-  const groups = orderGroups(registry.groups(), suffix).filter((g) => g.group !== '');
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupBody) };
+export function apiGroupList(groups: readonly OrderedGroup[]): unknown {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.filter((g) => g.group !== '').map(groupBody) };
 }
 
 /** `/apis/<group>`. */
-export function apiGroup(group: ServedGroup): unknown {
+export function apiGroup(group: OrderedGroup): unknown {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) };
 }
 
-function groupBody({ group, versions }: ServedGroup) {
+function groupBody({ group, versions }: OrderedGroup) {
   const entries = versions.map((version) => ({ groupVersion: formatApiVersion({ group, version }), version }));
   return { name: group, versions: entries, preferredVersion: entries[0] };
 }
@@ -94,25 +94,35 @@ export function storageVersionHash(definition: StoredResource): string {
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 
-/** The aggregated form: every resource of the groups in one document. */
+/** What an extension server says of a group version, and whether it could be asked. */
+export interface RemoteVersion {
+  readonly resources: readonly RemoteResource[];
+  readonly isCurrent: boolean;
+}
+
+/**
+ * The aggregated form: every resource of the groups in one document.
+ *
+ * @param remotes group versions of extension servers by `<group>/<version>`
+ */
 export function aggregatedDiscovery(
   registry: ResourceRegistry,
-  suffix: string,
+  groups: readonly OrderedGroup[],
   apiVersion: string,
-  core: boolean,
+  remotes: ReadonlyMap<string, RemoteVersion>,
 ): unknown {
-  const groups = orderGroups(registry.groups(), suffix).filter((g) => (g.group === '') === core);
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion,
     metadata: {},
     items: groups.map(({ group, versions }) => ({
       metadata: { name: group === '' ? undefined : group },
-      versions: versions.map((version) => ({
-        version,
-        resources: registry.resourcesOf(group, version).map((r) => aggregatedResource(r, group, version)),
-        freshness: 'Current',
-      })),
+      versions: versions.map((version) => {
+        const remote = remotes.get(`${group}/${version}`);
+        const resources =
+          remote?.resources ?? registry.resourcesOf(group, version).map((r) => aggregatedResource(r, group, version));
+        return { version, resources, freshness: remote?.isCurrent === false ? 'Stale' : 'Current' };
+      }),
     })),
   };
 }

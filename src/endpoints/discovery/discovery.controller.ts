@@ -8,6 +8,7 @@ import type { HealthCheck } from '../health/health-checks.js';
 import { plainJson, wantsPretty } from '../negotiation/accept.js';
 import { sendText, sendValue } from '../negotiation/respond.js';
 import { handleRemote } from '../remote/handle-remote.js';
+import { remoteVersions } from '../remote/remote-versions.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
@@ -47,21 +48,16 @@ export class DiscoveryController {
   }
 
   @Get('api')
-  api(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (this.sendAggregated(request, reply, true)) return;
+  async api(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (await this.sendAggregated(request, reply, true)) return;
     const { registry, kinds } = this.services;
     this.send(request, reply, apiVersions(registry, request.host), kinds.apiVersions);
   }
 
   @Get('apis')
-  apis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (this.sendAggregated(request, reply, false)) return;
-    this.send(
-      request,
-      reply,
-      apiGroupList(this.services.registry, this.services.names.suffix),
-      this.services.kinds.apiGroupList,
-    );
+  async apis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (await this.sendAggregated(request, reply, false)) return;
+    this.send(request, reply, apiGroupList(this.services.orderedGroups()), this.services.kinds.apiGroupList);
   }
 
   @Get('api/:version')
@@ -73,7 +69,7 @@ export class DiscoveryController {
   @Get('apis/:group')
   group(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { group } = request.params as { group: string };
-    const found = group === '' ? undefined : this.services.registry.groups().find((g) => g.group === group);
+    const found = group === '' ? undefined : this.services.orderedGroups().find((g) => g.group === group);
     if (found === undefined) throw unknownPathError();
     this.send(request, reply, apiGroup(found), this.services.kinds.apiGroup);
   }
@@ -112,12 +108,15 @@ export class DiscoveryController {
   }
 
   /** Sends the aggregated document when the client prefers it; returns whether it did. */
-  private sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): boolean {
+  private async sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): Promise<boolean> {
+    const { registry, aggregation } = this.services;
     const { suffix } = this.services.names;
     const group = `apidiscovery.${suffix}`;
     const version = aggregatedVersion(request.headers.accept, group);
     if (version === undefined) return false;
-    const text = JSON.stringify(aggregatedDiscovery(this.services.registry, suffix, `${group}/${version}`, core));
+    const remotes = core || aggregation === undefined ? new Map() : await remoteVersions(aggregation);
+    const groups = this.services.orderedGroups().filter((one) => (one.group === '') === core);
+    const text = JSON.stringify(aggregatedDiscovery(registry, groups, `${group}/${version}`, remotes));
     const etag = `"${createHash('sha256').update(text).digest('hex').toUpperCase()}"`;
     const context = request.plinthContext as HttpRequestContext;
     reply.header('etag', etag).header('vary', 'Accept');

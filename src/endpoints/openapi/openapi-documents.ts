@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Aggregation } from '../../aggregation/aggregation.js';
+import { mergeSwagger, type SwaggerParts } from '../../aggregation/swagger-merge.js';
+import { inTurns } from '../../machinery/turns.js';
 import { groupName } from '../../machinery/vendor.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { compressWell } from '../negotiation/compression.js';
@@ -30,9 +33,11 @@ interface Source {
 }
 
 interface Held {
-  readonly resources: readonly ServedResource[];
+  readonly content: readonly unknown[];
   readonly document: Promise<OpenApiDocument>;
 }
+
+type DocumentContent = string | Uint8Array;
 
 type Encoder = typeof import('./encode-document.js');
 
@@ -45,19 +50,53 @@ export class OpenApiDocuments {
   private encoder: Encoder | undefined;
 
   constructor(
-    private readonly services: Pick<EndpointServices, 'registry' | 'kinds' | 'names'>,
+    private readonly services: Pick<EndpointServices, 'registry' | 'kinds' | 'names'> & {
+      readonly aggregation?: Aggregation | undefined;
+    },
     private readonly info: DocumentInfo,
   ) {}
 
   /** The Swagger 2.0 document, which covers everything. */
-  swagger(form: DocumentForm): Promise<OpenApiDocument> {
+  async swagger(form: DocumentForm): Promise<OpenApiDocument> {
+    const remotes = await this.remoteSwaggers();
     const sources = [...this.sources().values()];
     const resources = sources.flatMap((source) => source.resources);
-    return this.hold(`v2 ${form}`, resources, () => {
+    return this.hold(`v2 ${form}`, [...resources, ...remotes], async () => {
       const paths = sources.flatMap((source) => source.paths());
-      const document = swaggerDocument(this.info, this.schemaOptions(), paths, this.services.kinds.status);
+      const own = swaggerDocument(this.info, this.schemaOptions(), paths, this.services.kinds.status);
+      const document =
+        remotes.length === 0
+          ? own
+          : { ...own, ...(await inTurns(mergeSwagger(own as never as SwaggerParts, remotes))) };
       return form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(swaggerMessage, document);
     });
+  }
+
+  /** The documents of extension servers; of those that are away, what they said. */
+  private async remoteSwaggers(): Promise<SwaggerParts[]> {
+    const { aggregation } = this.services;
+    if (aggregation === undefined) return [];
+    const found = await Promise.all(
+      aggregation.services.remotes().map(async (remote) => {
+        const { swagger } = aggregation.of(remote);
+        return (remote.isAvailable ? await swagger.get() : swagger.last).value;
+      }),
+    );
+    return found.filter((parts) => parts !== undefined);
+  }
+
+  /** Where the OpenAPI 3.0 documents of extension servers are, by path. */
+  async remoteIndex(): Promise<Map<string, string>> {
+    const { aggregation } = this.services;
+    const remotes = aggregation?.services.remotes() ?? [];
+    const found = await Promise.all(
+      remotes.map(async (remote) => {
+        const { openApi3 } = (aggregation as Aggregation).of(remote);
+        const { value = '' } = remote.isAvailable ? await openApi3.get() : openApi3.last;
+        return [`apis/${remote.group}/${remote.version}`, value] as const;
+      }),
+    );
+    return new Map(found.filter(([, url]) => url !== ''));
   }
 
   /** The OpenAPI 3.0 document of a path such as `apis/apps/v1`; undefined for an unknown path. */
@@ -92,13 +131,13 @@ export class OpenApiDocuments {
 
   private hold(
     key: string,
-    resources: readonly ServedResource[],
-    make: () => string | Uint8Array,
+    content: readonly unknown[],
+    make: () => DocumentContent | Promise<DocumentContent>,
   ): Promise<OpenApiDocument> {
     const held = this.held.get(key);
-    if (held !== undefined && isSame(held.resources, resources)) return held.document;
+    if (held !== undefined && isSame(held.content, content)) return held.document;
     const document = makeDocument(make);
-    this.held.set(key, { resources, document });
+    this.held.set(key, { content, document });
     document.catch(() => {
       if (this.held.get(key)?.document === document) this.held.delete(key);
     });
@@ -145,14 +184,14 @@ export class OpenApiDocuments {
   }
 }
 
-async function makeDocument(make: () => string | Uint8Array): Promise<OpenApiDocument> {
+async function makeDocument(make: () => DocumentContent | Promise<DocumentContent>): Promise<OpenApiDocument> {
   // Clients request documents in a row: give other requests a turn between them.
   await nextTurn();
-  const content = make();
+  const content = await make();
   const digest = createHash('sha256').update(content).digest('hex').toUpperCase();
   return { digest, compressed: await compressWell(content) };
 }
 
-function isSame(a: readonly ServedResource[], b: readonly ServedResource[]): boolean {
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((resource, i) => resource === b[i]);
 }

@@ -2,11 +2,14 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { aggregatorUser } from '../../aggregation/availability.js';
 import { notAcceptableError, unknownPathError } from '../../machinery/status-error.js';
 import { VERSION_INFO, type VersionInfo } from '../discovery/discovery.controller.js';
 import { parseAccept, plainJson } from '../negotiation/accept.js';
 import { acceptsGzip } from '../negotiation/compression.js';
 import { sendBytes, setCommonHeaders } from '../negotiation/respond.js';
+import { handleRemote } from '../remote/handle-remote.js';
+import { remoteOf } from '../remote/remote-requests.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
@@ -21,7 +24,10 @@ const immutableSeconds = 365 * 24 * 60 * 60;
 export class OpenApiController {
   private readonly documents: OpenApiDocuments;
 
-  constructor(@Inject(EndpointServices) services: EndpointServices, @Inject(VERSION_INFO) version: VersionInfo) {
+  constructor(
+    @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(VERSION_INFO) version: VersionInfo,
+  ) {
     this.documents = new OpenApiDocuments(services, { title: 'Plinth', version: version.gitVersion });
   }
 
@@ -37,6 +43,7 @@ export class OpenApiController {
     for (const [path, digest] of await this.documents.index()) {
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${digest}` };
     }
+    for (const [path, url] of await this.documents.remoteIndex()) paths[path] = { serverRelativeURL: url };
     const context = request.plinthContext as HttpRequestContext;
     sendBytes({ context, reply }, 200, plainJson.contentType, Buffer.from(JSON.stringify({ paths })));
   }
@@ -45,6 +52,11 @@ export class OpenApiController {
   async openApi3(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
     const path = context.requestInfo.path.slice('/openapi/v3/'.length).replace(/\/$/, '');
+    const remote = remoteOf(this.services.aggregation, `/${path}`);
+    if (remote !== undefined && path === `apis/${remote.group}/${remote.version}`) {
+      // Who may read documents here may read this one.
+      return handleRemote(this.services, remote, request, reply, { user: aggregatorUser });
+    }
     const form = acceptedForm(request.headers.accept, 3);
     const document = await this.documents.openApi3(path, form);
     const json = form === 'json' ? document : await this.documents.openApi3(path, 'json');

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { atOnce } from '../machinery/turns.js';
+import { mergeSwagger, swaggerOf } from './swagger-merge.js';
+
+const ref = (name: string) => ({ $ref: `#/definitions/${name}` });
+const merge = (...args: Parameters<typeof mergeSwagger>) => atOnce(mergeSwagger(...args));
+
+describe('the document of an extension server', () => {
+  it('is reduced to the group version and what that refers to', () => {
+    const document = {
+      paths: { '/apis/g/v1/': ref('a'), '/apis/g/v1/x': ref('a'), '/apis/g/v1x': ref('c'), '/healthz': ref('c') },
+      definitions: { a: { items: ref('b') }, b: { items: [ref('a'), ref('missing'), ref('__proto__')] }, c: {} },
+    };
+    const { paths, definitions } = swaggerOf(document, 'g', 'v1');
+    assert.deepEqual(Object.keys(paths), ['/apis/g/v1/', '/apis/g/v1/x']);
+    assert.deepEqual(Object.keys(definitions), ['a', 'b']);
+  });
+
+  for (const value of [null, [], {}, { paths: [] }, { paths: {}, definitions: 1 }, 'x']) {
+    it(`is refused as ${JSON.stringify(value)}`, () => assert.throws(() => swaggerOf(value, 'g', 'v1'), /no OpenAPI/));
+  }
+});
+
+describe('merged documents', () => {
+  it('share what is equal, and rename what is not', () => {
+    const own = { paths: { '/own': {} }, definitions: { same: { type: 'object' }, other: { type: 'string' } } };
+    const remote = {
+      paths: { '/own': ref('other'), '/theirs': { get: ref('uses') } },
+      definitions: {
+        same: { type: 'object' },
+        other: { type: 'number' },
+        uses: { items: [ref('other'), ref('same')] },
+      },
+    };
+    assert.deepEqual(merge(own, [remote]), {
+      paths: { '/own': {}, '/theirs': { get: ref('uses') } },
+      definitions: {
+        ...own.definitions,
+        other_v2: { type: 'number' },
+        uses: { items: [ref('other_v2'), ref('same')] },
+      },
+    });
+  });
+
+  it('rename what refers to something renamed', () => {
+    const own = { paths: {}, definitions: { a: { items: ref('b') }, b: { type: 'string' }, b_v2: {} } };
+    const remote = { paths: { '/p': ref('a') }, definitions: { a: { items: ref('b') }, b: { type: 'number' } } };
+    const { paths, definitions } = merge(own, [remote]);
+    assert.deepEqual(paths, { '/p': ref('a_v2') });
+    assert.deepEqual(definitions, { ...own.definitions, a_v2: { items: ref('b_v3') }, b_v3: { type: 'number' } });
+  });
+});
