@@ -276,6 +276,29 @@ describe('validating policies', () => {
     ]);
     assert.match(scaled.stderr, /denied request: at most 2 replicas in trusted/);
     kubectl.ok(['patch', 'deployment', 'd', '-n', 'trusted', '-p', '{"spec":{"replicas":2}}', '--dry-run=server']);
+    // Subresources are no way around.
+    const resized = kubectl.run(['scale', 'deployment', 'd', '-n', 'trusted', '--replicas=3']);
+    assert.match(resized.stderr, /denied request: at most 2 replicas in trusted/);
+    kubectl.ok(['run', 'p', '-n', 'trusted', '--image=registry.example.com/nginx:1.25']);
+    const debugged = kubectl.run(['debug', 'p', '-n', 'trusted', '--image=docker.io/busybox:1']);
+    assert.match(debugged.stderr, /denied request: images come from registry\.example\.com, not docker\.io\/busybox:1/);
+  });
+
+  it('warn and mutate as the examples show', async () => {
+    const kubectl = new Kubectl(cluster.first.kubeconfig);
+    for (const name of ['required-probes', 'team-label']) kubectl.ok(['apply', '-f', `examples/policies/${name}.yaml`]);
+    kubectl.ok(['create', 'namespace', 'red']);
+    kubectl.ok(['label', 'namespace', 'red', 'team=red']);
+    const make = (namespace: string) =>
+      kubectl.run(['create', 'deployment', 'd', '-n', namespace, '--image=x', '--dry-run=server', '-o', 'yaml']);
+    const warned = await eventually(() => {
+      const done = make('red');
+      return done.stdout.includes('team: red') && done.stderr.includes('no readiness probe: x') && done;
+    }, 'the policies are in force');
+    assert.ok(!warned.stderr.includes('the label team is missing'), warned.stderr);
+    assert.match(make('default').stderr, /Warning: .*the label team is missing/);
+    kubectl.ok(['create', 'namespace', 'kube-parts']);
+    assert.equal(make('kube-parts').stderr, '');
   });
 
   it('count their checks', async () => {
