@@ -5,8 +5,15 @@ import type { AnyContainer } from '../../pods/containers-of.js';
 /**
  * The first secret that a pod names although its account does not list it, as the end of a sentence; undefined when
  * there is none.
+ *
+ * @param pullSecrets those that the account lists for pulling images; no others may be used for that
  */
-export function forbiddenSecret(spec: PodSpec, account: string, allowed: ReadonlySet<string>): string | undefined {
+export function forbiddenSecret(
+  spec: PodSpec,
+  account: string,
+  allowed: ReadonlySet<string>,
+  pullSecrets: readonly string[],
+): string | undefined {
   const refuse = (what: string, kind = 'secret') =>
     `${what} is not allowed because service account ${account} does not reference that ${kind}`;
   for (const volume of spec.volumes ?? []) {
@@ -23,7 +30,7 @@ export function forbiddenSecret(spec: PodSpec, account: string, allowed: Readonl
     if (found !== undefined) return refuse(found);
   }
   for (const [i, { name }] of (spec.imagePullSecrets ?? []).entries()) {
-    if (!allowed.has(name ?? ''))
+    if (!pullSecrets.includes(name ?? ''))
       return refuse(`imagePullSecrets[${i}].name=${JSON.stringify(name ?? '')}`, 'imagePullSecret');
   }
   return undefined;

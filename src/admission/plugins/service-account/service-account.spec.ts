@@ -237,14 +237,19 @@ describe('ServiceAccount', () => {
       'init container i with envFrom referencing secret.secretName="s" is not allowed because service account default does not reference that secret',
     ],
     [
-      { imagePullSecrets: [{ name: 'ok' }, { name: 's' }] },
-      'imagePullSecrets[1].name="s" is not allowed because service account default does not reference that imagePullSecret',
+      { imagePullSecrets: [{ name: 'pull' }, { name: 'ok' }] },
+      'imagePullSecrets[1].name="ok" is not allowed because service account default does not reference that imagePullSecret',
     ],
   ];
   for (const [spec, problem] of references) {
     it(`limits the secrets of pods, here ${JSON.stringify(spec)}`, async () => {
       const accounts = {
-        default: { metadata: limited, secrets: [{ name: 'ok' }], automountServiceAccountToken: false },
+        default: {
+          metadata: limited,
+          secrets: [{ name: 'ok' }],
+          imagePullSecrets: [{ name: 'pull' }],
+          automountServiceAccountToken: false,
+        },
       };
       const { error } = await admitted({ object: pod(spec) }, accounts);
       assert.equal(error?.message, problem === undefined ? undefined : `pods "x" is forbidden: ${problem}`);

@@ -112,8 +112,9 @@ function accountOf({ spec }: Pod): string {
   return spec.serviceAccountName || spec.serviceAccount || '';
 }
 
-function judgeSecrets(attributes: AdmissionAttributes, pod: Pod, { mountableSecrets }: KnownAccount): void {
+function judgeSecrets(attributes: AdmissionAttributes, pod: Pod, account: KnownAccount): void {
+  const { mountableSecrets, imagePullSecrets } = account;
   if (mountableSecrets === undefined) return;
-  const problem = forbiddenSecret(pod.spec, accountOf(pod), mountableSecrets);
+  const problem = forbiddenSecret(pod.spec, accountOf(pod), mountableSecrets, imagePullSecrets);
   if (problem !== undefined) throw refused(attributes, problem);
 }
