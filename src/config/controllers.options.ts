@@ -13,6 +13,7 @@ export const controllerDefaults = {
   'validatingadmissionpolicy-status': true,
   'customresourcedefinition-status': true,
   'customresourcedefinition-cleanup': true,
+  'sql-views': true,
   'apiservice-registration': true,
   'apiservice-availability': true,
   csrapproving: true,

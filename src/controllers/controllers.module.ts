@@ -13,6 +13,7 @@ import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
 import type { ControllersSettings } from '../config/server-options.js';
+import { StorageOptions } from '../config/storage.options.js';
 import { CustomResourcesModule } from '../custom-resources/serving/custom-resources.module.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
@@ -67,6 +68,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     @Inject(WRITE_ADMISSION) private readonly admission: WriteAdmission,
     @Inject(ControlLoopOptions) private readonly options: ControlLoopOptions,
     @Inject(EventOptions) private readonly events: EventOptions,
+    @Inject(StorageOptions) private readonly storage: StorageOptions,
     @Inject(LoopFiles) private readonly files: LoopFiles,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
     @Inject(Logger) private readonly logger: Logger,
@@ -86,6 +88,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       names,
       authorizer,
       logger,
+      databaseUrl: this.storage.databaseUrl,
       ...this.files.parts,
       aggregation: this.aggregation,
       enabled,

@@ -34,6 +34,7 @@ import {
   type SecretTokenRequest,
   ServiceAccountTokenController,
 } from './service-account-token/service-account-token.controller.js';
+import { SqlViewsController } from './sql-views/sql-views.controller.js';
 import { systemTimers, type Timers } from './timers.js';
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
 import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
@@ -46,6 +47,8 @@ export interface ControllersOptions {
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
+  /** Where the SQL views are; without it nobody keeps them up to date. */
+  readonly databaseUrl?: string | undefined;
   /** Checks the rights of users for whom the loops act. Default: nobody has any. */
   readonly authorizer?: Authorizer | undefined;
   /** The extension servers; without it their availability is not checked. */
@@ -121,6 +124,7 @@ export function startControllers(options: ControllersOptions): RunningController
 
 /** The enabled loops, in no particular order. */
 function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
+  const { databaseUrl } = options;
   const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs } = options;
   const without = (text: string): undefined => {
@@ -138,6 +142,10 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
     'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
     'customresourcedefinition-status': () => new DefinitionStatusController(parts),
     'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
+    'sql-views': () =>
+      databaseUrl === undefined
+        ? undefined
+        : new SqlViewsController({ ...parts, databaseUrl, suffix: parts.names.suffix }),
     'apiservice-registration': () => new ApiServiceRegistrationController(parts),
     'apiservice-availability': () =>
       aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),

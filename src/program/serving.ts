@@ -94,7 +94,7 @@ export async function serveAlone(
   const problem = await exposureProblem(options, server.get<RuleResolver>(RULE_RESOLVER));
   if (problem !== undefined) warnOfExposure(problem, options.logging);
   try {
-    const { syncViews } = await import('./sync-views.js');
+    const { syncViews } = await import('../controllers/sql-views/sync-views.js');
     const definitions = server.get(ResourceRegistry).definitions();
     const { suffix } = server.get<VendorNames>(VENDOR_NAMES);
     await syncViews(options.storage.databaseUrl, definitions, suffix, logger);

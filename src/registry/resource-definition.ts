@@ -95,7 +95,7 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
   readonly storedForm?: StoredFormRules;
   /** The object that defines the kind, for kinds that are added at run time. None is made after its clean-up began. */
   readonly definedBy?: Definer | undefined;
-  /** Why no objects may be created at the moment: the message of a 405. */
+  /** Why no objects may be created at the moment: the message of a 405. Only this may change in a definition. */
   readonly refusesCreate?: string | undefined;
   /** Default: all. */
   readonly verbs?: readonly ResourceVerb[];

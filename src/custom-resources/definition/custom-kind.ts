@@ -1,4 +1,3 @@
-import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { objectMeta } from '../../apis/meta/v1/object-meta.types.js';
 import {
   always,
@@ -9,12 +8,12 @@ import {
   type Field,
   type KindType,
   kind,
+  type PublishCustom,
   type Typed,
 } from '../../machinery/schema/index.js';
-import { pruned, type StructuralSchema } from '../structural/index.js';
+import { pruned, type StructuralSchema, toOpenApi } from '../structural/index.js';
 import type { DefinitionSource, TopField, VersionSource } from './definition-source.js';
 import { fieldOwnership, objectOwnership } from './field-ownership.js';
-import { publishedSchema } from './published-schema.js';
 
 /** What every custom kind begins with. */
 const base = kind({ group: 'custom', version: 'v1', kind: 'Any' }, { metadata: always(1, objectMeta) });
@@ -76,9 +75,9 @@ class FieldForm implements CustomForm {
     return own === undefined ? { kind: 'any' } : fieldOwnership(own);
   }
 
-  openApi(form: 2 | 3): Readonly<Record<string, unknown>> {
+  openApi(...[version, reference]: Parameters<PublishCustom>): ReturnType<PublishCustom> {
     const own = this.version.schema.unpack().properties?.[this.field.name];
-    return own === undefined ? {} : publishedSchema(own, form);
+    return own === undefined ? {} : toOpenApi(own, { version, objectMeta: reference(objectMeta) });
   }
 
   private own(): StructuralSchema | undefined {
@@ -104,9 +103,18 @@ class KindForm implements CustomKindForm {
     return root.kind === 'object' ? root.others : { kind: 'any' };
   }
 
-  openApi(form: 2 | 3): Readonly<Record<string, unknown>> {
-    const { properties: _properties, ...root } = this.version.schema.unpack() as JSONSchemaProps;
-    const { type: _type, ...published } = publishedSchema(root, form);
+  openApi(...[version, reference]: Parameters<PublishCustom>): ReturnType<PublishCustom> {
+    const { properties: _properties, ...root } = this.version.schema.unpack();
+    const {
+      type: _type,
+      properties: _none,
+      ...published
+    } = toOpenApi(root, { version, objectMeta: reference(objectMeta) });
     return published;
+  }
+
+  /** Readers of version 2 can't be told that there are other fields besides the published ones. */
+  publishesFields(version: 2 | 3): boolean {
+    return version === 3 || !this.schema().xPreserve;
   }
 }

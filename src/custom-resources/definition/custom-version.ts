@@ -29,15 +29,25 @@ import { storedMark } from './stored-mark.js';
 
 const terminating = 'create not allowed while custom resource definition is terminating';
 
+/** What changes about a custom resource while it is served. */
+export interface CustomState {
+  /** No objects may be created any more. */
+  isTerminating: boolean;
+}
+
 /**
  * The definition of a custom resource, as the storage version has it; the other versions have their own. Everything that
  * needs the schema is made when it is first needed: thousands of definitions cost little until somebody uses them.
  *
  * @param definitions where definitions are stored
  */
-export function customResource(source: DefinitionSource, definitions: string): StoredResource {
+export function customResource(
+  source: DefinitionSource,
+  definitions: string,
+  state: Readonly<CustomState>,
+): StoredResource {
   const definedBy = { resource: definitions, name: source.name, uid: source.uid };
-  const versions = source.versions.map((version) => new CustomVersion(source, version, definedBy));
+  const versions = source.versions.map((version) => new CustomVersion(source, version, definedBy, state));
   const [storage] = versions as [CustomVersion, ...CustomVersion[]];
   const served = versions.map((version) => version.servedAs(storage)) as [ServedVersion, ...ServedVersion[]];
   for (const version of versions) version.join(served, storage, versions);
@@ -57,7 +67,6 @@ class CustomVersion implements StoredResource {
   readonly categories: readonly string[] | undefined;
   readonly selectableFieldNames: readonly string[];
   readonly selectableFields: StoredResource['selectableFields'];
-  readonly refusesCreate: string | undefined;
   readonly strategy: Strategy;
   readonly strategyOptions: StrategyOptions;
   readonly subresources: readonly SubresourceDefinition[];
@@ -74,8 +83,9 @@ class CustomVersion implements StoredResource {
     private readonly source: DefinitionSource,
     private readonly version: VersionSource,
     readonly definedBy: Definer,
+    private readonly state: Readonly<CustomState>,
   ) {
-    const { group, names, isNamespaced, isTerminating } = source;
+    const { group, names, isNamespaced } = source;
     const { subresources, selectableFields } = version;
     this.group = group;
     this.resource = names.plural;
@@ -87,7 +97,6 @@ class CustomVersion implements StoredResource {
     this.categories = names.categories;
     this.selectableFieldNames = selectableNames(selectableFields ?? []);
     this.selectableFields = selectableFields === undefined ? undefined : selectableValues(selectableFields);
-    this.refusesCreate = isTerminating ? terminating : undefined;
     const rules = {
       subresources,
       schemaErrors: (object: ApiObject, old: ApiObject | undefined) => this.schemaErrors(object, old),
@@ -111,6 +120,10 @@ class CustomVersion implements StoredResource {
     this.versions = versions;
     this.storage = storage;
     this.all = all;
+  }
+
+  get refusesCreate(): string | undefined {
+    return this.state.isTerminating ? terminating : undefined;
   }
 
   get name(): string {

@@ -33,7 +33,7 @@ export interface VersionSource {
 
 /** What is kept of a definition, so that thousands take little memory. Never changed. */
 export interface DefinitionSource {
-  /** Equal digests: the same resource is served. */
+  /** Equal digests: the same resource is served, but for its end. */
   readonly digest: string;
   /** `<plural>.<group>`. */
   readonly name: string;
@@ -65,8 +65,7 @@ export function definitionSource(definition: CustomResourceDefinition): Definiti
   if (!isConditionTrue(definition, 'Established') || storage === undefined) return undefined;
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames;
   const others = (spec.versions ?? []).filter((version) => version !== storage);
-  const isTerminating = isConditionTrue(definition, 'Terminating');
-  const served = [metadata.uid, spec, status.acceptedNames, isTerminating];
+  const served = [metadata.uid, spec, status.acceptedNames];
   return {
     digest: createHash('sha256').update(JSON.stringify(served)).digest('base64'),
     name: metadata.name ?? '',
@@ -82,7 +81,7 @@ export function definitionSource(definition: CustomResourceDefinition): Definiti
       categories: nonEmpty(categories),
     },
     versions: [versionSource(storage), ...others.map(versionSource)],
-    isTerminating,
+    isTerminating: isConditionTrue(definition, 'Terminating'),
   };
 }
 

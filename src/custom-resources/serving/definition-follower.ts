@@ -6,7 +6,7 @@ import { type ObjectSink, Reflector } from '../../registry/informers/reflector.j
 import type { StoredResource } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { Storage } from '../../storage/storage.interface.js';
-import { customResource } from '../definition/custom-version.js';
+import { type CustomState, customResource } from '../definition/custom-version.js';
 import { type DefinitionSource, definitionSource } from '../definition/definition-source.js';
 
 /** A definition as far as it is served: all that is kept of it. */
@@ -15,7 +15,8 @@ interface Reduced extends ApiObject {
 }
 
 interface Known {
-  readonly source: DefinitionSource;
+  readonly digest: string;
+  readonly state: CustomState;
   readonly resource: StoredResource;
 }
 
@@ -77,12 +78,14 @@ export class DefinitionFollower {
       return;
     }
     const before = this.known.get(name);
-    if (before?.source.digest === source.digest) return;
-    const resource = customResource(source, this.storageName);
+    const state = before?.digest === source.digest ? before.state : { isTerminating: source.isTerminating };
+    state.isTerminating = source.isTerminating;
+    if (before?.state === state) return;
+    const resource = customResource(source, this.storageName, state);
     try {
       if (before === undefined) this.registry.register(resource, at);
       else this.registry.replace(before.resource, resource, at);
-      this.known.set(name, { source, resource });
+      this.known.set(name, { digest: source.digest, state, resource });
     } catch (error) {
       // A built-in resource has the path: that one stays.
       this.logger.warn('a custom resource is not served', { definition: name, error });

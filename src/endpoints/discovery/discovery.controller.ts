@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OrderedGroup } from '../../aggregation/group-order.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import { unknownPathError } from '../../machinery/status-error.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
@@ -31,9 +32,28 @@ export const VERSION_INFO = Symbol('VersionInfo');
 
 const aggregatedVersions = ['v2', 'v2beta1'] as const;
 
+interface Tagged {
+  readonly text: string;
+  readonly etag: string;
+}
+
+interface HeldDocument extends Tagged {
+  /** The changes of the registry that it shows. */
+  readonly changes: number;
+  /** The groups in their order, which extension servers may change. */
+  readonly order: string;
+}
+
+function withDigest(document: unknown): Tagged {
+  const text = JSON.stringify(document);
+  return { text, etag: `"${createHash('sha256').update(text).digest('hex').toUpperCase()}"` };
+}
+
 /** Discovery of groups, versions and resources, and the version of the server. */
 @Controller()
 export class DiscoveryController {
+  private readonly documents = new Map<string, HeldDocument>();
+
   constructor(
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(VERSION_INFO) private readonly version: VersionInfo,
@@ -107,6 +127,17 @@ export class DiscoveryController {
     sendText({ context, reply }, 200, plainJson.contentType, text);
   }
 
+  /** A document made of the registry alone, made again only when resources came, changed or went. */
+  private held(key: string, groups: readonly OrderedGroup[], make: () => unknown): Tagged {
+    const { changes } = this.services.registry;
+    const order = groups.map((one) => `${one.group}/${one.versions.join(',')}`).join(' ');
+    const known = this.documents.get(key);
+    if (known?.changes === changes && known.order === order) return known;
+    const made = { changes, order, ...withDigest(make()) };
+    this.documents.set(key, made);
+    return made;
+  }
+
   /** Sends the aggregated document when the client prefers it; returns whether it did. */
   private async sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): Promise<boolean> {
     const { registry, aggregation } = this.services;
@@ -116,8 +147,9 @@ export class DiscoveryController {
     if (version === undefined) return false;
     const remotes = core || aggregation === undefined ? new Map() : await remoteVersions(aggregation);
     const groups = this.services.orderedGroups().filter((one) => (one.group === '') === core);
-    const text = JSON.stringify(aggregatedDiscovery(registry, groups, `${group}/${version}`, remotes));
-    const etag = `"${createHash('sha256').update(text).digest('hex').toUpperCase()}"`;
+    const make = () => aggregatedDiscovery(registry, groups, `${group}/${version}`, remotes);
+    // What extension servers say may change at any time.
+    const { text, etag } = remotes.size > 0 ? withDigest(make()) : this.held(`${version} ${core}`, groups, make);
     const context = request.plinthContext as HttpRequestContext;
     reply.header('etag', etag).header('vary', 'Accept');
     if (request.headers['if-none-match'] === etag) {

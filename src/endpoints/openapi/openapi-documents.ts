@@ -5,6 +5,7 @@ import type { Aggregation } from '../../aggregation/aggregation.js';
 import { mergeSwagger, type SwaggerParts } from '../../aggregation/swagger-merge.js';
 import { inTurns } from '../../machinery/turns.js';
 import { groupName } from '../../machinery/vendor.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { compressWell } from '../negotiation/compression.js';
 import type { EndpointServices } from '../services.js';
@@ -54,7 +55,9 @@ export class OpenApiDocuments {
       readonly aggregation?: Aggregation | undefined;
     },
     private readonly info: DocumentInfo,
-  ) {}
+  ) {
+    services.registry.onChange(({ before }) => this.forget(before));
+  }
 
   /** The Swagger 2.0 document, which covers everything. */
   async swagger(form: DocumentForm): Promise<OpenApiDocument> {
@@ -101,7 +104,7 @@ export class OpenApiDocuments {
 
   /** The OpenAPI 3.0 document of a path such as `apis/apps/v1`; undefined for an unknown path. */
   openApi3(path: string, form: DocumentForm): Promise<OpenApiDocument> | undefined {
-    const source = this.sources().get(path);
+    const source = this.sourceOf(path);
     return source === undefined ? undefined : this.fromSource(path, source, form);
   }
 
@@ -113,11 +116,18 @@ export class OpenApiDocuments {
       const document = await this.fromSource(path, source, 'json');
       digests.set(path, document.digest);
     }
-    for (const key of this.held.keys()) {
-      const [version, , path] = key.split(' ');
-      if (version === 'v3' && !sources.has(path as string)) this.held.delete(key);
-    }
     return digests;
+  }
+
+  /** Drops the documents that describe a resource which is gone or has changed. */
+  private forget(definition: ResourceDefinition | undefined): void {
+    if (definition === undefined) return;
+    const { group, versions } = definition;
+    const paths = [`apis/${group}`, ...versions.map(({ version }) => `apis/${group}/${version}`)];
+    for (const form of ['json', 'protobuf']) {
+      this.held.delete(`v2 ${form}`);
+      for (const path of paths) this.held.delete(`v3 ${form} ${path}`);
+    }
   }
 
   private fromSource(path: string, source: Source, form: DocumentForm): Promise<OpenApiDocument> {
@@ -145,26 +155,34 @@ export class OpenApiDocuments {
   }
 
   private sources(): Map<string, Source> {
+    const paths = ['api', 'apis', 'version'];
+    for (const { group, versions } of this.services.registry.groups()) {
+      if (group !== '') paths.push(`apis/${group}`);
+      for (const version of versions) paths.push(group === '' ? `api/${version}` : `apis/${group}/${version}`);
+    }
+    return new Map(paths.map((path) => [path, this.sourceOf(path) as Source]));
+  }
+
+  /** The content of the document of a path; undefined when nothing is served there. */
+  private sourceOf(path: string): Source | undefined {
     const { registry, kinds, names } = this.services;
     const context = { kinds, names };
-    const none: readonly ServedResource[] = [];
-    const sources = new Map<string, Source>([
-      ['api', { resources: none, paths: () => [corePath(context)] }],
-      ['apis', { resources: none, paths: () => [groupListPath(context)] }],
-      ['version', { resources: none, paths: () => [versionPath(context)] }],
-    ]);
-    for (const { group, versions } of registry.groups()) {
-      if (group !== '') sources.set(`apis/${group}`, { resources: none, paths: () => [groupPath(context, group)] });
-      for (const version of versions) {
-        const resources = registry.resourcesOf(group, version);
-        const paths = () => [
-          groupVersionPath(context, group, version),
-          ...resources.flatMap((resource) => resourcePaths(context, resource)),
-        ];
-        sources.set(group === '' ? `api/${version}` : `apis/${group}/${version}`, { resources, paths });
-      }
-    }
-    return sources;
+    const plain = (paths: () => PathModel[]): Source => ({ resources: none, paths });
+    if (path === 'api') return plain(() => [corePath(context)]);
+    if (path === 'apis') return plain(() => [groupListPath(context)]);
+    if (path === 'version') return plain(() => [versionPath(context)]);
+    const [root, ...parts] = path.split('/');
+    const [group, version, ...more] = root === 'api' ? ['', ...parts] : parts;
+    if ((root !== 'api' && root !== 'apis') || group === undefined || more.length > 0) return undefined;
+    if ((root === 'apis') !== (group !== '')) return undefined;
+    if (version === undefined) return registry.hasGroup(group) ? plain(() => [groupPath(context, group)]) : undefined;
+    if (!registry.hasGroupVersion(group, version)) return undefined;
+    const resources = registry.resourcesOf(group, version);
+    const paths = () => [
+      groupVersionPath(context, group, version),
+      ...resources.flatMap((resource) => resourcePaths(context, resource)),
+    ];
+    return { resources, paths };
   }
 
   private schemaOptions() {
@@ -191,6 +209,8 @@ async function makeDocument(make: () => DocumentContent | Promise<DocumentConten
   const digest = createHash('sha256').update(content).digest('hex').toUpperCase();
   return { digest, compressed: await compressWell(content) };
 }
+
+const none: readonly ServedResource[] = [];
 
 function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((resource, i) => resource === b[i]);

@@ -267,7 +267,12 @@ class ResourcePaths {
 }
 
 const listTypes = new WeakMap<KindType, KindType>();
-const plainForm: CustomKindForm = { decode: (input) => input, others: undefined, openApi: () => ({}) };
+const plainForm: CustomKindForm = {
+  decode: (input) => input,
+  others: undefined,
+  openApi: () => ({}),
+  publishesFields: () => true,
+};
 
 /** The list kind for an item kind. */
 function listTypeOf(item: KindType, kinds: MetaKinds): KindType {

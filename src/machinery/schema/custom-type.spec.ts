@@ -64,6 +64,7 @@ function widget(fields: Readonly<Record<string, CustomForm>>, others?: CustomOwn
       },
       others,
       openApi: () => ({ description: 'A widget.', required: ['spec'] }),
+      publishesFields: (version) => version === 3,
     },
   };
 }

@@ -63,6 +63,7 @@ export class OpenApiBuilder {
   readonly definitions: Record<string, OpenApiSchema> = {};
   private readonly prefix: string;
   private readonly refPrefix: string;
+  private readonly toReference = (type: StructType) => ({ ...this.reference(type) });
 
   constructor(private readonly options: OpenApiOptions) {
     this.prefix = options.domain.split('.').reverse().join('.');
@@ -106,7 +107,7 @@ export class OpenApiBuilder {
         // Swagger 2.0 can't express "one of", so allow any value.
         return {};
       case 'custom':
-        return resolved.form.openApi(this.options.version) as OpenApiSchema;
+        return resolved.form.openApi(this.options.version, this.toReference) as OpenApiSchema;
     }
   }
 
@@ -140,18 +141,20 @@ export class OpenApiBuilder {
   }
 
   private structSchema(type: StructType): OpenApiSchema {
-    const { required: wanted, ...known } = type.custom?.openApi(this.options.version) ?? {};
+    const { version } = this.options;
+    const { required: wanted, ...known } = type.custom?.openApi(version, this.toReference) ?? {};
     const schema = known as OpenApiSchema;
     const description = type.doc ?? this.descriptionsOf(type)?.[''];
     if (description !== undefined) schema.description = description;
     schema.type = 'object';
     const properties: Record<string, OpenApiSchema> = {};
-    if (type.kind !== undefined) {
+    const hasFields = type.custom?.publishesFields(version) !== false;
+    if (type.kind !== undefined && hasFields) {
       properties.apiVersion = { description: 'Version that the object is written in.', type: 'string' };
       properties.kind = { description: 'Kind of the object.', type: 'string' };
     }
     const requiredNames: string[] = Array.isArray(wanted) ? [...(wanted as string[])] : [];
-    this.addFields(type, properties, requiredNames);
+    if (hasFields) this.addFields(type, properties, requiredNames);
     if (Object.keys(properties).length > 0) schema.properties = properties;
     if (requiredNames.length > 0) schema.required = requiredNames;
     if (type.mapType !== undefined) schema['x-kubernetes-map-type'] = type.mapType;

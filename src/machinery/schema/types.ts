@@ -112,11 +112,20 @@ export interface CustomForm {
   readonly decode: (input: unknown, onUnknown: (path: string) => void) => unknown;
   /** How the value is owned, for server-side apply. */
   readonly ownership: () => CustomOwnership;
-  /** The published schema, which the caller may not change. */
-  readonly openApi: (version: 2 | 3) => Readonly<Record<string, unknown>>;
+  /** The published schema, which the caller may change. */
+  readonly openApi: PublishCustom;
   /** How a query language shows the value. */
   readonly column: 'jsonb' | 'text' | 'time';
 }
+
+/**
+ * Makes the published schema of a custom value for a version of OpenAPI. `reference` refers to the schema of a declared
+ * type.
+ */
+export type PublishCustom = (
+  version: 2 | 3,
+  reference: (type: StructType) => Readonly<Record<string, unknown>>,
+) => Record<string, unknown>;
 
 /** How the owners of fields look at a custom value (see `TypeView` of `machinery/field-set`). */
 export type CustomOwnership =
@@ -156,8 +165,10 @@ export interface CustomKindForm {
   ) => Readonly<Record<string, unknown>>;
   /** Of fields that are not declared, for server-side apply; undefined: they don't belong there. */
   readonly others: CustomOwnership | undefined;
-  /** The published schema of the kind, its properties aside, which the caller may not change. */
-  readonly openApi: (version: 2 | 3) => Readonly<Record<string, unknown>>;
+  /** The published schema of the kind, its fields aside, which the caller may change. */
+  readonly openApi: PublishCustom;
+  /** Whether the fields are published. Where they are not, readers would take all other fields for unknown ones. */
+  readonly publishesFields: (version: 2 | 3) => boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any declaration, whatever its value type

@@ -37,7 +37,7 @@ async function updateViews(options: Pick<ServerOptions, 'storage' | 'cluster'>, 
   const { openApplicationContext } = await import('../../application-context.js');
   const { ResourcesAppModule } = await import('../../resources-app.module.js');
   const { ResourceRegistry } = await import('../../registry/resource-registry.js');
-  const { syncViews } = await import('../sync-views.js');
+  const { syncViews } = await import('../../controllers/sql-views/sync-views.js');
   const resources = await openApplicationContext(ResourcesAppModule.of(options, logger), logger);
   try {
     const definitions = resources.get(ResourceRegistry).definitions();

@@ -1,9 +1,21 @@
-import { formatGroupResource } from '../machinery/group-version.js';
-import { jsonFields, resolveType, type SchemaType } from '../machinery/schema/index.js';
-import type { Logger } from '../observability/logger.js';
-import { isStoredKind, type ResourceDefinition, storageOf } from '../registry/resource-definition.js';
-import { type SqlColumnType, type SqlView, type SqlViewField, sqlView } from '../storage/postgres/sql-view-text.js';
-import { readerRole, type SqlViewsResult, syncSqlViews } from '../storage/postgres/sql-views.js';
+import { createHash } from 'node:crypto';
+import { formatGroupResource } from '../../machinery/group-version.js';
+import { jsonFields, resolveType, type SchemaType } from '../../machinery/schema/index.js';
+import type { Logger } from '../../observability/logger.js';
+import {
+  isStoredKind,
+  type ResourceDefinition,
+  type StoredResource,
+  storageOf,
+} from '../../registry/resource-definition.js';
+import {
+  type SqlColumnType,
+  type SqlView,
+  type SqlViewField,
+  type SqlViewSource,
+  sqlView,
+} from '../../storage/postgres/sql-view-text.js';
+import { readerRole, type SqlViewsResult, syncSqlViews } from '../../storage/postgres/sql-views.js';
 
 /**
  * Updates the views of schema `cluster` to the served resources: one per definition that is stored. Cheap when nothing
@@ -56,13 +68,31 @@ export function viewsOf(definitions: readonly ResourceDefinition[], suffix: stri
   return ordered.map((definition) => {
     const { group, resource, kind, namespaced } = definition;
     const storageResource = formatGroupResource(storageOf(definition));
-    const name = taken.has(resource) ? `${resource}_${group.replaceAll(/[^a-z0-9]+/g, '_')}` : resource;
+    const name = freeName(resource, group, taken);
     taken.add(name);
     const shape = owners.get(storageResource) ?? definition;
     const [{ version }] = shape.versions;
     const comment = `${kind} objects in version ${shape.group === '' ? version : `${shape.group}/${version}`}.`;
-    return sqlView({ name, storageResource, namespaced, comment, fields: fieldsOf(shape) });
+    return madeView(shape, { name, storageResource, namespaced, comment });
   });
+}
+
+const madeViews = new WeakMap<ResourceDefinition, SqlView>();
+
+/** The view of a definition, made again only under another name: thousands of them take time. */
+function madeView(shape: StoredResource, source: Omit<SqlViewSource, 'fields'>): SqlView {
+  const known = madeViews.get(shape);
+  if (known?.name === source.name && known.comment === source.comment) return known;
+  const view = sqlView({ ...source, fields: fieldsOf(shape) });
+  if (shape.storedAs === undefined) madeViews.set(shape, view);
+  return view;
+}
+
+/** The plural; with its group where another resource has it, and with a digest where even that is taken. */
+function freeName(resource: string, group: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(resource)) return resource;
+  const name = `${resource}_${group.replaceAll(/[^a-z0-9]+/g, '_')}`;
+  return taken.has(name) ? `${name}_${createHash('sha256').update(group).digest('hex').slice(0, 8)}` : name;
 }
 
 function keyOf({ group, resource }: ResourceDefinition): string {

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
-import { event } from '../apis/core/v1/event.types.js';
-import { namespace } from '../apis/core/v1/namespace.types.js';
-import { pod } from '../apis/core/v1/pod.types.js';
-import { secret } from '../apis/core/v1/secret.types.js';
-import type { KindType } from '../machinery/schema/index.js';
-import { Logger } from '../observability/logger.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { event } from '../../apis/core/v1/event.types.js';
+import { namespace } from '../../apis/core/v1/namespace.types.js';
+import { pod } from '../../apis/core/v1/pod.types.js';
+import { secret } from '../../apis/core/v1/secret.types.js';
+import type { KindType } from '../../machinery/schema/index.js';
+import { Logger } from '../../observability/logger.js';
 import {
   defineResource,
   defineVirtualResource,
   type ResourceDefinition,
   type StoredResource,
-} from '../registry/resource-definition.js';
-import { createPostgresStorage, type PostgresStorage } from '../storage/postgres/postgres-storage.js';
+} from '../../registry/resource-definition.js';
+import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { syncViews, viewsOf } from './sync-views.js';
 
 const suffix = 'k8s.io';
