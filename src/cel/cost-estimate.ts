@@ -27,6 +27,11 @@ export function product(a: Range, b: Range): Range {
   return { min: a.min * b.min, max: a.max === 0 || b.max === 0 ? 0 : a.max * b.max };
 }
 
+/** Reading so many characters or elements, at a cost for each; whole units. */
+export function traversal(size: Range, each: number): Range {
+  return { min: Math.ceil(size.min * each), max: Math.ceil(size.max * each) };
+}
+
 /** One of them. */
 export function either(a: Range, b: Range): Range {
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };

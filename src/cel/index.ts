@@ -38,6 +38,17 @@ export {
 export { apiFunctions } from './library/index.js';
 export { type CompileOptions, compileProgram, type Program, ResultTypeError } from './program.js';
 export { expressionLimits } from './syntax/parser.js';
-export { type CelType, listOf, mapOf, objectOf, opaque, optionalOf, typeName, types } from './values/cel-type.js';
-export { Timestamp } from './values/time.js';
+export {
+  type CelType,
+  listOf,
+  mapOf,
+  objectOf,
+  opaque,
+  optionalOf,
+  sized,
+  typeName,
+  types,
+} from './values/cel-type.js';
+export { equals } from './values/equality.js';
+export { Span, Timestamp } from './values/time.js';
 export * from './values/value.js';

@@ -3,6 +3,7 @@ import type { Budget, Evaluation } from './evaluation.js';
 import { compareValues, equals } from './values/equality.js';
 import { Span, Timestamp } from './values/time.js';
 import {
+  CombiningList,
   fromJson,
   isJsonObject,
   isList,
@@ -65,6 +66,7 @@ const add: BinaryCode = ({ budget }, left, right) => {
   }
   if (typeof left !== 'object' || left === null) return plusNumbers(left, right);
   if (isList(left) && isList(right)) {
+    if (left instanceof CombiningList) return left.plus(right, budget);
     budget.charge(listSize(left) + listSize(right));
     return new ListValue([...listItems(left), ...listItems(right)]);
   }

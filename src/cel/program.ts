@@ -17,6 +17,8 @@ export interface Program {
   readonly type: CelType;
   /** The least and the most that one evaluation costs, as far as the sizes of its inputs are known. */
   readonly cost: Range;
+  /** The declared variables that the expression names. */
+  readonly variables: ReadonlySet<string>;
   /**
    * Computes the result. Synchronous: the budget bounds its time. The inputs are neither copied nor changed.
    *
@@ -44,7 +46,8 @@ export interface CompileOptions {
  */
 export function compileProgram(text: string, environment: CelEnvironment, options: CompileOptions = {}): Program {
   const { results, costLimit = expressionCostLimit, work } = options;
-  const { type, code, cost } = checked(text, environment, work);
+  const compiler = new Compiler(environment, work);
+  const { type, code, cost } = checked(text, compiler, work);
   if (results !== undefined && !results.some((result) => isAssignable(result, type, new Map()))) {
     throw new ResultTypeError(text, results.map(typeName));
   }
@@ -56,14 +59,15 @@ export function compileProgram(text: string, environment: CelEnvironment, option
     text,
     type,
     cost,
+    variables: compiler.variables,
     evaluate: (variables, budget = new Budget(expressionCostLimit)) => code({ variables, locals: [], budget }),
   };
 }
 
-function checked(text: string, environment: CelEnvironment, work: CompileWork | undefined): Compiled {
+function checked(text: string, compiler: Compiler, work: CompileWork | undefined): Compiled {
   work?.charge(expressionWork);
   try {
-    return check(new Compiler(environment, work), parseExpression(text, work), text);
+    return check(compiler, parseExpression(text, work), text);
   } catch (error) {
     if (error instanceof CelCompileError) work?.charge(faultyExpressionWork + text.length / faultyCharactersPerPart);
     throw error;

@@ -1,11 +1,12 @@
 import { CelError } from '../cel-error.js';
-import { one, sum } from '../cost-estimate.js';
+import { sum } from '../cost-estimate.js';
 import type { Evaluation } from '../evaluation.js';
 import type { Overload, OverloadCode } from '../function-table.js';
 import { type CallExpression, dottedName, type Expression } from '../syntax/expression.js';
 import { type CelType, hasType, isAssignable, types, valueTypeName } from '../values/cel-type.js';
 import type { Value } from '../values/value.js';
 import { type Code, type Compiled, type ExpressionCompiler, type Scope, sizeOf } from './compiled.js';
+import { callEstimate } from './operation-cost.js';
 import { resultOf } from './operator-types.js';
 
 /** Compiles the call of a function or a method. */
@@ -44,11 +45,12 @@ export function compileCall(
     }
     codes.push(special ?? overload.run);
   }
+  const { cost, size = sizeOf(type) } = callEstimate(isMethod ? name : qualified, args);
   return {
     type,
     code: callCode(name, isMethod, fitting, codes, args),
-    cost: sum(one, ...args.map((arg) => arg.cost)),
-    size: sizeOf(type),
+    cost: sum(cost, ...args.map((arg) => arg.cost)),
+    size,
   };
 }
 

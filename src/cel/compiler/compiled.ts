@@ -1,5 +1,5 @@
 import { CelError } from '../cel-error.js';
-import { nothing, type Range, unbounded } from '../cost-estimate.js';
+import { nothing, one, type Range, unbounded } from '../cost-estimate.js';
 import type { Evaluation } from '../evaluation.js';
 import type { Expression } from '../syntax/expression.js';
 import type { CelType } from '../values/cel-type.js';
@@ -61,10 +61,21 @@ export function absorb(
   return before ?? error;
 }
 
-/** What is known of the size of values of a type. */
+const scalarKinds: ReadonlySet<CelType['kind']> = new Set([
+  'null',
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'timestamp',
+  'duration',
+  'type',
+]);
+
+/** What is known of the size of values of a type. Values without elements and characters count as one. */
 export function sizeOf(type: CelType): { readonly min: number; readonly max: number } {
-  if ((type.kind === 'list' || type.kind === 'map') && type.maxSize !== undefined) return { min: 0, max: type.maxSize };
-  return type.kind === 'dyn' || type.kind === 'list' || type.kind === 'map' || type.kind === 'string'
-    ? unbounded
-    : nothing;
+  if ('maxSize' in type && type.maxSize !== undefined) return { min: 0, max: type.maxSize };
+  // The newest release counts nothing for values with declared fields.
+  if (type.kind === 'object' && type.isClosed === true) return nothing;
+  return scalarKinds.has(type.kind) ? one : unbounded;
 }

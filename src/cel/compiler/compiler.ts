@@ -16,11 +16,14 @@ import { absorb, type Code, type Compiled, type ExpressionCompiler, type Scope, 
 import { compileBind, compileComprehension, compileOptionalMap } from './comprehensions.js';
 import type { CelEnvironment } from './environment.js';
 import { compileList, compileMap, compileMessage } from './literals.js';
+import { operatorEstimate } from './operation-cost.js';
 import { operatorType } from './operator-types.js';
 
 /** Checks the types of an expression and prepares its evaluation, in one walk. Collects all faults. */
 export class Compiler implements ExpressionCompiler {
   readonly issues: CelIssue[] = [];
+  /** The declared variables that the expression names. */
+  readonly variables = new Set<string>();
   mayMix: boolean;
   private lastFields: ReadonlySet<string> | undefined;
 
@@ -91,6 +94,7 @@ export class Compiler implements ExpressionCompiler {
   }
 
   private variable(name: string): Compiled {
+    this.variables.add(name);
     const type = this.environment.variables[name] as CelType;
     const code: Code = (evaluation) => {
       evaluation.budget.charge(1);
@@ -112,7 +116,8 @@ export class Compiler implements ExpressionCompiler {
     const operand = this.compile(inner, scope);
     const type = this.fieldType(operand.type, field, at);
     const { code } = operand;
-    const cost = sum(operand.cost, one);
+    const isTyped = isOptional || operand.type.kind === 'map' || operand.type.kind === 'object';
+    const cost = isTyped ? sum(operand.cost, one) : operand.cost;
     if (isOptional) {
       const result = operand.type.kind === 'optional' ? type : optionalOf(type);
       return {
@@ -155,8 +160,8 @@ export class Compiler implements ExpressionCompiler {
         evaluation.budget.charge(1);
         return isPresent(value, field, evaluation.budget);
       },
-      cost: sum(operand.cost, one),
-      size: nothing,
+      cost: operand.cost,
+      size: one,
     };
   }
 
@@ -192,15 +197,16 @@ export class Compiler implements ExpressionCompiler {
     const type = operatorType(name, operandTypes);
     if (type === undefined) return this.noOverload(name, operandTypes, at);
     const [left, right] = operands as [Compiled, Compiled];
-    const cost = sum(one, ...operands.map((operand) => operand.cost));
+    const estimate = operatorEstimate(name, operands);
+    const cost = sum(estimate.cost, ...operands.map((operand) => operand.cost));
     if (unary !== undefined) {
       const { code } = left;
-      return { type, code: (evaluation) => unary(code(evaluation)), cost, size: nothing };
+      return { type, code: (evaluation) => unary(code(evaluation)), cost, size: sizeOf(type) };
     }
     const run = binary as NonNullable<typeof binary>;
     const leftCode = left.code;
     const rightCode = right.code;
-    const size = name === '_+_' ? sum(left.size, right.size) : sizeOf(type);
+    const size = estimate.size ?? sizeOf(type);
     return {
       type,
       code: (evaluation) => {
@@ -247,8 +253,8 @@ export class Compiler implements ExpressionCompiler {
     return {
       type: types.bool,
       code,
-      cost: { min: Math.min(...costs.map((cost) => cost.min)), max: sum(...costs).max },
-      size: nothing,
+      cost: { min: costs[0]?.min ?? 0, max: sum(...costs).max },
+      size: one,
     };
   }
 
@@ -301,7 +307,7 @@ function unknown(code: Code): Compiled {
 
 function typeLiteral(name: string): Compiled {
   const value = new TypeValue(name);
-  return { type: types.type, code: () => value, cost: one, size: nothing };
+  return { type: types.type, code: () => value, cost: one, size: one };
 }
 
 function literal(value: Value): Compiled {
@@ -310,7 +316,7 @@ function literal(value: Value): Compiled {
     type: literalType(value),
     code: () => value,
     cost: nothing,
-    size: isText ? exactly(value.length) : nothing,
+    size: isText ? exactly(value.length) : one,
     literal: value,
   };
 }

@@ -1,5 +1,5 @@
 import { CelError } from '../cel-error.js';
-import { nothing, one, product, type Range, sum, unbounded } from '../cost-estimate.js';
+import { exactly, nothing, one, product, type Range, sum, unbounded } from '../cost-estimate.js';
 import type { Evaluation } from '../evaluation.js';
 import { noSuchOverload } from '../operators.js';
 import type { BindExpression, ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
@@ -55,27 +55,71 @@ export function compileComprehension(
     walk(evaluation, value, () => collector.visit());
     return collector.result();
   };
-  const each = sum(one, ...parts.map((part) => part.cost));
-  const whole = product(over.size, each);
-  const mayStop = macro === 'all' || macro === 'exists';
-  const loops: Range = mayStop ? { min: over.size.min > 0 ? each.min : 0, max: whole.max } : whole;
+  const loops = product(over.size, stepCost(macro, parts, hasFilter));
+  const [before, after] = aroundLoop(macro);
   const keepsSize = !hasFilter && macro !== 'filter';
   return {
     type: resultType(macro, over.type, first, last.type),
     code,
-    cost: sum(over.cost, loops, one),
-    size: isBool(macro) ? nothing : keepsSize ? over.size : { min: 0, max: over.size.max },
+    cost: sum(over.cost, before, loops, after),
+    size: isBool(macro) ? one : keepsSize ? over.size : { min: 0, max: over.size.max },
   };
 
   function elementTypes(of: ExpressionCompiler, type: CelType, count: number, where: number): [CelType, CelType] {
     if (type.kind === 'list') return count === 1 ? [type.element, types.dyn] : [types.int, type.element];
     if (type.kind === 'map') return [type.key, type.value];
-    if (type.kind === 'object') return [types.string, types.dyn];
+    if (type.kind === 'object' && type.isClosed !== true) return [types.string, types.dyn];
     if (type.kind !== 'dyn') {
       const message = `expression of type '${typeName(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
       of.fault(where ?? at, message);
     }
     return [types.dyn, types.dyn];
+  }
+}
+
+/** A list, or a map, of one element is made and added. */
+const addToList = exactly(12);
+const addToMap = exactly(32);
+
+/** What one element costs, as the newest release counts what the macro stands for. */
+function stepCost(macro: ComprehensionExpression['macro'], parts: readonly Compiled[], hasFilter: boolean): Range {
+  const [head, last] = [(parts[0] as Compiled).cost, (parts.at(-1) as Compiled).cost];
+  // An operator that may decide early costs at least its first operand: the result so far.
+  const quantified: Range = { min: 1, max: 1 + head.max };
+  const either = (made: Range): Range => ({ min: head.min + 1, max: head.max + Math.max(1, made.max) });
+  switch (macro) {
+    case 'all':
+      return sum(exactly(2), quantified);
+    case 'exists':
+      return sum(exactly(3), quantified);
+    case 'exists_one':
+      return either(exactly(2));
+    case 'filter':
+      return either(sum(addToList, one));
+    case 'map':
+    case 'transformList':
+      return hasFilter ? either(sum(addToList, last)) : sum(addToList, last);
+    case 'transformMap':
+    case 'transformMapEntry':
+      return hasFilter ? either(sum(addToMap, last)) : sum(addToMap, last);
+  }
+}
+
+/** What is made before the first element, and what is done after the last one. */
+function aroundLoop(macro: ComprehensionExpression['macro']): readonly [Range, Range] {
+  switch (macro) {
+    case 'all':
+    case 'exists':
+      return [nothing, one];
+    case 'exists_one':
+      return [nothing, exactly(2)];
+    case 'filter':
+    case 'map':
+    case 'transformList':
+      return [exactly(10), one];
+    case 'transformMap':
+    case 'transformMapEntry':
+      return [exactly(30), one];
   }
 }
 

@@ -86,7 +86,7 @@ export function compileList(
       }
       return new ListValue(items);
     },
-    cost: sum(exactly(listCost + parts.length), ...parts.map((part) => part.cost)),
+    cost: sum(exactly(listCost), ...parts.map((part) => part.cost)),
     size: { min: required, max: elements.length },
   };
 }
@@ -99,7 +99,7 @@ export function compileMap(
   const mayDiffer = compiler.mayMix;
   const keyType = new ElementType(compiler, mayDiffer);
   const valueType = new ElementType(compiler, mayDiffer);
-  const costs: Range[] = [exactly(mapCost + entries.length)];
+  const costs: Range[] = [exactly(mapCost)];
   const parts = entries.map((entry) => {
     const key = compiler.compile(entry.key, scope);
     const value = compiler.compile(entry.value, scope);

@@ -64,12 +64,13 @@ export function operatorType(name: string, args: readonly CelType[]): CelType | 
   if ((name === '_[_]' || name === '_[?_]') && args[0] !== undefined && isObject(args[0])) {
     return name === '_[_]' && args[0].kind === 'object' ? dyn : optionalOf(dyn);
   }
-  if (name === '@in' && args[1]?.kind === 'object') return bool;
+  if (name === '@in' && args[1]?.kind === 'object' && args[1].isClosed !== true) return bool;
   return resultOf(forms[name] as readonly Form[], args);
 }
 
 function isObject(type: CelType): boolean {
-  return type.kind === 'object' || (type.kind === 'optional' && type.value.kind === 'object');
+  const object = type.kind === 'optional' ? type.value : type;
+  return object.kind === 'object' && object.isClosed !== true;
 }
 
 /** The type of the result of a function with these forms: unknown if several with different results may be meant. */

@@ -16,7 +16,8 @@ import {
 
 /** The type of a value as far as it is known before evaluation. */
 export type CelType =
-  | { readonly kind: ScalarKind }
+  /** `maxSize`: the most characters or bytes of values that were declared so; 0 for those that have no size. */
+  | { readonly kind: ScalarKind; readonly maxSize?: number }
   | { readonly kind: 'list'; readonly element: CelType; readonly maxSize?: number; readonly parts?: number }
   | {
       readonly kind: 'map';
@@ -28,8 +29,16 @@ export type CelType =
   | { readonly kind: 'optional'; readonly value: CelType; readonly parts?: number }
   /** A value with methods only. */
   | { readonly kind: 'opaque'; readonly name: string }
-  /** A JSON object, or a {@link LazyObject}, with known fields. */
-  | { readonly kind: 'object'; readonly name: string; readonly fields: (name: string) => CelType | undefined }
+  /**
+   * A JSON object, or a {@link LazyObject}, with known fields. A closed one has no keys that an expression could list or
+   * ask for.
+   */
+  | {
+      readonly kind: 'object';
+      readonly name: string;
+      readonly fields: (name: string) => CelType | undefined;
+      readonly isClosed?: boolean;
+    }
   /** What `Name{...}` makes. */
   | { readonly kind: 'message'; readonly name: string }
   /** Stands in declarations of functions for any type; equal names stand for equal types. */
@@ -80,15 +89,24 @@ function bounded(type: CelType, room: number): CelType {
   return partsOf(type) < room ? type : types.dyn;
 }
 
-export function listOf(type: CelType): CelType {
+/** @param maxSize the most elements, where that is declared */
+export function listOf(type: CelType, maxSize?: number): CelType {
   const element = bounded(type, maxTypeParts);
-  return { kind: 'list', element, parts: 1 + partsOf(element) };
+  const list = { kind: 'list', element, parts: 1 + partsOf(element) } as const;
+  return maxSize === undefined ? list : { ...list, maxSize };
 }
 
-export function mapOf(key: CelType, value: CelType): CelType {
+/** @param maxSize the most entries, where that is declared */
+export function mapOf(key: CelType, value: CelType, maxSize?: number): CelType {
   const known = bounded(key, maxTypeParts / 2);
   const inner = bounded(value, maxTypeParts - partsOf(known));
-  return { kind: 'map', key: known, value: inner, parts: 1 + partsOf(known) + partsOf(inner) };
+  const map = { kind: 'map', key: known, value: inner, parts: 1 + partsOf(known) + partsOf(inner) } as const;
+  return maxSize === undefined ? map : { ...map, maxSize };
+}
+
+/** A simple type whose values have at most so many characters or bytes. */
+export function sized(kind: ScalarKind, maxSize: number): CelType {
+  return { kind, maxSize };
 }
 
 export function optionalOf(type: CelType): CelType {

@@ -1,9 +1,11 @@
 import type { Budget } from '../evaluation.js';
 import { Span, Timestamp } from './time.js';
 import {
+  CombiningList,
   isList,
   isMap,
   type JsonObject,
+  LazyObject,
   listItem,
   listSize,
   MapValue,
@@ -42,10 +44,12 @@ export function equals(a: Value, b: Value, budget: Budget): boolean {
     if (a.value === undefined || b.value === undefined) return a.value === b.value;
     return equals(a.value, b.value, budget);
   }
+  if (a instanceof LazyObject) return b instanceof LazyObject && a.equals(b, budget);
   return isMap(a) && isMap(b) && mapsEqual(a, b, budget);
 }
 
 function listsEqual(a: Parameters<typeof listSize>[0], b: Parameters<typeof listSize>[0], budget: Budget): boolean {
+  if (a instanceof CombiningList) return a.equalTo(b, budget);
   const size = listSize(a);
   if (size !== listSize(b)) return false;
   for (let i = 0; i < size; i++) {

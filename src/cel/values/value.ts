@@ -46,6 +46,14 @@ export class ListValue {
   constructor(readonly items: readonly Value[]) {}
 }
 
+/** A list that is compared and added to in its own way: as a set, or by the keys of its elements. */
+export abstract class CombiningList extends ListValue {
+  /** Charges for the work. */
+  abstract equalTo(other: ListValue | JsonList, budget: Budget): boolean;
+  /** The list with the elements of another one. Charges for the work. */
+  abstract plus(other: ListValue | JsonList, budget: Budget): ListValue;
+}
+
 /** Key of a {@link MapValue}: numbers of all types are the same key if they are equal. */
 export type MapKey = string | bigint | boolean;
 
@@ -90,6 +98,11 @@ export abstract class OpaqueValue {
 export abstract class LazyObject {
   /** The value of a field; undefined if there is none. May throw like any evaluation, and charges for its work. */
   abstract get(field: string, budget: Budget): Value | undefined;
+
+  /** Whether it equals another one. Charges for the work. */
+  equals(other: LazyObject, _budget: Budget): boolean {
+    return this === other;
+  }
 }
 
 /** Whether a value is a list. */

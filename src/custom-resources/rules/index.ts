@@ -1,0 +1,11 @@
+/**
+ * The rules of custom kinds (x-kubernetes-validations), written as expressions (specification 5.9 and 5.10).
+ *
+ *     const errors = await inTurns(definitionRulesErrors(schema, path)); // when a definition is written
+ *     const rules = await inTurns(compileRulesInSteps(schema));          // once per change of the definition
+ *     const faults = evaluateRules(rules, object, old);                  // for objects that the schema accepts
+ */
+export { type CompiledRule, type CompiledRules, compileRules, compileRulesInSteps } from './compile-rules.js';
+export { definitionRulesErrors } from './definition-rules-errors.js';
+export { evaluateRules, objectCostLimit } from './evaluate-rules.js';
+export { followSchemaPath, type SchemaPath, type SchemaStep } from './schema-path.js';
