@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Aggregation } from '../aggregation/aggregation.js';
+import { RemoteContent } from '../aggregation/remote-content.js';
 import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
 import { type Authorizer, closedAuthorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
@@ -133,7 +134,10 @@ function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[]
   };
   const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
     eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs }),
-    namespace: () => new NamespaceController({ ...parts, settleMs }),
+    namespace: () => {
+      const remoteContent = aggregation && new RemoteContent(aggregation, parts.names);
+      return new NamespaceController({ ...parts, settleMs, remoteContent });
+    },
     'allocation-repair': () => new AllocationRepairController(parts),
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
     'pvc-protection': () => new PvcProtectionController(parts),

@@ -168,3 +168,38 @@ describe('what this server serves itself', () => {
     await eventually(async () => !(await list()).has('v1.shop.example.dev'), 'the end of the APIService');
   });
 });
+
+describe('a namespace that ends', () => {
+  const namespaces = '/api/v1/namespaces';
+
+  it('takes along what the extension server keeps in it', async () => {
+    const { client } = scene.first;
+    assert.equal((await client.post(namespaces, { metadata: { name: 'ends' } })).status, 201);
+    const flavours = `${groupPath}/namespaces/ends/flavours`;
+    assert.equal((await client.post(flavours, { metadata: { name: 'sweet' } })).status, 201);
+    await client.delete(`${namespaces}/ends`);
+    await eventually(async () => (await client.get(`${namespaces}/ends`)).status === 404, 'the end of the namespace');
+    assert.deepEqual((await client.get(flavours)).body.items, []);
+    const { headers } = scene.extension.arrived.findLast(({ method }) => method === 'DELETE') ?? assert.fail();
+    assert.equal(headers['x-remote-user'], 'system:serviceaccount:control-system:namespace-controller');
+  });
+
+  it('says that it waits for a server that is away', async () => {
+    const { client } = scene.first;
+    assert.equal((await client.post(namespaces, { metadata: { name: 'waits' } })).status, 201);
+    await client.patch(apiService, 'merge', { spec: { service: { name: 'absent' } } });
+    await scene.whenAvailable('False');
+    await client.delete(`${namespaces}/waits`);
+    const condition = await eventually(async () => {
+      const { body } = await client.get(`${namespaces}/waits`);
+      return body.status.conditions?.find(({ type }: { type: string }) => type === 'NamespaceDeletionDiscoveryFailure');
+    }, 'the condition');
+    assert.deepEqual([condition.status, condition.reason], ['True', 'DiscoveryFailed']);
+    assert.equal(
+      condition.message,
+      `Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: ${group}/v1: stale GroupVersion discovery: ${group}/v1`,
+    );
+    await client.patch(apiService, 'merge', { spec: { service: { name: 'flavours' } } });
+    await eventually(async () => (await client.get(`${namespaces}/waits`)).status === 404, 'the end of the namespace');
+  });
+});

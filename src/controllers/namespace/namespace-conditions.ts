@@ -9,21 +9,25 @@ export interface ContentReport {
   readonly finalizers: ReadonlyMap<string, number>;
   /** The errors of failed deletions. */
   readonly errors: readonly Error[];
+  /** One text for each group version whose resources are not known, because its extension server is away. */
+  readonly discoveryFailures?: readonly string[];
 }
 
 type Wanted = Omit<NamespaceCondition, 'lastTransitionTime'>;
 
 /** The conditions for a report, in the order that clients know. */
-function wantedConditions({ remaining, finalizers, errors }: ContentReport): Wanted[] {
+function wantedConditions({ remaining, finalizers, errors, discoveryFailures = [] }: ContentReport): Wanted[] {
   const condition = (type: string, status: 'True' | 'False', reason: string, message: string) =>
     ({ type, status, reason, message }) as Wanted;
   return [
-    condition(
-      'NamespaceDeletionDiscoveryFailure',
-      'False',
-      'ResourcesDiscovered',
-      'All resources successfully discovered',
-    ),
+    discoveryFailures.length === 0
+      ? condition(
+          'NamespaceDeletionDiscoveryFailure',
+          'False',
+          'ResourcesDiscovered',
+          'All resources successfully discovered',
+        )
+      : condition('NamespaceDeletionDiscoveryFailure', 'True', 'DiscoveryFailed', discoveryProblem(discoveryFailures)),
     condition(
       'NamespaceDeletionGroupVersionParsingFailure',
       'False',
@@ -65,6 +69,11 @@ function wantedConditions({ remaining, finalizers, errors }: ContentReport): Wan
           `Some content in the namespace has finalizers remaining: ${counts(finalizers, (name, n) => `${name} in ${n} resource instances`)}`,
         ),
   ];
+}
+
+/** Why the content of a namespace is not fully known, in the words that clients show. */
+export function discoveryProblem(failures: readonly string[]): string {
+  return `Discovery failed for some groups, ${failures.length} failing: unable to retrieve the complete list of server APIs: ${failures.join(', ')}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { RemoteContent, RemoteContentReport } from '../../aggregation/remote-content.js';
 import type { Namespace } from '../../apis/core/v1/namespace.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
@@ -15,7 +16,7 @@ import type { Timers } from '../timers.js';
 import { workContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import { workStore } from '../work-store.js';
-import { type ContentReport, updateConditions } from './namespace-conditions.js';
+import { type ContentReport, discoveryProblem, updateConditions } from './namespace-conditions.js';
 import { NamespaceContent, NamespaceGone } from './namespace-content.js';
 
 export interface NamespaceControllerOptions {
@@ -38,6 +39,8 @@ export interface NamespaceControllerOptions {
   readonly longestPauseMs?: number | undefined;
   /** How often all terminating namespaces are checked regardless of changes. Default 5 minutes. */
   readonly resyncMs?: number | undefined;
+  /** Deletes what extension servers keep in a namespace; without it nothing is. */
+  readonly remoteContent?: Pick<RemoteContent, 'delete'> | undefined;
 }
 
 /** A namespace known to be terminating. */
@@ -127,13 +130,17 @@ export class NamespaceController implements ControlLoop {
     try {
       const isCurrent = async () => (await this.read(name, state.uid)) !== undefined;
       const report = await this.content.delete(name, isCurrent, state.busy, signal);
+      const remote = await this.deleteRemote(name, isCurrent, signal);
       if (signal.aborted) return 'done';
-      await this.writeStatus(name, state.uid, report, signal);
+      await this.writeStatus(name, state.uid, withRemote(report, remote), signal);
       const wasPartial = state.busy !== undefined;
       state.busy = report.resources.size > 0 ? report.resources : undefined;
-      const [error] = report.errors;
+      const [error] = [...report.errors, ...(remote?.errors ?? [])];
       if (error !== undefined) throw error;
-      if (report.resources.size > 0) return 'later';
+      if (remote !== undefined && remote.discoveryFailures.length > 0) {
+        throw new Error(discoveryProblem(remote.discoveryFailures));
+      }
+      if (report.resources.size > 0 || (remote?.remaining.size ?? 0) > 0) return 'later';
       if (wasPartial) return 0;
       await this.finalize(name, state.uid, signal);
       this.forget(name, state);
@@ -145,6 +152,18 @@ export class NamespaceController implements ControlLoop {
       this.forget(name, state);
       return 'done';
     }
+  }
+
+  private async deleteRemote(
+    name: string,
+    isCurrent: () => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<RemoteContentReport | undefined> {
+    if (signal.aborted) return undefined;
+    const check = async () => {
+      if (!(await isCurrent())) throw new NamespaceGone();
+    };
+    return this.options.remoteContent?.delete(name, check, signal);
   }
 
   private forget(name: string, state: Terminating): void {
@@ -196,4 +215,17 @@ export class NamespaceController implements ControlLoop {
       },
     });
   }
+}
+
+/** What is left here and on extension servers. */
+function withRemote(report: ContentReport, remote: RemoteContentReport | undefined): ContentReport {
+  if (remote === undefined) return report;
+  const finalizers = new Map(report.finalizers);
+  for (const [name, count] of remote.finalizers) finalizers.set(name, (finalizers.get(name) ?? 0) + count);
+  return {
+    remaining: new Map([...report.remaining, ...remote.remaining]),
+    finalizers,
+    errors: [...report.errors, ...remote.errors],
+    discoveryFailures: remote.discoveryFailures,
+  };
 }
