@@ -9,7 +9,7 @@ import {
 } from '../../machinery/field-error.js';
 import { shown } from './faults.js';
 import { listTypeErrors } from './list-type-rules.js';
-import { compileWork, Pattern, PatternError } from './pattern.js';
+import { checkPattern, compileWork, PatternError } from './pattern.js';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
@@ -123,7 +123,7 @@ class KeywordRules {
       return;
     }
     try {
-      Pattern.of(source).compile();
+      checkPattern(source);
       this.patterns.add(source);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;

@@ -1,22 +1,29 @@
 import { RE2JS } from 're2js';
+import { PatternAutomaton } from './pattern-automaton.js';
+import type { Work } from './work.js';
 
 /** Bounds of a pattern: what it takes to compile and to match one grows with them. */
 const maxPatternLength = 10_000;
 const maxProgramSize = 10_000;
 
-const usualSize = 100;
-const workPerCharacter = 10;
-const workPerInstruction = 2.5;
-
 /** A pattern is not one, or takes too much work. */
 export class PatternError extends Error {}
 
+/** Measured costs of matching, in units of about 20 ns. */
+const workPerMatch = 5;
+const workPerCharacter = 0.5;
+const workPerInstruction = 7;
+
 /**
  * A pattern with the syntax of RE2, compiled at its first use. It matches in time linear in the text whatever the
- * pattern: backtracking, as RegExp does it, would let a short pattern hold the process for hours.
+ * pattern: backtracking, as RegExp does it, would let a short pattern hold the process for hours. Nearly all patterns of
+ * real schemas become tables, which take a few nanoseconds a character; the others take up to 140 ns for each character
+ * and instruction.
  */
 export class Pattern {
-  private compiled: RE2JS | undefined;
+  private automaton: PatternAutomaton | undefined;
+  private expression: RE2JS | undefined;
+  private isUnsuited = false;
 
   private constructor(readonly source: string) {}
 
@@ -32,39 +39,39 @@ export class Pattern {
   }
 
   /**
-   * What it takes at most to match a text, in units of about 20 ns: up to 200 ns a character for patterns of usual size,
-   * and for large ones up to 50 ns for each instruction as well.
-   *
-   * @throws {PatternError} as {@link compile}.
-   */
-  workOn(text: string): number {
-    const size = this.expression().programSize();
-    return (text.length + 2) * (size <= usualSize ? workPerCharacter : size * workPerInstruction);
-  }
-
-  /**
    * Whether the pattern is somewhere in the text.
    *
-   * @throws {PatternError} as {@link compile}.
+   * @throws {TooMuchWork} when the work does not suffice.
+   * @throws {PatternError} for a pattern that can't be compiled or is too large.
    */
-  isIn(text: string): boolean {
-    return this.expression().test(text);
+  isIn(text: string, work: Work): boolean {
+    if (this.automaton === undefined && !this.isUnsuited && work.canBuild) this.build(work);
+    if (this.automaton !== undefined) {
+      work.charge(workPerMatch + text.length * workPerCharacter);
+      return this.automaton.isIn(text);
+    }
+    this.expression ??= expressionOf(this.source);
+    work.charge(workPerMatch + (text.length + 1) * this.expression.programSize() * workPerInstruction);
+    return this.expression.test(text);
   }
 
-  /** @throws {PatternError} for a pattern that can't be compiled or is too large. */
-  compile(): void {
-    this.expression();
-  }
-
-  private expression(): RE2JS {
-    this.compiled ??= compile(this.source);
-    return this.compiled;
+  private build(work: Work): void {
+    const { automaton, steps } = PatternAutomaton.of(this.source);
+    work.build(steps);
+    this.automaton = automaton;
+    this.isUnsuited = automaton === undefined;
+    if (automaton !== undefined) this.expression = undefined;
   }
 }
 
 /** Patterns by source, newest last. */
 const recent = new Map<string, Pattern>();
 const maxRecent = 2000;
+
+/** @throws {PatternError} for a source that is no pattern, or one that takes too much work. */
+export function checkPattern(source: string): void {
+  expressionOf(source);
+}
 
 /** Measured costs of compiling, in microseconds. */
 const usPerPattern = 15;
@@ -123,7 +130,7 @@ function endOfClass(source: string, start: number): number {
   return source.length;
 }
 
-function compile(source: string): RE2JS {
+function expressionOf(source: string): RE2JS {
   if (source.length > maxPatternLength) throw new PatternError(`has more than ${maxPatternLength} characters`);
   if (expandedSize(source) > maxProgramSize * 2) throw new PatternError('is too large');
   let expression: RE2JS;

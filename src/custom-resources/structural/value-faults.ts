@@ -40,11 +40,8 @@ export function stringFault(validation: ValueValidation, value: string, work: Wo
   if (minLength !== undefined && value.length < minLength * 2 && codePoints(value) < minLength) {
     return (path, place) => invalid(path, value, `${place} in body should be at least ${minLength} chars long`);
   }
-  if (pattern !== undefined) {
-    work.charge(pattern.workOn(value));
-    if (!pattern.isIn(value)) {
-      return (path, place) => invalid(path, value, `${place} in body should match '${pattern.source}'`);
-    }
+  if (pattern !== undefined && !pattern.isIn(value, work)) {
+    return (path, place) => invalid(path, value, `${place} in body should match '${pattern.source}'`);
   }
   return undefined;
 }

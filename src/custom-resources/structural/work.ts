@@ -5,12 +5,26 @@ export class TooMuchWork extends Error {}
 const baseWork = 500_000;
 const workPerValue = 15;
 
+/** Steps that building the tables of patterns may take, apart from the last one. */
+const buildingWork = 200_000;
+
 /**
  * Bounds what alternatives (allOf, anyOf, oneOf, not), patterns and comparisons take: the schema alone would let them
  * multiply with the value. What is left is linear in the value.
  */
 export class Work {
   private left = baseWork;
+  private buildingLeft = buildingWork;
+
+  /** Whether tables of patterns may still be built; they are otherwise by a later object. */
+  get canBuild(): boolean {
+    return this.buildingLeft > 0;
+  }
+
+  /** Tables were built in so many steps. Not charged: an object is not to blame for being the first. */
+  build(steps: number): void {
+    this.buildingLeft -= steps;
+  }
 
   /** @throws {TooMuchWork} when it is used up. */
   charge(units: number): void {
