@@ -206,6 +206,15 @@ describe('custom resource definitions', () => {
       ],
     ],
     [
+      'a rule that can not be compiled',
+      versionOf({
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-validations': [{ rule: 'self.spec == 1' }] } },
+      }),
+      [
+        `${invalid}spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule | Invalid value: "self.spec == 1": compilation failed: ERROR: <input>:1:5: undefined field 'spec'\n | self.spec == 1\n | ....^`,
+      ],
+    ],
+    [
       'selectable fields',
       versionOf({
         schema: {

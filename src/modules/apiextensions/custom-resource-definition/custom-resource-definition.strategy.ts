@@ -3,16 +3,22 @@ import { cleanupFinalizer } from '../../../custom-resources/definition/cleanup-f
 import { setCondition } from '../../../custom-resources/definition/definition-conditions.js';
 import { finalizerWarnings } from '../../../custom-resources/definition/finalizer-warnings.js';
 import type { Clock } from '../../../machinery/clock.js';
+import { FieldPath } from '../../../machinery/field-error.js';
+import { inTurns } from '../../../machinery/turns.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import type { Strategy } from '../../../registry/strategy.js';
 import { applyDefaults } from './custom-resource-definition.defaults.js';
 import { definitionErrors, definitionUpdateErrors } from './custom-resource-definition.validation.js';
+import { judgeSchemas } from './version-schemas.validation.js';
 
 /** The rules of definitions: the status belongs to the control loops, and a deletion waits for the clean-up. */
 export function customResourceDefinitionStrategy(names: VendorNames, clock: Clock): Strategy<CustomResourceDefinition> {
   const finalizer = cleanupFinalizer(names);
   return {
     applyDefaults: ({ spec }) => applyDefaults(spec),
+
+    // Validation can't wait, so the long part of it is done here.
+    authorizeWrite: (_context, { spec }, old) => inTurns(judgeSchemas(spec, old?.spec, specPath)),
 
     prepareForCreate: (_context, object) => {
       object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
@@ -41,6 +47,8 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
     deletionBlocked: ({ metadata }) => metadata.deletionTimestamp === undefined,
   };
 }
+
+const specPath = FieldPath.of('spec');
 
 const deletionPending = {
   type: 'Terminating',

@@ -2,26 +2,14 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { definitionSchemaErrors } from '../../../custom-resources/structural/index.js';
 import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1035Label } from '../../../machinery/names.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
 import { selectableFieldsErrors } from './selectable-fields.validation.js';
 import { columnErrors, subresourcesErrors } from './subresources.validation.js';
+import { type Part, parts, sharedParts, sharedPlaces } from './version-parts.js';
+import { versionSchemaErrors } from './version-schemas.validation.js';
 
 const maxWarningLength = 256;
-
-/** What a version says of its own objects. */
-const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
-type Part = (typeof parts)[number];
-
-/** What all versions say alike is reported once, where the first version of this API had it. */
-const sharedPlaces: Readonly<Record<Part, string>> = {
-  schema: 'validation',
-  subresources: 'subresources',
-  additionalPrinterColumns: 'additionalPrinterColumns',
-  selectableFields: 'selectableFields',
-};
 
 /** Broken rules of the versions, those of what they have in common aside. */
 export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
@@ -64,17 +52,10 @@ export function sharedPartsErrors(spec: CustomResourceDefinitionSpec, path: Fiel
   return [...sharedParts(versions)].flatMap((part) => partErrors(first, part, path.child(sharedPlaces[part])));
 }
 
-function sharedParts(versions: readonly CustomResourceDefinitionVersion[]): ReadonlySet<Part> {
-  return new Set(parts.filter((part) => versions.every((version) => deepEqual(version[part], versions[0]?.[part]))));
-}
-
 function partErrors(version: CustomResourceDefinitionVersion, part: Part, path: FieldPath): FieldError[] {
   switch (part) {
-    case 'schema': {
-      const schema = version.schema?.openAPIV3Schema;
-      const hasStatus = version.subresources?.status !== undefined;
-      return schema === undefined ? [] : definitionSchemaErrors(schema, path.child('openAPIV3Schema'), { hasStatus });
-    }
+    case 'schema':
+      return [...versionSchemaErrors(version, path)];
     case 'subresources':
       return version.subresources === undefined ? [] : subresourcesErrors(version.subresources, path);
     case 'additionalPrinterColumns':
