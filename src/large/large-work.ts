@@ -38,6 +38,11 @@ export function leaveLarge(context: Leaving, json: string): void {
   if (context.canLeave === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
 }
 
+/** The same for work that has turned out to take long. */
+export function leaveCostly(context: Leaving): void {
+  if (context.canLeave === true) throw new LargeWork();
+}
+
 /** The same for a request body. */
 export function leaveLargeBody(context: Leaving, body: Buffer): void {
   if (context.canLeave !== true || body.length <= largeLimits.small) return;

@@ -41,6 +41,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    */
   applyDefaults?(object: T): void;
 
+  /** Makes ready what the rules of the kind need and takes long to make. Awaited before each write; undefined: nothing to do. */
+  prepareRules?(): Promise<void> | undefined;
+
   /**
    * Checks whether the user may write this object, beyond the authorization of the request: throws a StatusError to
    * refuse. Runs after the defaults and before validation. `old` is the live object, undefined for a new one.

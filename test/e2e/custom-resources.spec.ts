@@ -188,6 +188,71 @@ describe('a custom resource', () => {
   });
 });
 
+describe('rules of a schema', () => {
+  const counters = customDefinition({ plural: 'counters', kind: 'Counter', scope: 'Cluster' }, [
+    {
+      name: 'v1',
+      schema: {
+        type: 'object',
+        properties: {
+          spec: {
+            type: 'object',
+            properties: { n: { type: 'integer', maximum: 100 }, name: { type: 'string', maxLength: 5 } },
+            'x-kubernetes-validations': [
+              {
+                rule: '!has(self.n) || self.n % 2 == 0',
+                messageExpression: "'odd: ' + string(self.n)",
+                fieldPath: '.n',
+              },
+              { rule: '!has(oldSelf.n) || self.n >= oldSelf.n', message: 'must not shrink' },
+            ],
+          },
+        },
+      },
+    },
+  ]);
+  const clients = () => cluster.servers.map(({ client }) => client);
+  const counter = (name: string, spec: object) => ({
+    apiVersion: 'test.example/v1',
+    kind: 'Counter',
+    metadata: { name },
+    spec,
+  });
+  const causes = (body: { details: { causes: { field: string; message: string }[] } }) =>
+    body.details.causes.map(({ field, message }) => `${field}: ${message}`);
+
+  before(() => define(counters, clients()));
+  after(() => undefine(counters, clients()));
+
+  it('refuse new objects, changes and applies that break them, in every process', async () => {
+    const { first, second } = cluster;
+    const path = objectsPath(counters);
+    for (const { client } of [first, second]) {
+      const odd = await client.post(path, counter('a', { n: 3 }));
+      assert.equal(odd.status, 422, odd.text);
+      assert.deepEqual(causes(odd.body), ['spec.n: Invalid value: "object": odd: 3']);
+    }
+    assert.equal((await first.client.post(path, counter('a', { n: 4 }))).status, 201);
+    const shrunk = await second.client.patch(`${path}/a`, 'merge', { spec: { n: 2 } });
+    assert.equal(shrunk.status, 422, shrunk.text);
+    assert.match(shrunk.body.message, /must not shrink/);
+    const applied = await second.client.send('PATCH', `${path}/a?fieldManager=x&force=true`, {
+      body: counter('a', { n: 7 }),
+      contentType: 'application/apply-patch+yaml',
+    });
+    assert.equal(applied.status, 422, applied.text);
+    assert.equal((await second.client.patch(`${path}/a`, 'merge', { spec: { n: 6 } })).status, 200);
+  });
+
+  it('are not checked where the schema is broken already', async () => {
+    const long = await cluster.first.client.post(objectsPath(counters), counter('b', { n: 3, name: 'too long' }));
+    assert.deepEqual([long.status, causes(long.body).length], [422, 2], long.text);
+    assert.match(long.body.message, /some validation rules were not checked because the object was invalid/);
+    const high = await cluster.first.client.post(objectsPath(counters), counter('b', { n: 101 }));
+    assert.deepEqual([high.status, causes(high.body).length], [422, 2], high.text);
+  });
+});
+
 describe('definitions', () => {
   it('are in step in all processes', async () => {
     const clients = cluster.servers.map(({ client }) => client);

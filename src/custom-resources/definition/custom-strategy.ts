@@ -1,6 +1,7 @@
 import type { CustomResourceSubresources } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { ApiObject, ObjectMeta } from '../../machinery/api-object.js';
 import type { FieldError } from '../../machinery/field-error.js';
+import type { RequestContext } from '../../machinery/request-context.js';
 import { statusSubresource } from '../../registry/definition/parent-subresources.js';
 import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
 import type { PartSubresource } from '../../registry/subresource-definition.js';
@@ -11,14 +12,16 @@ import { finalizerWarnings } from './finalizer-warnings.js';
 export interface CustomRules {
   readonly subresources: CustomResourceSubresources;
   /** Broken rules of the schema; `old`: the object that is replaced. */
-  readonly schemaErrors: (object: ApiObject, old: ApiObject | undefined) => FieldError[];
+  readonly schemaErrors: (context: RequestContext, object: ApiObject, old: ApiObject | undefined) => FieldError[];
+  /** Makes ready what that needs; undefined when it is. */
+  readonly prepare: () => Promise<void> | undefined;
 }
 
 /** The rules of all objects of one version of a custom kind (specification 5.9). */
-export function customStrategy({ subresources, schemaErrors }: CustomRules): Strategy {
+export function customStrategy({ subresources, schemaErrors, prepare }: CustomRules): Strategy {
   const { scale, status } = subresources;
-  const errors = (object: ApiObject, old: ApiObject | undefined): FieldError[] => [
-    ...schemaErrors(object, old),
+  const errors = (context: RequestContext, object: ApiObject, old: ApiObject | undefined): FieldError[] => [
+    ...schemaErrors(context, object, old),
     ...(scale === undefined ? [] : [...scaleErrors(scale, object, 'spec'), ...scaleErrors(scale, object, 'status')]),
   ];
   return {
@@ -27,8 +30,9 @@ export function customStrategy({ subresources, schemaErrors }: CustomRules): Str
       if (status !== undefined) delete object.status;
     },
     warnings: (_context, { metadata }, old) => finalizerWarnings(metadata, old?.metadata),
-    validate: (_context, object) => errors(object, undefined),
-    validateUpdate: (_context, object, old) => errors(object, old),
+    prepareRules: prepare,
+    validate: (context, object) => errors(context, object, undefined),
+    validateUpdate: errors,
   };
 }
 
@@ -53,8 +57,8 @@ export function customStatus({ subresources: { scale }, schemaErrors }: CustomRu
       if (status !== undefined) object.status = status;
       keepMetadata(object.metadata, old.metadata);
     },
-    validateUpdate: (_context, object, old) => [
-      ...schemaErrors(object, old),
+    validateUpdate: (context, object, old) => [
+      ...schemaErrors(context, object, old),
       ...(scale === undefined ? [] : scaleErrors(scale, object, 'status')),
     ],
   };

@@ -1,7 +1,10 @@
+import { leaveCostly } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { FieldError } from '../../machinery/field-error.js';
+import type { FieldError, FieldErrorType } from '../../machinery/field-error.js';
 import { formatApiVersion, parseApiVersion } from '../../machinery/group-version.js';
+import type { RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
+import { inTurns } from '../../machinery/turns.js';
 import type {
   ServedVersion,
   StoredFormRules,
@@ -11,6 +14,7 @@ import type {
 import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
 import type { SubresourceDefinition } from '../../registry/subresource-definition.js';
 import type { Definer } from '../../storage/storage.interface.js';
+import { type CompiledRules, compileRulesInSteps, evaluateRules } from '../rules/index.js';
 import {
   type StructuralSchema,
   structuralSchema,
@@ -28,6 +32,23 @@ import { selectableNames, selectableValues } from './selectable-fields.js';
 import { storedMark } from './stored-mark.js';
 
 const terminating = 'create not allowed while custom resource definition is terminating';
+
+/** Errors of the schema that expressions could stumble over. */
+const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+const uncheckedRules: FieldError = {
+  type: 'FieldValueInvalid',
+  field: '<nil>',
+  message:
+    'Invalid value: null: some validation rules were not checked because the object was invalid; ' +
+    'correct the existing errors to complete validation',
+};
 
 /** What changes about a custom resource while it is served. */
 export interface CustomState {
@@ -78,6 +99,10 @@ class CustomVersion implements StoredResource {
   private knownSchema: StructuralSchema | undefined;
   private knownColumns: readonly TableColumn[] | undefined;
   private knownMark: string | undefined;
+  /** The compiled expressions of the schema, once `hasRules` is set; undefined when it has none. */
+  private rules: CompiledRules | undefined;
+  private hasRules = false;
+  private compiling: Promise<void> | undefined;
 
   constructor(
     private readonly source: DefinitionSource,
@@ -99,7 +124,8 @@ class CustomVersion implements StoredResource {
     this.selectableFields = selectableFields === undefined ? undefined : selectableValues(selectableFields);
     const rules = {
       subresources,
-      schemaErrors: (object: ApiObject, old: ApiObject | undefined) => this.schemaErrors(object, old),
+      schemaErrors: this.schemaErrors.bind(this),
+      prepare: () => this.compileRules(),
     };
     this.strategy = customStrategy(rules);
     this.strategyOptions = customStrategyOptions(subresources);
@@ -204,11 +230,26 @@ class CustomVersion implements StoredResource {
     return this.all.find((version) => version.name === name) ?? this.storage;
   }
 
+  /** Compiles the expressions of the schema in turns with other work, once; undefined when that is done. */
+  private compileRules(): Promise<void> | undefined {
+    if (this.hasRules) return undefined;
+    this.compiling ??= inTurns(compileRulesInSteps(this.schema)).then((rules) => {
+      this.rules = rules;
+      this.hasRules = true;
+    });
+    return this.compiling;
+  }
+
   /** Objects come in the storage version: only their apiVersion differs from that of the request. */
-  private schemaErrors(object: ApiObject, old: ApiObject | undefined): FieldError[] {
+  private schemaErrors(context: RequestContext, object: ApiObject, old: ApiObject | undefined): FieldError[] {
     const { apiVersion } = this;
     const value = { ...object, apiVersion };
-    return validateValue(this.schema, value, undefined, old === undefined ? {} : { old: { ...old, apiVersion } });
+    const before = old === undefined ? undefined : { ...old, apiVersion };
+    const errors = validateValue(this.schema, value, undefined, { old: before });
+    if (this.rules === undefined) return errors;
+    if (errors.some(({ type }) => blocking.has(type))) return [...errors, uncheckedRules];
+    const leave = () => leaveCostly(context);
+    return [...errors, ...evaluateRules(this.rules, value, before, { leave })];
   }
 }
 

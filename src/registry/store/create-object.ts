@@ -43,6 +43,7 @@ async function createNamed(
   object: ApiObject,
   options: CreateOptions,
 ): Promise<VersionedText> {
+  await parts.definition.strategy.prepareRules?.();
   await parts.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, parts.definition, object, parts.clock, parts.random);
   await options.validate(object, undefined);

@@ -50,6 +50,7 @@ export async function updateObject(
     leaveLarge(context, current.json);
     const live = parseStored(parts.resource, current);
     const object = await options.transform(live);
+    await parts.definition.strategy.prepareRules?.();
     await parts.definition.strategy.authorizeWrite?.(context, object, live);
     checkVersion(parts, object, live);
     beforeUpdate(context, parts.definition, object, live, options.subresource);
@@ -146,6 +147,7 @@ async function transformMissing(
   }
   // The version of a removed object says nothing about the new one.
   delete object.metadata.resourceVersion;
+  await parts.definition.strategy.prepareRules?.();
   await parts.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, parts.definition, object, parts.clock, parts.random);
   await options.validate(object, undefined);
