@@ -103,6 +103,27 @@ function messageOf(text: string): string {
   }
 }
 
+/** The OpenAPI documents must be there with all definitions, in both formats. */
+async function documentFaults(client: ApiClient): Promise<string[]> {
+  const binary = (version: string) => `application/com.github.proto-openapi.spec.${version}@v1.0+protobuf`;
+  const index = JSON.parse((await client.get('/openapi/v3')).text) as {
+    readonly paths: Readonly<Record<string, object>>;
+  };
+  const asked: (readonly [path: string, accept: string])[] = ['application/json', binary('v2')].map((accept) => [
+    '/openapi/v2',
+    accept,
+  ]);
+  for (const path of Object.keys(index.paths)) {
+    asked.push([`/openapi/v3/${path}`, 'application/json'], [`/openapi/v3/${path}`, binary('v3')]);
+  }
+  const faults: string[] = [];
+  for (const [path, accept] of asked) {
+    const { status, text } = await client.get(path, { headers: { accept } });
+    if (status !== 200) faults.push(`${path} as ${accept}: ${status} ${text.slice(0, 200)}`);
+  }
+  return faults;
+}
+
 async function main(client: ApiClient): Promise<number> {
   const installed = new Installed(client);
   let expected: 'definitions' | 'valid' | 'invalid' = 'definitions';
@@ -134,6 +155,7 @@ async function main(client: ApiClient): Promise<number> {
       if (status >= 500) fault(`${file}: ${status} ${messageOf(text)}`);
     }
   }
+  for (const problem of await documentFaults(client)) fault(problem);
   const { definitions, valid, invalid, faults } = counts;
   console.log(`${definitions} definitions, ${valid} valid and ${invalid} invalid objects, ${faults} faults`);
   return definitions === 0 || faults > 0 ? 1 : 0;

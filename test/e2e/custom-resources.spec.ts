@@ -153,6 +153,21 @@ describe('a custom resource', () => {
     assert.match(kubectl.ok(['explain', 'gadgets.spec']), /mode\s+<string>/);
   });
 
+  it('is in the OpenAPI documents in both formats', async () => {
+    const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+    const protobuf3 = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf';
+    for (const [document, accept] of [
+      ['/openapi/v2', 'application/json'],
+      ['/openapi/v2', protobuf],
+      ['/openapi/v3/apis/test.example/v1', 'application/json'],
+      ['/openapi/v3/apis/test.example/v1', protobuf3],
+    ] as const) {
+      const { status, text } = await cluster.second.client.get(document, { headers: { accept } });
+      assert.equal(status, 200, `${document} as ${accept}: ${text.slice(0, 200)}`);
+      assert.match(text, /Gadget/);
+    }
+  });
+
   it('is watched', async () => {
     const { first, second } = cluster;
     const stream = await second.client.watch(`${path}?watch=1&fieldSelector=metadata.name%3Dw`);

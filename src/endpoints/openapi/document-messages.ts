@@ -6,14 +6,16 @@
 /** The protobuf form of one member of a JSON document. */
 export interface Slot {
   readonly number: number;
-  /** `any`: YAML text in a message; `default`: one field per JSON type; a message otherwise. */
-  readonly as: 'text' | 'flag' | 'any' | 'default' | (() => Shape | Union);
+  /** `any`: YAML text in a message; `anys`: a list of these; `default`: one field per JSON type; a message otherwise. */
+  readonly as: 'text' | 'flag' | 'number' | 'count' | 'any' | 'anys' | 'default' | (() => Shape | Union);
   /** Set if the member is a map: the field number of its name-value pairs. */
   readonly entries?: number;
   /** Names in the map that have their own field instead of a pair, with its number. */
   readonly own?: Readonly<Record<string, number>>;
   /** Field numbers of the messages around the value, from the outside inwards. */
   readonly wrap?: readonly number[];
+  /** Field number of `true` or `false` in place of the value, in the message around it. */
+  readonly flag?: number;
 }
 
 /** A message: its fields by member name. */
@@ -33,6 +35,8 @@ type Wrap = readonly number[];
 
 const text = (number: number, wrap?: Wrap): Slot => ({ number, as: 'text', ...(wrap === undefined ? {} : { wrap }) });
 const flag = (number: number): Slot => ({ number, as: 'flag' });
+const limit = (number: number): Slot => ({ number, as: 'number' });
+const count = (number: number): Slot => ({ number, as: 'count' });
 const message = (number: number, as: () => Shape | Union, wrap?: Wrap): Slot => ({
   number,
   as,
@@ -45,18 +49,37 @@ const map = (number: number, entries: number, as: () => Shape | Union, wrap?: Wr
 
 const stringArray: Shape = { fields: {} };
 
+const externalDocs: Shape = { fields: { description: text(1), url: text(2) }, extensions: 3 };
+
 const schema2: Shape = {
   fields: {
     $ref: text(1),
     format: text(2),
+    title: text(3),
     description: text(4),
     default: { number: 5, as: 'any' },
+    multipleOf: limit(6),
+    maximum: limit(7),
+    exclusiveMaximum: flag(8),
+    minimum: limit(9),
+    exclusiveMinimum: flag(10),
+    maxLength: count(11),
+    minLength: count(12),
+    pattern: text(13),
+    maxItems: count(14),
+    minItems: count(15),
+    uniqueItems: flag(16),
+    maxProperties: count(17),
+    minProperties: count(18),
     required: text(19),
-    additionalProperties: message(21, () => schema2, [1]),
+    enum: { number: 20, as: 'anys' },
+    additionalProperties: { ...message(21, () => schema2, [1]), flag: 2 },
     type: text(22, [1]),
     items: message(23, () => schema2, [1]),
     allOf: message(24, () => schema2),
     properties: map(25, 1, () => schema2),
+    externalDocs: message(29, () => externalDocs),
+    example: { number: 30, as: 'any' },
   },
   extensions: 31,
 };
@@ -127,15 +150,32 @@ const schemaOrReference3: Union = (value) =>
 const schema3: Shape = {
   fields: {
     nullable: flag(1),
+    externalDocs: message(6, () => externalDocs),
+    example: { number: 7, as: 'any' },
+    title: text(9),
+    multipleOf: limit(10),
+    maximum: limit(11),
+    exclusiveMaximum: flag(12),
+    minimum: limit(13),
+    exclusiveMinimum: flag(14),
+    maxLength: count(15),
+    minLength: count(16),
+    pattern: text(17),
+    maxItems: count(18),
+    minItems: count(19),
     uniqueItems: flag(20),
+    maxProperties: count(21),
+    minProperties: count(22),
     required: text(23),
+    enum: { number: 24, as: 'anys' },
     type: text(25),
     allOf: message(26, () => schemaOrReference3),
     oneOf: message(27, () => schemaOrReference3),
     anyOf: message(28, () => schemaOrReference3),
+    not: message(29, () => schema3),
     items: message(30, () => schemaOrReference3, [1]),
     properties: map(31, 1, () => schemaOrReference3),
-    additionalProperties: message(32, () => schemaOrReference3, [1]),
+    additionalProperties: { ...message(32, () => schemaOrReference3, [1]), flag: 2 },
     default: { number: 33, as: 'default' },
     description: text(34),
     format: text(35),

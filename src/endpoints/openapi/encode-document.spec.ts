@@ -156,3 +156,118 @@ it('refuses a member that it would lose', () => {
   const shape: Shape = { fields: { known: { number: 1, as: 'text' } } };
   assert.throws(() => encodeDocument(shape, { known: 'a', other: 'b' }), TypeError);
 });
+
+/** Every keyword that the schema of a custom kind may have. */
+const keywords = {
+  title: 'T',
+  description: 'D',
+  format: 'int32',
+  multipleOf: 0.5,
+  maximum: 10.5,
+  exclusiveMaximum: true,
+  minimum: -3,
+  exclusiveMinimum: true,
+  maxLength: 5,
+  minLength: 1,
+  pattern: '^a$',
+  maxItems: 7,
+  minItems: 2,
+  uniqueItems: true,
+  maxProperties: 9,
+  minProperties: 4,
+  enum: ['a', 1, null],
+  example: { a: 1 },
+  externalDocs: { description: 'more', url: 'https://docs.example' },
+  additionalProperties: false,
+};
+
+type Numbers = Readonly<Record<keyof typeof keywords, readonly number[]>>;
+
+function checkKeywords(data: Uint8Array, schema: readonly number[], numbers: Numbers): void {
+  const expected: Readonly<Record<keyof typeof keywords, (string | number)[]>> = {
+    title: ['T'],
+    description: ['D'],
+    format: ['int32'],
+    multipleOf: [0.5],
+    maximum: [10.5],
+    exclusiveMaximum: [1],
+    minimum: [-3],
+    exclusiveMinimum: [1],
+    maxLength: [5],
+    minLength: [1],
+    pattern: ['^a$'],
+    maxItems: [7],
+    minItems: [2],
+    uniqueItems: [1],
+    maxProperties: [9],
+    minProperties: [4],
+    enum: ['"a"', '1', 'null'],
+    example: ['{"a":1}'],
+    externalDocs: ['https://docs.example'],
+    additionalProperties: [0],
+  };
+  for (const [name, values] of Object.entries(expected)) {
+    assert.deepEqual(at(data, [...schema, ...numbers[name as keyof Numbers]]), values, name);
+  }
+}
+
+it('encodes every keyword of a schema in a Swagger 2.0 document', () => {
+  const data = encodeDocument(swaggerMessage, { definitions: { K: { ...keywords, default: { a: 1 } } } });
+  const schema = [9, 1, 2];
+  checkKeywords(data, schema, {
+    title: [3],
+    description: [4],
+    format: [2],
+    multipleOf: [6],
+    maximum: [7],
+    exclusiveMaximum: [8],
+    minimum: [9],
+    exclusiveMinimum: [10],
+    maxLength: [11],
+    minLength: [12],
+    pattern: [13],
+    maxItems: [14],
+    minItems: [15],
+    uniqueItems: [16],
+    maxProperties: [17],
+    minProperties: [18],
+    enum: [20, 2],
+    example: [30, 2],
+    externalDocs: [29, 2],
+    additionalProperties: [21, 2],
+  });
+  assert.deepEqual(at(data, [...schema, 5, 2]), ['{"a":1}']);
+});
+
+it('encodes every keyword of a schema in an OpenAPI 3.0 document', () => {
+  const not = { type: 'string' };
+  const data = encodeDocument(openApi3Message, {
+    components: { schemas: { K: { ...keywords, not, default: { a: 1 } }, L: { default: 'd' } } },
+  });
+  const schema = [5, 1, 1, 2, 1];
+  checkKeywords(data, schema, {
+    title: [9],
+    description: [34],
+    format: [35],
+    multipleOf: [10],
+    maximum: [11],
+    exclusiveMaximum: [12],
+    minimum: [13],
+    exclusiveMinimum: [14],
+    maxLength: [15],
+    minLength: [16],
+    pattern: [17],
+    maxItems: [18],
+    minItems: [19],
+    uniqueItems: [20],
+    maxProperties: [21],
+    minProperties: [22],
+    enum: [24, 2],
+    example: [7, 2],
+    externalDocs: [6, 2],
+    additionalProperties: [32, 2],
+  });
+  assert.deepEqual(at(data, [...schema, 29, 25]), ['string']);
+  // Only scalar defaults have a place.
+  assert.deepEqual(at(data, [...schema, 33, 3]), ['d']);
+});

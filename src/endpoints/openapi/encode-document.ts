@@ -38,7 +38,8 @@ function writeMember(writer: Writer, slot: Slot, member: unknown): void {
     for (const value of Array.isArray(member) ? member : [member]) writeMap(writer, slot, slot.entries, value as Json);
     return;
   }
-  for (const value of Array.isArray(member) && slot.as !== 'any' ? member : [member]) {
+  const isOneValue = slot.as === 'any' || slot.as === 'default' || !Array.isArray(member);
+  for (const value of isOneValue ? [member] : member) {
     writeWrapped(writer, slot.number, slot.wrap ?? [], slot, value);
   }
 }
@@ -63,6 +64,12 @@ function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): voi
 /** Writes one value as field `number`, inside a message for each number of `wrap`. */
 function writeWrapped(writer: Writer, number: number, wrap: readonly number[], slot: Slot, value: unknown): void {
   const [inner, ...rest] = wrap;
+  if (slot.flag !== undefined && typeof value === 'boolean') {
+    tag(writer, number, bytes).fork();
+    tag(writer, slot.flag, varint).bool(value);
+    writer.ldelim();
+    return;
+  }
   if (inner !== undefined) {
     tag(writer, number, bytes).fork();
     writeWrapped(writer, inner, rest, slot, value);
@@ -76,7 +83,14 @@ function writeWrapped(writer: Writer, number: number, wrap: readonly number[], s
     case 'flag':
       tag(writer, number, varint).bool(value as boolean);
       return;
+    case 'number':
+      tag(writer, number, fixed64).double(value as number);
+      return;
+    case 'count':
+      tag(writer, number, varint).int64(value as number);
+      return;
     case 'any':
+    case 'anys':
       writeAny(writer, number, value);
       return;
     case 'default':
@@ -105,7 +119,9 @@ function writeAny(writer: Writer, number: number, value: unknown): void {
   writer.ldelim();
 }
 
+/** The message has no place for a default that is an object or a list. */
 function writeDefault(writer: Writer, number: number, value: unknown): void {
+  if (typeof value === 'object') return;
   tag(writer, number, bytes).fork();
   if (typeof value === 'number') tag(writer, 1, fixed64).double(value);
   else if (typeof value === 'boolean') tag(writer, 2, varint).bool(value);
