@@ -118,13 +118,18 @@ async function pass(
   shutdown: AbortSignal,
 ): Promise<void> {
   const { raw } = reply;
+  const code = response.statusCode ?? 0;
+  if (code < 200 || code > 599) {
+    response.destroy();
+    throw remoteUnavailableError(`error trying to reach service: the backend answered with the status ${code}`);
+  }
   const headers = answerHeaders(response.rawHeaders);
   if (context.warnings.length > 0) {
     headers.warning = [...[headers.warning ?? []].flat(), ...context.warnings.map(formatWarning)];
   }
   try {
     reply.hijack();
-    raw.writeHead(response.statusCode ?? 502, { ...reply.getHeaders(), ...headers } as Record<string, string>);
+    raw.writeHead(code, { ...reply.getHeaders(), ...headers } as Record<string, string>);
   } catch (error) {
     response.destroy();
     cut(raw);
