@@ -141,6 +141,20 @@ describe('ImagePolicyWebhook', () => {
     assert.notEqual(await bench.outcome({ object: pod('a') }), '', 'a failure is not remembered');
   });
 
+  it('keeps a slow webhook from taking all the room for requests', { timeout: 10_000 }, async () => {
+    const bench = new Bench();
+    const released = Promise.withResolvers<unknown>();
+    bench.answer = () => released.promise;
+    const sent = Array.from({ length: 130 }, (_, i) => bench.outcome({ object: pod(`image-${i}`) }));
+    const crowded = /too many requests wait for the image policy webhook, please try again later/;
+    assert.match((await sent[128]) ?? '', crowded);
+    assert.match((await sent[129]) ?? '', crowded);
+    assert.equal(bench.asked.length, 64);
+    released.resolve(answer({ allowed: true })());
+    for (const each of sent.slice(0, 128)) assert.equal(await each, '');
+    assert.equal(bench.asked.length, 128);
+  });
+
   it('closes its connections with the chain that it is in', () => {
     const bench = new Bench();
     new AdmissionChain([bench.plugin], new AdmissionMetrics(new Registry())).onApplicationShutdown();

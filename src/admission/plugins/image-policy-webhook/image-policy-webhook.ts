@@ -1,7 +1,9 @@
 import type { Pod } from '../../../apis/core/v1/pod.types.js';
 import type { Clock } from '../../../machinery/clock.js';
 import { deepEqual } from '../../../machinery/patch/json-value.js';
+import { StatusError } from '../../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import { CallSeats } from '../../../outgoing/call-seats.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { addForeignAnnotations } from '../../foreign-annotations.js';
@@ -36,6 +38,7 @@ const totalTimeoutMs = 30_000;
 export class ImagePolicyWebhook implements AdmissionPlugin {
   readonly name = 'ImagePolicyWebhook';
   private readonly answers = new Map<string, { readonly status: ImageReviewStatus; readonly until: number }>();
+  private readonly seats = new CallSeats({ calls: 64, waiting: 64 });
   private readonly annotationMark: string;
   private readonly auditPrefix: string;
 
@@ -89,12 +92,15 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     const { client, names, logger } = this.parts;
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(totalTimeoutMs)]);
-      const status = imageReviewStatus(await client.post(imageReview(spec, names), limit), names);
+      const asked = this.seats.take(limit, () => client.post(imageReview(spec, names), limit));
+      if (asked === undefined) throw crowdedError();
+      const status = imageReviewStatus(await asked, names);
       if (status === undefined) throw new Error('the image policy webhook does not answer with a review');
       this.keep(key, status);
       return status;
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof StatusError) throw error;
       logger.warn('the image policy webhook gives no answer', { error, allowed: this.rules.defaultAllow });
       if (!this.rules.defaultAllow) throw refused(attributes, (error as Error).message);
       auditAnnotations.set(`${this.auditPrefix}/failed-open`, 'true');
@@ -127,6 +133,12 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     const sent = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes(this.annotationMark));
     return sent.length === 0 ? undefined : Object.fromEntries(sent);
   }
+}
+
+/** Says nothing about the images: the client may try again. */
+function crowdedError(): StatusError {
+  const message = 'too many requests wait for the image policy webhook, please try again later';
+  return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
 }
 
 /** The images to ask about; undefined when the request brings none. */
