@@ -3,8 +3,8 @@ import { isRecord, type JsonRecord, setMember, sortedKeys } from './json-objects
 import type { StructuralSchema } from './structural-schema.js';
 
 /** How many values defaults may add to any value, and to one with many values for each of these. */
-const baseAdditions = 50_000;
-const additionsPerValue = 4;
+const baseAdditions = 20_000;
+const additionsPerValue = 3;
 
 /** Defaults would make a value many times larger than it was. */
 export class TooManyDefaultsError extends StatusError {

@@ -2,8 +2,8 @@
 export class TooMuchWork extends Error {}
 
 /** What every validation may take, in units of about 20 ns, and what each value of the object adds. */
-const baseWork = 500_000;
-const workPerValue = 15;
+const baseWork = 400_000;
+const workPerValue = 10;
 
 /** Steps that building the tables of patterns may take, apart from the last one. */
 const buildingWork = 200_000;
