@@ -11,6 +11,7 @@ import {
 import type { Steps } from '../../machinery/turns.js';
 import type { StructuralSchema } from '../structural/index.js';
 import { type CompiledRule, type CompiledRules, compileRulesInSteps } from './compile-rules.js';
+import { evaluateRulesAt } from './evaluate-rules.js';
 import { costFactor, expressionCostLimit, RuleCosts, schemaCostLimit } from './rule-costs.js';
 import { followSchemaPath } from './schema-path.js';
 
@@ -25,8 +26,8 @@ const workLimit = 100_000;
 
 /**
  * What a definition is refused for because of the rules (x-kubernetes-validations) of a version whose schema is sound:
- * rules that can't be compiled, that compare what can't be correlated, or that could cost too much. One step for each
- * rule. Messages are those of the reference.
+ * rules that can't be compiled, that compare what can't be correlated, that could cost too much, or that a default
+ * violates. One step for each rule. Messages are those of the reference.
  *
  * @param path of the schema
  */
@@ -114,6 +115,9 @@ function judge(
   costs: RuleCosts,
   errors: FieldError[],
 ): void {
+  if (part.schema.default !== undefined && part.schema.default !== null) {
+    for (const error of evaluateRulesAt(part, part.schema.default, path.child('default'))) errors.push(error);
+  }
   for (const [i, rule] of part.rules.entries()) {
     judgeRule(rule, part, path.child('x-kubernetes-validations').index(i), count, uncorrelated, costs, errors);
   }
@@ -159,7 +163,8 @@ function judgeRule(
   const messageAt = at.child('messageExpression');
   if (messageFault !== undefined) errors.push(invalid(messageAt, source.messageExpression, messageFault));
   else if (message !== undefined) {
-    const cost = costs.add(messageAt, message.cost.max, count, part.type?.minSize ?? 0);
+    // The newest release counts one message for each object.
+    const cost = costs.add(messageAt, message.cost.max, 1, 0);
     if (cost > expressionCostLimit) {
       errors.push(forbidden(messageAt, tooExpensive('estimated messageExpression cost', cost / expressionCostLimit)));
     }

@@ -44,9 +44,17 @@ export function evaluateRules(
   { leave }: EvaluateOptions = {},
 ): FieldError[] {
   if (compiled === undefined) return [];
-  const walk = new RulesWalk(leave);
+  return walkRules(new RulesWalk(leave), compiled, value, { value: old, hasValue: old !== undefined, isSame: false });
+}
+
+/** As {@link evaluateRules}, for a new value of a part of a schema. */
+export function evaluateRulesAt(part: CompiledRules, value: unknown, path: FieldPath): FieldError[] {
+  return walkRules(new RulesWalk(undefined), part, value, noOld, path);
+}
+
+function walkRules(walk: RulesWalk, part: CompiledRules, value: unknown, old: Old, path?: FieldPath): FieldError[] {
   try {
-    walk.visit(compiled, value, { value: old, hasValue: old !== undefined, isSame: false }, undefined);
+    walk.visit(part, value, old, path);
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error;
   }

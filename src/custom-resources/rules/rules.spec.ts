@@ -301,6 +301,14 @@ describe('rules of a definition', () => {
     });
   }
 
+  it('are held by defaults', () => {
+    const a = { ...withRules(int, 'self < 5'), default: 7 };
+    const b = { ...withRules(int, 'self == oldSelf'), default: 1 };
+    assert.deepEqual(refused(object({ a, b })), [
+      'Invalid s.properties[a].default Invalid value: "integer": failed rule: self < 5',
+    ]);
+  });
+
   it('may take only so much work to compile', () => {
     const one = `[${Array.from({ length: 2000 }, () => 1)}].size()`;
     const many = object({}, ...Array.from({ length: 60 }, () => `${one} == 2000`));
