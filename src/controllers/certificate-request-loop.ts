@@ -11,6 +11,7 @@ import type { AdmittedStore, WriteAdmission } from '../registry/store/admitted-s
 import { parseStored } from '../registry/store/object-codec.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
+import { runWithInformers } from './run-with-informers.js';
 import type { Timers } from './timers.js';
 import { workContext } from './work-context.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
@@ -56,10 +57,8 @@ export abstract class CertificateRequestLoop implements ControlLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { storage, registry, logger, timers } = this.options;
     const { storageResource } = this.store.resource;
-    const failed = new AbortController();
-    const ended = AbortSignal.any([signal, failed.signal]);
     const queue = new WorkQueue({
-      work: (name) => this.process(name, ended),
+      work: (name, ended) => this.process(name, ended),
       onFault: (request, error) =>
         logger.warn('work on a certificate request failed', { loop: this.name, request, error }),
       workers,
@@ -73,14 +72,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
     const lister = new Lister(storage, registry, storageResource, notice, (error) =>
       logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
     );
-    const work = queue.run(ended);
-    try {
-      await lister.start(ended);
-      await work;
-    } finally {
-      failed.abort();
-      await work;
-    }
+    await runWithInformers(queue, [lister], signal);
   }
 
   private async process(name: string, signal: AbortSignal): Promise<WorkOutcome> {

@@ -12,6 +12,7 @@ import type { AdmittedStore, WriteAdmission } from '../registry/store/admitted-s
 import { parseStored } from '../registry/store/object-codec.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
+import { runWithInformers } from './run-with-informers.js';
 import type { Timers } from './timers.js';
 import { coreResource } from './token-secrets.js';
 import { workContext } from './work-context.js';
@@ -72,10 +73,8 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
 
   async run(signal: AbortSignal): Promise<void> {
     const { storage, registry, logger, timers } = this.options;
-    const failed = new AbortController();
-    const ended = AbortSignal.any([signal, failed.signal]);
     const queue = new WorkQueue({
-      work: (namespace) => this.process(namespace, ended),
+      work: (namespace, ended) => this.process(namespace, ended),
       onFault: (namespace, error) =>
         logger.warn('an object of a namespace could not be made yet', { loop: this.name, namespace, error }),
       workers,
@@ -100,14 +99,9 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       lost,
     );
     const namespaces = new Reflector(storage, registry, 'namespaces', this.namespaceSink(queue), lost);
-    const work = queue.run(ended);
     try {
-      await objects.start(ended);
-      await namespaces.start(ended);
-      await work;
+      await runWithInformers(queue, [objects, namespaces], signal);
     } finally {
-      failed.abort();
-      await Promise.all([work, objects.stopped(), namespaces.stopped()]);
       this.queue = undefined;
     }
   }

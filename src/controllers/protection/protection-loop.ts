@@ -8,6 +8,7 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
+import { runWithInformers } from '../run-with-informers.js';
 import type { Timers } from '../timers.js';
 import { coreResource } from '../token-secrets.js';
 import { workContext } from '../work-context.js';
@@ -72,10 +73,8 @@ export abstract class ProtectionLoop implements ControlLoop {
 
   async run(signal: AbortSignal): Promise<void> {
     const { storage, registry, logger, timers } = this.options;
-    const failed = new AbortController();
-    const ended = AbortSignal.any([signal, failed.signal]);
     const queue = new WorkQueue({
-      work: (key) => this.process(key, ended),
+      work: (key, ended) => this.process(key, ended),
       onFault: (object, error) =>
         logger.warn('a deleted object could not be released yet', { loop: this.name, object, error }),
       workers,
@@ -86,18 +85,7 @@ export abstract class ProtectionLoop implements ControlLoop {
     this.queue = queue;
     this.deleted.clear();
     const objects = new Reflector(storage, registry, this.store.resource.storageResource, this.sink(), this.onLost);
-    const started: Reflector[] = [];
-    const work = queue.run(ended);
-    try {
-      for (const informer of [...this.users(), objects]) {
-        started.push(informer);
-        await informer.start(ended);
-      }
-      await work;
-    } finally {
-      failed.abort();
-      await Promise.all([work, ...started.map((informer) => informer.stopped())]);
-    }
+    await runWithInformers(queue, [...this.users(), objects], signal);
   }
 
   private sink() {
