@@ -1,0 +1,25 @@
+import type { AdmissionPlugin } from '../../src/admission/admission-plugin.js';
+import type { AdmissionParts } from '../../src/admission/build-admission.js';
+import { podPlugins } from '../../src/admission/pods/pod-plugins.js';
+import type { TestRequest } from './admission-attributes.js';
+import { admissionParts, admit, type TestWorld } from './admission-parts.js';
+
+type Name = keyof typeof podPlugins;
+
+const options = { defaultNotReadyTolerationSeconds: 300, defaultUnreachableTolerationSeconds: 200 };
+
+/** A plugin about pods, with the options of these tests. */
+export function podPlugin(name: Name, world: TestWorld = {}): AdmissionPlugin {
+  return podPlugins[name]({ ...admissionParts(world), options } as AdmissionParts);
+}
+
+/** A pod with one container and these fields of its spec. */
+export function podOf(spec: object = {}) {
+  return { metadata: { name: 'x' }, spec: { containers: [{ name: 'c', image: 'i', resources: {} }], ...spec } };
+}
+
+/** What a plugin leaves of these fields of the spec, or its refusal. */
+export async function specAfter(name: Name, spec: object, world: TestWorld = {}, request: TestRequest = {}) {
+  const { object, problem } = await admit(podPlugin(name, world), { object: podOf(spec), ...request });
+  return problem ?? object.spec;
+}
