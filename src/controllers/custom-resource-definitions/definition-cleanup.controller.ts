@@ -50,7 +50,7 @@ interface Wait {
 const checkAgainMs = 60_000;
 
 /**
- * Ends definitions that are deleted (specification 9): deletes the objects of their kinds, reports in the condition
+ * Ends definitions that are deleted: deletes the objects of their kinds, reports in the condition
  * Terminating how far that is, and takes its finalizer away when none is left. Objects with finalizers of their own are
  * waited for.
  */

@@ -33,7 +33,7 @@ export interface DefinitionStatusOptions {
 
 /**
  * Writes the status of definitions: which of their names they get, whether they are established, and whether they have
- * the approval that their group needs (specification 9). Works on one definition at a time, so that no two get the same
+ * the approval that their group needs. Works on one definition at a time, so that no two get the same
  * name.
  */
 export class DefinitionStatusController implements ControlLoop {
