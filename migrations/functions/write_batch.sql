@@ -61,6 +61,7 @@ declare
   live record;
   may_create boolean := true;
   own_uid text;
+  parts text[];
   drawn bigint;
   drawn_before bigint;
 begin
@@ -97,15 +98,16 @@ begin
     end if;
     own_uid := p_uid[1];
     if p_op[1] in (0, 3) and p_expected[1] is not null then
-      own_uid := split_part(p_uid[1], e'\n', 1);
-      may_create := may_create and exists (
-        select from plinth.objects d
-          where d.resource = split_part(p_uid[1], e'\n', 2) and d.namespace = ''
-            and d.name = split_part(p_uid[1], e'\n', 3) and d.uid = split_part(p_uid[1], e'\n', 4)
-      ) and not exists (
-        select from plinth.objects d
-          where d.resource = 'endeddefinitions.internal' and d.namespace = '' and d.name = split_part(p_uid[1], e'\n', 4)
-      );
+      parts := string_to_array(p_uid[1], e'\n');
+      own_uid := parts[1];
+      if may_create then
+        may_create := false;
+        select not exists (
+            select from plinth.objects e
+              where e.resource = 'endeddefinitions.internal' and e.namespace = '' and e.name = parts[4]
+          ) into may_create from plinth.objects d
+          where d.resource = parts[2] and d.namespace = '' and d.name = parts[3] and d.uid = parts[4];
+      end if;
     end if;
     if (case when p_op[1] in (0, 3) then live.resource_version is not null or may_create is not true
         else live.resource_version is distinct from p_expected[1] or live.resource_version is null end) then
