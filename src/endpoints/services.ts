@@ -68,6 +68,9 @@ export class EndpointServices {
     this.accept = new AcceptNegotiator(names);
     this.throttle = new ConnectionThrottle(options.maxConnectionBytesPerSecond);
     this.random = options.random ?? Math.random;
+    this.registry.onChange(({ before, after }) => {
+      if (before !== undefined && after === undefined) metrics.resourceGone(before);
+    });
   }
 
   /** All served groups, those of extension servers too, in the order of discovery. */

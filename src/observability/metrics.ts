@@ -17,6 +17,8 @@ interface GroupResourceKind {
   readonly kind: string;
 }
 
+/** How long the series of a resource that is gone are kept, in milliseconds. */
+const goneSeriesMs = 30_000;
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
 /** The name that operators' dashboards use for the program. */
 const component = 'apiserver';
@@ -65,6 +67,8 @@ export class Metrics {
   private readonly batchSize: Histogram<string>;
   private readonly batchLatency: Histogram<string>;
   private readonly storageErrors: Counter<'code'>;
+  private readonly gone = new Map<string, GroupResourceKind & { readonly resource: string }>();
+  private sweep: NodeJS.Timeout | undefined;
   private feedReadAt = Date.now();
   private readonly feedFound: Counter<'by'>;
   private readonly epoch: Gauge<string>;
@@ -253,6 +257,32 @@ export class Metrics {
 
   watchEndedEarly({ group, kind }: GroupResourceKind, reason: string): void {
     this.endedWatches.inc({ group, kind, reason });
+  }
+
+  /** The resource is not served any more: what was counted for it is dropped a little later, when its last requests have ended. */
+  resourceGone({ group, resource, kind }: GroupResourceKind & { readonly resource: string }): void {
+    this.gone.set(`${group}/${resource}`, { group, resource, kind });
+    this.sweep ??= setTimeout(() => {
+      this.sweep = undefined;
+      const gone = [...this.gone.values()];
+      this.gone.clear();
+      void this.dropSeries(gone);
+    }, goneSeriesMs).unref();
+  }
+
+  private async dropSeries(gone: readonly (GroupResourceKind & { readonly resource: string })[]): Promise<void> {
+    const resources = new Set(gone.map(({ group, resource }) => `${group}/${resource}`));
+    const kinds = new Set(gone.map(({ group, kind }) => `${group}/${kind}`));
+    const byResource = [this.requests, this.latency, this.longRunning, this.deprecated];
+    for (const metric of [...byResource, this.watchers, this.endedWatches]) {
+      const { values } = await metric.get();
+      for (const { labels } of values) {
+        const { group, resource, kind } = labels as Partial<Record<string, string>>;
+        if (!resources.has(`${group}/${resource}`) && !kinds.has(`${group}/${kind}`)) continue;
+        const { le: _bucket, ...series } = labels as Record<string, string>;
+        metric.remove(series as never);
+      }
+    }
   }
 
   storageCall(operation: string, seconds: number): void {

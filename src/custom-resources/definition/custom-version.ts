@@ -4,6 +4,7 @@ import type { FieldError, FieldErrorType } from '../../machinery/field-error.js'
 import { formatApiVersion, parseApiVersion } from '../../machinery/group-version.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
+import { internalError } from '../../machinery/status-error.js';
 import { inTurns } from '../../machinery/turns.js';
 import type {
   ServedVersion,
@@ -188,9 +189,20 @@ class CustomVersion implements StoredResource {
       isServed: this.version.isServed,
       definition: this,
       applyDefaults: (object) => this.applyDefaults(object),
-      ...(this === storage ? {} : { fromStored: (object) => this.fromStorage(object) }),
+      ...(this === storage ? {} : this.conversions()),
       ...(warning === undefined ? {} : { deprecated: { warning, removedRelease: '' } }),
     };
+  }
+
+  /** Conversions from and to the storage version, in which only apiVersion and unknown fields differ. */
+  private conversions(): Pick<ServedVersion, 'fromStored' | 'toStored'> {
+    if (!this.source.hasConversionWebhook) return { fromStored: (object) => this.fromStorage(object) };
+    // An object that is taken for one of another version would be damaged.
+    const refuse = (): never => {
+      const { group, kind, name } = this;
+      throw internalError(`conversion webhook for ${group}/${name}, Kind=${kind} failed: not called by this server`);
+    };
+    return { fromStored: refuse, toStored: refuse };
   }
 
   /** Fills in what the schema has defaults for, in place. */

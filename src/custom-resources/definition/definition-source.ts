@@ -51,6 +51,8 @@ export interface DefinitionSource {
   };
   /** The storage version first. */
   readonly versions: readonly [VersionSource, ...VersionSource[]];
+  /** Objects get from version to version by a webhook, and not by a change of their apiVersion alone. */
+  readonly hasConversionWebhook: boolean;
   /** The objects are being deleted, and the definition with them. */
   readonly isTerminating: boolean;
 }
@@ -81,6 +83,7 @@ export function definitionSource(definition: CustomResourceDefinition): Definiti
       categories: nonEmpty(categories),
     },
     versions: [versionSource(storage), ...others.map(versionSource)],
+    hasConversionWebhook: spec.conversion?.strategy === 'Webhook',
     isTerminating: isConditionTrue(definition, 'Terminating'),
   };
 }
