@@ -209,7 +209,7 @@ describe('validating policies', () => {
       metadata: { name: 'exploding' },
       spec: {
         matchConstraints: { resourceRules: [configMapRule] },
-        validations: [{ expression: `${loop}.map(a, ${loop}).size() > 0` }],
+        validations: [{ expression: `${loop}.map(a, ${loop}.map(b, a + b)).size() > 0` }],
       },
     });
     assert.match(exploding.body.message, /estimated cost of at least \d+ exceeds the limit of 1000000/);
