@@ -213,6 +213,33 @@ describe('names of definitions', () => {
     }));
 });
 
+describe('a schema that is not structural', () => {
+  it('is told by a condition until it is mended', () =>
+    withLoops(async (cluster, other) => {
+      await other.create(definition('shelves', 'Shelf'));
+      await other.conditionsWhen('shelves.example.com', 'InitialNamesAccepted');
+      const key = { resource, namespace: '', name: 'shelves.example.com' };
+      const store = (schema: object) =>
+        cluster.storage.guaranteedUpdate(key, {}, (current) => {
+          const object = JSON.parse(current?.json ?? '') as CustomResourceDefinition;
+          const [version] = object.spec.versions ?? [];
+          object.spec.versions = [{ ...(version as NonNullable<typeof version>), schema: { openAPIV3Schema: schema } }];
+          object.metadata.generation = Number(object.metadata.generation) + 1;
+          return { kind: 'write', uid: current?.uid as string, json: JSON.stringify(object) };
+        });
+      await store({ type: 'object', properties: { spec: {} } });
+      const conditions = await other.conditionsWhen('shelves.example.com', 'Violations');
+      assert.equal(
+        conditions.at(-1),
+        'NonStructuralSchema True Violations: spec.versions[0].schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields',
+      );
+      await store({ type: 'object' });
+      await other.when('shelves.example.com', (object) =>
+        object?.status.conditions?.some(({ type }) => type === 'NonStructuralSchema') === false ? true : undefined,
+      );
+    }));
+});
+
 describe('the end of a definition', () => {
   it('takes all objects along, in every namespace, and leaves no mark behind', () =>
     withLoops(async (cluster, other) => {

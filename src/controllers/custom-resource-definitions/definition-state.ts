@@ -18,8 +18,8 @@ import type { AcceptedNames } from './accepted-names.js';
 export interface StateRules {
   readonly taken: AcceptedNames;
   readonly names: VendorNames;
-  /** What keeps the schemas from being structural; undefined when nothing does. Unset: that is not looked at now. */
-  readonly schemaFault?: { readonly message: string | undefined };
+  /** What keeps the schemas from being structural; undefined when nothing does. */
+  readonly schemaFault: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -41,13 +41,9 @@ export function stateOf(definition: CustomResourceDefinition, rules: StateRules)
   if (isAccepted && established?.status !== 'True')
     changed = setCondition(next, initialNamesAccepted, rules.now) || changed;
   else if (established === undefined) changed = setCondition(next, notAccepted, rules.now) || changed;
-  if (rules.schemaFault !== undefined) {
-    const { message } = rules.schemaFault;
-    changed =
-      (message === undefined
-        ? removeCondition(next, 'NonStructuralSchema')
-        : setCondition(next, violations(message), rules.now)) || changed;
-  }
+  const { schemaFault } = rules;
+  if (schemaFault === undefined) changed = removeCondition(next, 'NonStructuralSchema') || changed;
+  else changed = setCondition(next, violations(schemaFault), rules.now) || changed;
   if (isProtectedGroup(spec.group, rules.names)) {
     changed = setCondition(next, approvalCondition(definition, rules.names), rules.now) || changed;
   }

@@ -15,6 +15,7 @@ import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import { workStore } from '../work-store.js';
 import { AcceptedNames } from './accepted-names.js';
 import { type StateRules, stateOf } from './definition-state.js';
+import { schemaFault } from './schema-faults.js';
 
 type Definition = CustomResourceDefinition & ApiObject;
 
@@ -31,6 +32,13 @@ export interface DefinitionStatusOptions {
   readonly longestPauseMs?: number | undefined;
 }
 
+/** A generation of a definition, and what keeps its schemas from being structural. */
+interface LookedAt {
+  readonly uid: string | undefined;
+  readonly generation: number;
+  readonly fault: string | undefined;
+}
+
 /**
  * Writes the status of definitions: which of their names they get, whether they are established, and whether they have
  * the approval that their group needs. Works on one definition at a time, so that no two get the same
@@ -42,6 +50,8 @@ export class DefinitionStatusController implements ControlLoop {
   /** The last state that is known of each definition, without its versions. */
   private readonly known = new Map<string, Definition>();
   private taken = new AcceptedNames();
+  /** What was found about the schemas of each definition, by its name. */
+  private readonly faults = new Map<string, LookedAt>();
 
   /** @throws Error when the registry has no definitions. */
   constructor(private readonly options: DefinitionStatusOptions) {
@@ -65,7 +75,7 @@ export class DefinitionStatusController implements ControlLoop {
       timers,
     });
     const sink = {
-      reduce: withoutVersions,
+      reduce: (object: ApiObject) => this.withoutVersions(object),
       replace: (objects: readonly ApiObject[]) => {
         const newest = objects.map((object) => this.newest(object as Definition));
         this.known.clear();
@@ -78,6 +88,7 @@ export class DefinitionStatusController implements ControlLoop {
       delete: (_namespace: string, name: string) => {
         const gone = this.known.get(name);
         this.known.delete(name);
+        this.faults.delete(name);
         this.taken.delete(name);
         if (gone !== undefined) this.lookAgain(gone.spec.group, queue);
       },
@@ -107,7 +118,7 @@ export class DefinitionStatusController implements ControlLoop {
     const name = definition.metadata.name ?? '';
     this.known.set(name, definition);
     const isChanged = this.taken.set(definition);
-    if (stateOf(definition, this.rules()) !== definition.status) queue.add(name);
+    if (stateOf(definition, this.rules(definition)) !== definition.status) queue.add(name);
     if (isChanged) this.lookAgain(definition.spec.group, queue);
   }
 
@@ -115,7 +126,7 @@ export class DefinitionStatusController implements ControlLoop {
   private lookAgain(group: string, queue: WorkQueue): void {
     for (const [name, definition] of this.known) {
       if (definition.spec.group !== group || isContent(definition)) continue;
-      if (stateOf(definition, this.rules()) !== definition.status) queue.add(name);
+      if (stateOf(definition, this.rules(definition)) !== definition.status) queue.add(name);
     }
   }
 
@@ -133,7 +144,7 @@ export class DefinitionStatusController implements ControlLoop {
           transform: (live) => {
             if (live?.metadata.uid !== known.metadata.uid) throw new Superseded();
             const definition = live as Definition;
-            const status = stateOf(definition, this.rules());
+            const status = stateOf(definition, this.rules(definition));
             if (status === definition.status) throw new Superseded();
             written = { ...definition, metadata: { ...definition.metadata }, status };
             return written;
@@ -148,23 +159,30 @@ export class DefinitionStatusController implements ControlLoop {
       return 'done';
     }
     // The next definition must not get one of these names before this change comes back.
-    if (written !== undefined && this.known.has(name)) this.notice(withoutVersions(written) as Definition, queue);
+    if (written !== undefined && this.known.has(name)) this.notice(this.withoutVersions(written) as Definition, queue);
     return 'done';
   }
 
-  private rules(): StateRules {
-    return { taken: this.taken, names: this.options.names, now: this.options.timers.now() };
+  private rules({ metadata }: Definition): StateRules {
+    const { names, timers } = this.options;
+    const schemaFault = this.faults.get(metadata.name ?? '')?.fault;
+    return { taken: this.taken, names, now: timers.now(), schemaFault };
+  }
+
+  /** Schemas may be long: they are looked at once, and not kept. */
+  private withoutVersions(object: ApiObject): ApiObject {
+    const definition = object as Definition;
+    const { name = '', uid, generation } = definition.metadata;
+    const looked = this.faults.get(name);
+    if (looked?.uid !== uid || looked?.generation !== Number(generation)) {
+      this.faults.set(name, { uid, generation: Number(generation), fault: schemaFault(definition) });
+    }
+    return { ...definition, spec: { ...definition.spec, versions: null } } as ApiObject;
   }
 }
 
 /** The definition changed meanwhile, or another loop has done the work. */
 class Superseded extends Error {}
-
-/** Schemas may be long, and nothing here depends on them. */
-function withoutVersions(object: ApiObject): ApiObject {
-  const { spec, ...rest } = object as Definition;
-  return { ...rest, spec: { ...spec, versions: null } } as ApiObject;
-}
 
 function isContent({ status }: Definition): boolean {
   return status.conditions?.some(({ type, status: value }) => type === 'NamesAccepted' && value === 'True') === true;
