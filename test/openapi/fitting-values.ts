@@ -8,6 +8,10 @@ const knownForms: readonly (readonly [ending: string, values: readonly unknown[]
   ['.Duration', ['30s', '1h0m0s']],
   ['.RawExtension', [{ a: 1 }]],
   ['.FieldsV1', [{ 'f:a': {} }]],
+  [
+    '.JSONSchemaProps',
+    [{ type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } } }, { type: 'string' }],
+  ],
 ];
 const texts = ['a', 'b-c', 'example.com/x', '10.1.2.3', 'A b', ''];
 const keys = ['a', 'b.c', 'example.com/d'];
