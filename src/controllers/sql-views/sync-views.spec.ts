@@ -191,6 +191,30 @@ describe('syncViews', () => {
       assert.ok(rows.every((row) => row.phase === row.name));
     }));
 
+  it('makes views of kinds with very many fields and with odd names of fields', async () => {
+    const databaseUrl = await postgres.createTestDatabase();
+    await (await createPostgresStorage({ databaseUrl })).stop();
+    const odd = [
+      '',
+      '-',
+      '+',
+      '_',
+      'a\u0000b',
+      '\ud800',
+      'name',
+      'Name',
+      'c'.repeat(70),
+      `${'c'.repeat(70)}-`,
+      'a"b\\',
+    ];
+    const names = [...odd, ...Array.from({ length: 3_000 }, (_, i) => `p${i}`)];
+    const { fields, ...rest } = event as KindType;
+    const [first] = fields as [KindType['fields'][number]];
+    const wide = { ...rest, fields: names.map((name) => ({ ...first, name })) } as KindType;
+    const result = await syncViews(databaseUrl, [pods, definition(wide, 'wides')], suffix, quiet);
+    assert.deepEqual([result.changed.toSorted(), result.kept], [['pods', 'wides'], []]);
+  });
+
   it('shows the keys of Secrets, never the values', () =>
     withReader(async ({ storage, reader }) => {
       const value = 'c3VwZXItc2VjcmV0';

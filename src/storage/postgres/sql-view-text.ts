@@ -34,6 +34,8 @@ export interface SqlView {
 /** Objects stored here are never shown with their values, under any served name. */
 const secretsResource = 'secrets';
 const longestName = 63;
+/** Postgres allows 1664 columns. What has none is still in `object`. */
+const mostFields = 1_000;
 
 const metadataColumns: readonly (readonly [name: string, expression: string])[] = [
   ['created_at', "plinth.to_time(d.object #>> '{metadata,creationTimestamp}')"],
@@ -78,12 +80,26 @@ const secretColumns: readonly (readonly [string, string])[] = [
 function fieldColumns(fields: readonly SqlViewField[]): (readonly [string, string])[] {
   const taken = new Set(['namespace', 'name', 'uid', 'resource_version', 'object', 'metadata']);
   for (const [name] of metadataColumns) taken.add(name);
-  return fields.map(({ field, type }) => {
-    let name = cutName(snakeCase(field));
-    while (taken.has(name)) name = cutName(`field_${name}`);
-    taken.add(name);
-    return [name, fieldExpression(field, type)] as const;
-  });
+  const counts = new Map<string, number>();
+  return fields
+    .filter(({ field }) => isSqlText(field))
+    .slice(0, mostFields)
+    .map(({ field, type }) => {
+      const plain = snakeCase(field);
+      let name = cutName(plain === '' ? 'field' : plain);
+      while (taken.has(name)) {
+        const count = (counts.get(plain) ?? 0) + 1;
+        counts.set(plain, count);
+        name = cutName(count === 1 ? `field_${plain}` : `field_${plain}_${count}`);
+      }
+      taken.add(name);
+      return [name, fieldExpression(field, type)] as const;
+    });
+}
+
+/** Custom kinds may have fields whose names no text of the database can hold. */
+function isSqlText(field: string): boolean {
+  return !field.includes('\0') && field.isWellFormed();
 }
 
 function fieldExpression(field: string, type: SqlColumnType): string {
