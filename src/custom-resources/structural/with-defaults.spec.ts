@@ -92,6 +92,16 @@ describe('withDefaults', () => {
     assert.equal(withDefaults(schema, large), large);
   });
 
+  it('refuses to add long texts many times', () => {
+    const long = { type: 'string', default: 'd'.repeat(100_000) } as const;
+    const schema = structuralSchema({ type: 'array', items: object({ long }) });
+    const list = (length: number) => Array.from({ length }, () => ({}));
+    assert.equal((withDefaults(schema, list(30)) as unknown[]).length, 30);
+    assert.throws(() => withDefaults(schema, list(10_000)), TooManyDefaultsError);
+    const keyed = structuralSchema({ type: 'array', items: object({ ['k'.repeat(100_000)]: fast }) });
+    assert.throws(() => withDefaults(keyed, list(10_000)), TooManyDefaultsError);
+  });
+
   it('knows whether there are any', () => {
     assert.equal(hasDefaults(structuralSchema(object({ a: on }))), true);
     assert.equal(hasDefaults(structuralSchema(object({ a: { type: 'string' } }))), false);

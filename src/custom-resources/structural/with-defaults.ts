@@ -5,6 +5,8 @@ import type { StructuralSchema } from './structural-schema.js';
 /** How many values defaults may add to any value, and to one with many values for each of these. */
 const baseAdditions = 20_000;
 const additionsPerValue = 3;
+/** Characters that the texts among them may have: about what a request may have. */
+const mostText = 4_000_000;
 
 /** Defaults would make a value many times larger than it was. */
 export class TooManyDefaultsError extends StatusError {
@@ -23,7 +25,7 @@ export class TooManyDefaultsError extends StatusError {
  * change. Defaults are copied deeply. Looks only at parts that have defaults. Takes time linear in the value.
  *
  * @throws {TooManyDefaultsError} when they would add more than a fixed number of values, and several times those of the
- *   value: a short default, or list of empty objects, could become hundreds of megabytes.
+ *   value, or texts longer than a request: a short default, or list of empty objects, could become hundreds of megabytes.
  */
 export function withDefaults(schema: StructuralSchema, value: unknown): unknown {
   return schema.hasDefaults ? new Filling().filled(schema, value) : value;
@@ -32,6 +34,7 @@ export function withDefaults(schema: StructuralSchema, value: unknown): unknown 
 /** Fills one value. */
 class Filling {
   private left = baseAdditions;
+  private textLeft = mostText;
 
   filled(schema: StructuralSchema, value: unknown): unknown {
     if (!schema.hasDefaults || typeof value !== 'object' || value === null) return value;
@@ -74,6 +77,7 @@ class Filling {
     for (const [key, property] of properties) {
       if (property.default === undefined || Object.hasOwn(object, key)) continue;
       hasNewKeys = true;
+      this.addText(key);
       changes ??= new Map();
       changes.set(key, this.filled(property, this.added(property.default)));
     }
@@ -87,13 +91,20 @@ class Filling {
       this.left -= value.length * additionsPerValue;
       return value.map((element) => this.added(element));
     }
+    if (typeof value === 'string') this.addText(value);
     if (!isRecord(value)) return value;
     const copy: JsonRecord = {};
     for (const key of sortedKeys(value)) {
       this.left -= additionsPerValue;
+      this.addText(key);
       setMember(copy, key, this.added(value[key]));
     }
     return copy;
+  }
+
+  private addText(text: string): void {
+    this.textLeft -= text.length;
+    if (this.textLeft < 0) throw new TooManyDefaultsError();
   }
 }
 
