@@ -9,3 +9,8 @@ it('gives back what was packed, short or long', () => {
     assert.deepEqual(packed.unpack(), value);
   }
 });
+
+it('reads a value once for all who ask at the same time', () => {
+  const packed = new PackedJson({ a: 1 });
+  assert.equal(packed.unpack(), packed.unpack());
+});

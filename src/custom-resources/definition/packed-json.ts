@@ -9,15 +9,20 @@ const packedFrom = 512;
  */
 export class PackedJson<T> {
   private readonly packed: string | Buffer;
+  private unpacked: WeakRef<T & object> | undefined;
 
   constructor(value: T) {
     const text = JSON.stringify(value);
     this.packed = text.length < packedFrom ? text : deflateRawSync(text, { level: 3 });
   }
 
-  /** A fresh copy of the value. */
+  /** The value, which must not be changed: those who ask at about the same time get the same one. */
   unpack(): T {
+    const known = this.unpacked?.deref();
+    if (known !== undefined) return known;
     const { packed } = this;
-    return JSON.parse(typeof packed === 'string' ? packed : inflateRawSync(packed).toString()) as T;
+    const value = JSON.parse(typeof packed === 'string' ? packed : inflateRawSync(packed).toString()) as T;
+    if (typeof value === 'object' && value !== null) this.unpacked = new WeakRef(value);
+    return value;
   }
 }
