@@ -110,14 +110,16 @@ export class ResourceRegistry {
     const { before, after, at } = change;
     const gone = before === undefined ? [] : this.registered.get(before);
     if (gone === undefined) throw new Error(`resource ${before?.resource} is not registered`);
+    const leaving = new Set(gone);
     const made = after === undefined ? [] : resourcesOfDefinition(after);
     for (const resource of made) {
       const path = pathOfResource(resource);
       const holder = this.byPath.get(path);
-      if (holder !== undefined && !gone.includes(holder)) throw new Error(`resource ${path} is registered twice`);
+      if (holder !== undefined && !leaving.has(holder)) throw new Error(`resource ${path} is registered twice`);
     }
     for (const resource of gone) this.remove(resource);
     for (const resource of made) this.add(resource);
+    this.changeViews(leaving, made);
     if (before !== undefined) this.registered.delete(before);
     if (after !== undefined) this.registered.set(after, made);
     this.changeCount++;
@@ -129,11 +131,10 @@ export class ResourceRegistry {
     const path = pathOfResource(entry);
     this.byPath.set(path, entry);
     this.addToStorage(entry);
-    const { definition, served, storageResource } = entry;
+    const { definition, served } = entry;
     const { group, resource } = definition;
     if (!(served.isServed ?? this.isServed({ group, version: served.version, resource }))) return;
     this.servedByPath.set(path, entry);
-    this.servedByStorage.set(storageResource, [...(this.servedByStorage.get(storageResource) ?? []), entry]);
     const versions = this.servedGroups.get(group) ?? new Map<string, Map<string, ServedResource>>();
     const resources = versions.get(served.version) ?? new Map<string, ServedResource>();
     this.servedGroups.set(group, versions.set(served.version, resources.set(resource, entry)));
@@ -157,14 +158,25 @@ export class ResourceRegistry {
       }
     }
     if (!this.servedByPath.delete(path)) return;
-    const views = (this.servedByStorage.get(storageResource) ?? []).filter((view) => view !== entry);
-    if (views.length === 0) this.servedByStorage.delete(storageResource);
-    else this.servedByStorage.set(storageResource, views);
     const versions = this.servedGroups.get(definition.group);
     const resources = versions?.get(served.version);
     resources?.delete(definition.resource);
     if (resources?.size === 0) versions?.delete(served.version);
     if (versions?.size === 0) this.servedGroups.delete(definition.group);
+  }
+
+  /** All at once: a definition may have thousands of versions. */
+  private changeViews(gone: ReadonlySet<ServedResource>, made: readonly ServedResource[]): void {
+    for (const storage of new Set([...gone, ...made].map(({ storageResource }) => storageResource))) {
+      const views = [
+        ...(this.servedByStorage.get(storage) ?? []).filter((view) => !gone.has(view)),
+        ...made.filter(
+          (view) => view.storageResource === storage && this.servedByPath.get(pathOfResource(view)) === view,
+        ),
+      ];
+      if (views.length === 0) this.servedByStorage.delete(storage);
+      else this.servedByStorage.set(storage, views);
+    }
   }
 
   /** A resource under one of its versions, served or not. */

@@ -182,7 +182,7 @@ class CustomVersion implements StoredResource {
   }
 
   servedAs(storage: CustomVersion): ServedVersion {
-    const warning = deprecationWarning(this.source, this.name);
+    const warning = deprecationWarning(this.source, this.version);
     return {
       version: this.name,
       type: this.declared,
