@@ -66,6 +66,8 @@ export function definitionSource(definition: CustomResourceDefinition): Definiti
   const storage = spec.versions?.find((version) => version.storage);
   if (!isConditionTrue(definition, 'Established') || storage === undefined) return undefined;
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames;
+  // A client with the right may write such a status; the control loop corrects it.
+  if (plural === '' || kind === '') return undefined;
   const others = (spec.versions ?? []).filter((version) => version !== storage);
   const served = [metadata.uid, spec, status.acceptedNames];
   return {
