@@ -4,6 +4,7 @@ import { AdmissionModule } from '../admission/admission.module.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import { parseServiceAddresses } from '../config/admission-webhook.options.js';
 import { AggregationOptions } from '../config/aggregation.options.js';
+import { AuthenticationOptions } from '../config/authentication.options.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { errorText, StartupError } from '../machinery/startup-error.js';
 import { groupName, VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
@@ -17,6 +18,7 @@ import { SharedListers } from '../registry/informers/shared-listers.js';
 import { Aggregation } from './aggregation.js';
 import { ApiServiceIndex } from './api-service-index.js';
 import { AvailabilityMetrics } from './availability-metrics.js';
+import { type IdentityFields, identityFields } from './forwarded-headers.js';
 import { knownApiService } from './known-api-service.js';
 import { LocalPriorities } from './local-priorities.js';
 
@@ -26,7 +28,16 @@ import { LocalPriorities } from './local-priorities.js';
   providers: [
     {
       provide: Aggregation,
-      inject: [VENDOR_NAMES, SharedListers, AdmissionOptions, AggregationOptions, CLOCK, Metrics, Logger],
+      inject: [
+        VENDOR_NAMES,
+        SharedListers,
+        AdmissionOptions,
+        AggregationOptions,
+        CLOCK,
+        Metrics,
+        Logger,
+        { token: AuthenticationOptions, optional: true },
+      ],
       useFactory: buildAggregation,
     },
   ],
@@ -43,6 +54,7 @@ function buildAggregation(
   clock: Clock,
   { registry }: Metrics,
   logger: Logger,
+  authentication?: AuthenticationOptions,
 ): Aggregation {
   const services = listers.counting(
     { group: groupName('apiregistration', names), resource: 'apiservices' },
@@ -59,7 +71,14 @@ function buildAggregation(
     credentials: proxyCredentials(options, clock),
   };
   const index = new ApiServiceIndex(services, new LocalPriorities(names));
-  return new Aggregation(index, parts, logger, new AvailabilityMetrics(registry));
+  return new Aggregation(index, parts, logger, new AvailabilityMetrics(registry), identitiesOf(authentication));
+}
+
+function identitiesOf(options: AuthenticationOptions | undefined): IdentityFields | undefined {
+  if (options === undefined) return undefined;
+  const { requestheaderUsernameHeaders, requestheaderUidHeaders, requestheaderGroupHeaders } = options;
+  const names = [...requestheaderUsernameHeaders, ...requestheaderUidHeaders, ...requestheaderGroupHeaders];
+  return identityFields(names, options.requestheaderExtraHeadersPrefix);
 }
 
 function proxyCredentials(options: AggregationOptions, clock: Clock): ClientCredentials {

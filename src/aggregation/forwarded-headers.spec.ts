@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answerHeaders, forwardedHeaders, identityHeaders, UnspeakableUserError } from './forwarded-headers.js';
+import {
+  answerHeaders,
+  forwardedHeaders,
+  identityFields,
+  identityHeaders,
+  UnspeakableUserError,
+} from './forwarded-headers.js';
 
 const user = { name: 'alice', uid: '7', groups: ['devs', 'ops'], extra: { 'acme/team': ['a', 'b'], none: [] } };
 const own = {
@@ -38,6 +44,12 @@ describe('the head of a forwarded request', () => {
     ],
     // Whoever names our own fields there must not get rid of them.
     ['keeps its own fields', ['Connection', 'x-remote-user, x-forwarded-for'], {}],
+    [
+      'takes any name',
+      ['constructor', '1', 'constructor', '2', 'valueOf', '3'],
+      { constructor: ['1', '2'], valueof: '3' },
+    ],
+    ['survives the name that objects can not have', ['__proto__', '1', '__proto__', '2'], {}],
     ['drops pseudo fields', [':path', '/x', ':authority', 'y'], {}],
     ['joins cookies', ['cookie', 'a=1', 'cookie', 'b=2'], { cookie: 'a=1; b=2' }],
     ['drops the length of no body', ['Content-Length', '0'], {}],
@@ -56,6 +68,25 @@ describe('the head of a forwarded request', () => {
   for (const [title, raw, expected] of cases) {
     it(title, () => assert.deepEqual({ ...forward(raw) }, { ...base, ...expected }));
   }
+
+  it('drops the fields that the operator names', () => {
+    const identities = identityFields(['X-My_User', 'X-Grp'], ['X-More-', '']);
+    const raw = ['x_my-user', 'root', 'X-GRP', 'g', 'x-more_a', 'b', 'x-moreover', 'kept'];
+    const headers = forwardedHeaders({
+      rawHeaders: raw,
+      user,
+      clientAddress: '192.0.2.9',
+      host: 's.n.svc',
+      upgrade: undefined,
+      hasBody: false,
+      identities,
+    });
+    assert.deepEqual({ ...headers }, { ...base, 'x-moreover': 'kept' });
+  });
+
+  it('refuses a name that is no text', () => {
+    assert.throws(() => identityHeaders({ ...user, name: 'a\ud800' }), UnspeakableUserError);
+  });
 
   it('frames a body in one way', () => {
     const framed = (raw: string[]) => {

@@ -23,6 +23,19 @@ const connectionFields: ReadonlySet<string> = new Set([
 /** Prefix of the entry of `Sec-WebSocket-Protocol` in which browsers send a token. */
 const tokenProtocol = 'base64url.bearer.authorization.';
 
+/** Fields that extension servers may believe besides those that this server writes, in lower case, with `-` for `_`. */
+export interface IdentityFields {
+  readonly names: ReadonlySet<string>;
+  readonly prefixes: readonly string[];
+}
+
+/** Makes {@link IdentityFields} of the names and prefixes that the operator tells extension servers. */
+export function identityFields(names: readonly string[], prefixes: readonly string[]): IdentityFields {
+  return { names: new Set(names.map(spelled)), prefixes: prefixes.map(spelled).filter((prefix) => prefix !== '') };
+}
+
+const noFields: IdentityFields = identityFields([], []);
+
 export interface ForwardedRequest {
   /** Names and values in turn, as the client sent them. */
   readonly rawHeaders: readonly string[];
@@ -33,6 +46,8 @@ export interface ForwardedRequest {
   /** The protocol that the client wants to switch to. */
   readonly upgrade: string | undefined;
   readonly hasBody: boolean;
+  /** Default: none but the usual ones. */
+  readonly identities?: IdentityFields | undefined;
 }
 
 /**
@@ -43,13 +58,13 @@ export interface ForwardedRequest {
  * @throws UnspeakableUserError
  */
 export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders {
-  const { rawHeaders, user, clientAddress, host, upgrade, hasBody } = request;
+  const { rawHeaders, user, clientAddress, host, upgrade, hasBody, identities = noFields } = request;
   const named = namedByConnection(rawHeaders);
   const headers: Record<string, string | string[]> = {};
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase();
     const value = rawHeaders[i + 1] as string;
-    if (name.startsWith(':') || connectionFields.has(name) || named.has(name) || identifies(name)) continue;
+    if (name.startsWith(':') || connectionFields.has(name) || named.has(name) || identifies(name, identities)) continue;
     if (name === 'content-length' && !hasBody) continue;
     add(headers, name, value);
   }
@@ -93,9 +108,14 @@ export function answerHeaders(rawHeaders: readonly string[]): Record<string, str
 }
 
 /** Some servers take `_` for `-`. */
-function identifies(name: string): boolean {
-  const spelled = name.replaceAll('_', '-');
-  return spelled === 'authorization' || spelled.startsWith('x-remote-') || spelled.startsWith('impersonate-');
+function spelled(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}
+
+function identifies(name: string, { names, prefixes }: IdentityFields): boolean {
+  const plain = spelled(name);
+  if (plain === 'authorization' || plain.startsWith('x-remote-') || plain.startsWith('impersonate-')) return true;
+  return names.has(plain) || prefixes.some((prefix) => plain.startsWith(prefix));
 }
 
 function namedByConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
@@ -108,7 +128,8 @@ function namedByConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
 }
 
 function add(headers: Record<string, string | string[]>, name: string, value: string): void {
-  const known = headers[name];
+  // Names such as `constructor` are tokens like any other. One field, `__proto__`, gets lost here: no object can have it.
+  const known = Object.hasOwn(headers, name) ? headers[name] : undefined;
   if (known === undefined || name === 'content-length') headers[name] = value;
   else if (typeof known === 'string') headers[name] = [known, value];
   else known.push(value);
@@ -138,7 +159,8 @@ function hideToken(headers: Record<string, string | string[]>): void {
  */
 function spoken(text: string): string {
   const hasControls = [...text].some((character) => character < ' ' || character === '\u007f');
-  if (hasControls || /^ | $/.test(text)) {
+  // What is no text would arrive as another user, too.
+  if (hasControls || !text.isWellFormed() || /^ | $/.test(text)) {
     throw new UnspeakableUserError('the user of the request has a name, group or field that no header can carry');
   }
   return Buffer.from(text, 'utf8').toString('latin1');

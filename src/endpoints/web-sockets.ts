@@ -53,7 +53,7 @@ export function acceptWebSockets(
   const isWatch = (request: IncomingMessage) =>
     request.method === 'GET' && isWebSocket(request) && /[?&]watch=|\/watch\//.test(request.url ?? '');
   const wanted = (request: IncomingMessage) =>
-    request.headers.upgrade !== undefined && !hasBody(request) && (isWatch(request) || isRemote(request.url ?? ''));
+    !hasBody(request) && (isWatch(request) || (isStream(request) && isRemote(request.url ?? '')));
   // This also applies to HTTP/1.1 connections of this server, although its type doesn't say so.
   (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
   const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -86,6 +86,14 @@ export function acceptWebSockets(
 
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * Whether what follows the upgrade is one conversation. Another version of HTTP (`h2c`) would bring requests that nobody
+ * has authenticated, on a connection that extension servers trust.
+ */
+function isStream({ headers }: IncomingMessage): boolean {
+  return /^(?:websocket|spdy\/3(?:\.1)?)$/i.test(headers.upgrade ?? '');
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { TestIdentity } from '../support/test-authority.js';
 import { ExtensionScene } from './support/extension-scene.js';
 import { group, groupPath } from './support/extension-server.js';
 import { Http2Client } from './support/http2-client.js';
@@ -12,10 +16,17 @@ import { eventually, tokens } from './support/test-cluster.js';
 const flavours = `${groupPath}/namespaces/default/flavours`;
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
 let scene: ExtensionScene;
+const directory = mkdtempSync(join(tmpdir(), 'plinth-attacks-'));
 
 before(async () => {
+  const authorityFile = join(directory, 'front.crt');
+  writeFileSync(authorityFile, (await TestIdentity.root('front')).cert);
   scene = await ExtensionScene.start(
     [
+      `--requestheader-client-ca-file=${authorityFile}`,
+      '--requestheader-allowed-names=front',
+      '--requestheader-username-headers=X-Remote-User,X-My-User',
+      '--requestheader-extra-headers-prefix=X-My-Extra-',
       '--authorization-mode=RBAC',
       '--request-timeout=15s',
       '--admission-webhook-denied-cidrs=169.254.0.0/16,127.0.0.2/32',
@@ -24,7 +35,10 @@ before(async () => {
   );
   await scene.register();
 });
-after(() => scene.stop());
+after(async () => {
+  await scene.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
 
 /** Bytes on one connection; `{auth}` stands for the head that identifies the administrator. */
 function raw(text: string, idleMs = 1500) {
@@ -55,6 +69,9 @@ describe('a client of an extension server', () => {
       'X-Remote-Group: system:masters',
       'X-Remote-Extra-a: b',
       'Connection: X-Remote-User, X-Remote-Group, close',
+      'X-My-User: root',
+      'x_my_user: root',
+      'X-My-Extra-a: root',
       'Proxy-Authorization: Basic cm9vdA==',
     ];
     const { status } = await raw(`GET ${flavours} HTTP/1.1\r\n{auth}${fields.join('\r\n')}\r\n\r\n`);
@@ -66,6 +83,26 @@ describe('a client of an extension server', () => {
       !rawHeaders.includes('root') && !names.includes('x-remote-extra-a') && !names.includes('proxy-authorization'),
     );
     assert.equal(rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'x-remote-user') + 1], 'admin');
+  });
+
+  it('may send fields with the names of what every object has', async () => {
+    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      const { status } = await raw(`GET ${flavours} HTTP/1.1\r\n{auth}${name}: x\r\nConnection: close\r\n\r\n`);
+      assert.equal(status, 200, name);
+    }
+    const path = answerRaw('fields', (socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nconstructor: a\r\n__proto__: b\r\ncontent-length: 2\r\n\r\nok');
+    });
+    assert.equal((await scene.first.client.get(path)).text, 'ok');
+  });
+
+  it('gets no connection to speak another version of HTTP on', async () => {
+    for (const protocol of ['h2c', 'HTTP/2.0', 'HTTP/1.1', 'TLS/1.0', 'websocket, h2c']) {
+      const fields = `Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: ${protocol}\r\nHTTP2-Settings: AAMAAABk\r\n`;
+      const { status } = await raw(`GET ${flavours}/a/taste HTTP/1.1\r\n{auth}${fields}\r\n`);
+      assert.equal(status, 404, protocol);
+      assert.equal(scene.extension.last(`${flavours}/a/taste`)?.headers.upgrade, undefined, protocol);
+    }
   });
 
   it('can not leave the group version by its path', async () => {

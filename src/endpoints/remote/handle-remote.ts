@@ -2,7 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Backend, type BackendAnswer, BackendFault } from '../../aggregation/backend.js';
-import { answerHeaders, forwardedHeaders, UnspeakableUserError } from '../../aggregation/forwarded-headers.js';
+import {
+  answerHeaders,
+  type ForwardedRequest,
+  forwardedHeaders,
+  UnspeakableUserError,
+} from '../../aggregation/forwarded-headers.js';
 import type { RemoteApiService } from '../../aggregation/known-api-service.js';
 import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
 import {
@@ -63,7 +68,7 @@ export async function handleRemote(
 }
 
 async function exchange(
-  { options }: EndpointServices,
+  { options, aggregation }: EndpointServices,
   backend: Backend,
   context: HttpRequestContext,
   http: FastifyRequest,
@@ -78,7 +83,13 @@ async function exchange(
   const answer = await ask(backend, context, {
     method: http.method,
     path,
-    headers: headersFor(http, user, backend.host, upgrade?.request.headers.upgrade, body !== undefined),
+    headers: headersFor(http, {
+      user,
+      host: backend.host,
+      upgrade: upgrade?.request.headers.upgrade,
+      hasBody: body !== undefined,
+      identities: aggregation?.identities,
+    }),
     body,
     signal,
     headLimitMs: options.remoteHeadLimitMs ?? defaultHeadLimitMs,
@@ -160,14 +171,10 @@ function refuseRedirect(response: IncomingMessage): void {
 
 function headersFor(
   http: FastifyRequest,
-  user: UserInfo,
-  host: string,
-  upgrade: string | undefined,
-  hasBody: boolean,
+  rest: Omit<ForwardedRequest, 'rawHeaders' | 'clientAddress'>,
 ): ReturnType<typeof forwardedHeaders> {
   try {
-    const { rawHeaders } = http.raw;
-    return forwardedHeaders({ rawHeaders, user, clientAddress: http.ip, host, upgrade, hasBody });
+    return forwardedHeaders({ ...rest, rawHeaders: http.raw.rawHeaders, clientAddress: http.ip });
   } catch (error) {
     if (!(error instanceof UnspeakableUserError)) throw error;
     throw forbiddenError({ group: '', resource: '' }, '', error.message);
