@@ -14,12 +14,15 @@ export interface RemoteResource {
   }[];
 }
 
+/** Real servers have some hundreds at most. All of them are in every answer of discovery. */
+const maxEntries = 5000;
+
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
  * The resources of an APIResourceList. Entries without a name or a kind are left out.
  *
- * @throws Error for anything that is no such list.
+ * @throws Error for anything that is no such list, or has thousands of resources.
  */
 export function readResourceList(value: unknown, group: string, version: string): RemoteResource[] {
   const { resources } = (value ?? {}) as { resources?: unknown };
@@ -27,16 +30,20 @@ export function readResourceList(value: unknown, group: string, version: string)
   const entries = resources.filter(
     (entry: unknown): entry is Entry => isText((entry as Entry | null)?.name) && isText((entry as Entry).kind),
   );
+  if (entries.length > maxEntries) throw new Error(`the list has more than ${maxEntries} resources`);
+  const belowOf = Map.groupBy(entries, ({ name }) => (name as string).split('/', 1)[0] as string);
   const kindOf = (entry: Entry) => ({
     group: isText(entry.group) ? entry.group : group,
     version: isText(entry.version) ? entry.version : version,
     kind: entry.kind as string,
   });
+  // Of entries with one name the first counts: all of them would have all subresources.
+  const named = new Map(entries.toReversed().map((entry) => [entry.name as string, entry]));
   return entries
-    .filter(({ name }) => !(name as string).includes('/'))
+    .filter((entry) => !(entry.name as string).includes('/') && named.get(entry.name as string) === entry)
     .map((entry) => {
       const name = entry.name as string;
-      const below = entries.filter((other) => (other.name as string).startsWith(`${name}/`));
+      const below = (belowOf.get(name) ?? []).filter((other) => (other.name as string).startsWith(`${name}/`));
       return {
         resource: name,
         responseKind: kindOf(entry),
