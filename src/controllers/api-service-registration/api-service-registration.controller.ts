@@ -21,6 +21,7 @@ import {
   customApiServices,
   registrationStep,
   type WantedApiService,
+  WantedByDefinitions,
 } from './wanted-api-services.js';
 
 export interface ApiServiceRegistrationOptions {
@@ -48,8 +49,7 @@ export class ApiServiceRegistrationController implements ControlLoop {
   private readonly definitions: StoredServedResource | undefined;
   private readonly priorities: LocalPriorities;
   private builtIn = new Map<string, WantedApiService>();
-  /** What each definition wants, by name of the definition. */
-  private byDefinition = new Map<string, readonly WantedApiService[]>();
+  private custom = new WantedByDefinitions();
   private corrected = new Set<string>();
   private atStart = new Set<string>();
 
@@ -85,7 +85,7 @@ export class ApiServiceRegistrationController implements ControlLoop {
     this.builtIn = new Map(
       builtInApiServices(registry.groups(), this.priorities).map((wanted) => [wanted.name, wanted]),
     );
-    this.byDefinition = new Map();
+    this.custom = new WantedByDefinitions();
     this.corrected = new Set();
     this.atStart = new Set();
     const { storageResource } = this.store.resource;
@@ -117,7 +117,7 @@ export class ApiServiceRegistrationController implements ControlLoop {
           queue.add(metadata.name ?? '');
         }
         isFilled = true;
-        for (const wanted of [...this.byDefinition.values()].flat()) queue.add(wanted.name);
+        for (const name of this.custom.names()) queue.add(name);
       },
       set: ({ metadata }: ApiObject) => queue.add(metadata.name ?? ''),
       delete: (_namespace: string, name: string) => queue.add(name),
@@ -125,11 +125,8 @@ export class ApiServiceRegistrationController implements ControlLoop {
   }
 
   private definitionSink(queue: WorkQueue) {
-    const change = (name: string, wanted: readonly WantedApiService[] | undefined) => {
-      const before = this.byDefinition.get(name) ?? [];
-      if (wanted === undefined) this.byDefinition.delete(name);
-      else this.byDefinition.set(name, wanted);
-      for (const one of [...before, ...(wanted ?? [])]) queue.add(one.name);
+    const change = (definition: string, wanted: readonly WantedApiService[]) => {
+      for (const name of this.custom.set(definition, wanted)) queue.add(name);
     };
     return {
       reduce: (object: ApiObject): ApiObject => ({
@@ -138,16 +135,16 @@ export class ApiServiceRegistrationController implements ControlLoop {
       }),
       replace: (objects: readonly ApiObject[]) => {
         const names = new Set(objects.map(({ metadata }) => metadata.name ?? ''));
-        for (const name of [...this.byDefinition.keys()]) if (!names.has(name)) change(name, undefined);
+        for (const name of this.custom.definitions()) if (!names.has(name)) change(name, []);
         for (const object of objects) change(object.metadata.name ?? '', object.wanted as WantedApiService[]);
       },
       set: (object: ApiObject) => change(object.metadata.name ?? '', object.wanted as WantedApiService[]),
-      delete: (_namespace: string, name: string) => change(name, undefined),
+      delete: (_namespace: string, name: string) => change(name, []),
     };
   }
 
   private wanted(name: string): WantedApiService | undefined {
-    return this.builtIn.get(name) ?? [...this.byDefinition.values()].flat().find((wanted) => wanted.name === name);
+    return this.builtIn.get(name) ?? this.custom.find(name);
   }
 
   private async process(name: string, signal: AbortSignal): Promise<WorkOutcome> {

@@ -9,6 +9,7 @@ import {
   builtInApiServices,
   customApiServices,
   registrationStep,
+  WantedByDefinitions,
   wantedApiService,
 } from './wanted-api-services.js';
 
@@ -52,6 +53,21 @@ describe('an APIService of this server', () => {
   for (const [title, object, wish, corrected, wasThere, step] of cases) {
     it(title, () => assert.equal(registrationStep(object, wish && wanted[wish], corrected, wasThere), step));
   }
+});
+
+it('an APIService is wanted as long as one of its definitions is there', () => {
+  const one = (version: string) => wantedApiService('g', version, priority, 'true');
+  const all = new WantedByDefinitions();
+  assert.deepEqual([...all.set('a.g', [one('v1'), one('v2')])], ['v1.g', 'v2.g']);
+  assert.deepEqual([...all.set('b.g', [one('v1')])], ['v1.g']);
+  assert.deepEqual([...all.set('a.g', [one('v2'), one('v3')])].toSorted(), ['v1.g', 'v2.g', 'v3.g']);
+  assert.deepEqual([...all.names()].toSorted(), ['v1.g', 'v2.g', 'v3.g']);
+  all.set('b.g', []);
+  assert.equal(all.find('v1.g'), undefined);
+  assert.deepEqual(all.find('v2.g'), one('v2'));
+  assert.deepEqual(all.definitions(), ['a.g']);
+  all.set('a.g', []);
+  assert.deepEqual([[...all.names()], all.definitions()], [[], []]);
 });
 
 it('every built-in group version has a place of its own', async () => {

@@ -52,6 +52,43 @@ export function customApiServices(definition: ApiObject): WantedApiService[] {
     .map(({ name }) => wantedApiService(spec.group, name, customPriority, 'true'));
 }
 
+/** What all definitions together want. Definitions of one group version want the same APIService. */
+export class WantedByDefinitions {
+  private readonly byDefinition = new Map<string, readonly WantedApiService[]>();
+  private readonly byName = new Map<string, { readonly wanted: WantedApiService; readonly count: number }>();
+
+  /** Names of the definitions. */
+  definitions(): string[] {
+    return [...this.byDefinition.keys()];
+  }
+
+  /** Names of the APIServices. */
+  names(): Iterable<string> {
+    return this.byName.keys();
+  }
+
+  find(name: string): WantedApiService | undefined {
+    return this.byName.get(name)?.wanted;
+  }
+
+  /** Notes what a definition wants from now on. Returns the names of the APIServices that it wanted or wants. */
+  set(definition: string, wanted: readonly WantedApiService[]): ReadonlySet<string> {
+    const before = this.byDefinition.get(definition) ?? [];
+    if (wanted.length === 0) this.byDefinition.delete(definition);
+    else this.byDefinition.set(definition, wanted);
+    for (const one of wanted) {
+      this.byName.set(one.name, { wanted: one, count: (this.byName.get(one.name)?.count ?? 0) + 1 });
+    }
+    for (const { name } of before) {
+      const known = this.byName.get(name);
+      if (known === undefined) continue;
+      if (known.count === 1) this.byName.delete(name);
+      else this.byName.set(name, { ...known, count: known.count - 1 });
+    }
+    return new Set([...before, ...wanted].map(({ name }) => name));
+  }
+}
+
 /** Whether the server made the APIService, and how it keeps it. */
 export function automanagedOf({ metadata }: ApiObject): Automanaged | undefined {
   const value = metadata.labels?.[automanagedLabel];
