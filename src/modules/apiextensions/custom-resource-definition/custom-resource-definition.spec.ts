@@ -88,6 +88,11 @@ describe('custom resource definitions', () => {
       ],
     ],
     [
+      'very many versions',
+      { versions: Array.from({ length: 101 }, (_, i) => ({ ...version, name: `v${i + 1}`, storage: i === 0 })) },
+      ['FieldValueTooMany | spec.versions | Too many: 101: must have at most 100 items'],
+    ],
+    [
       'no schema',
       versionOf({ schema: undefined }),
       [`${required}${at}.schema.openAPIV3Schema | Required value: schemas are required`],

@@ -2,7 +2,7 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { type FieldError, type FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
 import { isDns1035Label } from '../../../machinery/names.js';
 import { selectableFieldsErrors } from './selectable-fields.validation.js';
 import { columnErrors, subresourcesErrors } from './subresources.validation.js';
@@ -10,11 +10,14 @@ import { type Part, parts, sharedParts, sharedPlaces } from './version-parts.js'
 import { versionSchemaErrors } from './version-schemas.validation.js';
 
 const maxWarningLength = 256;
+/** Each version has documents of its own, which thousands would make very slow for all clients. */
+const maxVersions = 100;
 
 /** Broken rules of the versions, those of what they have in common aside. */
 export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
   const versions = spec.versions ?? [];
   const versionsPath = path.child('versions');
+  if (versions.length > maxVersions) return [tooMany(versionsPath, versions.length, maxVersions)];
   const shared = sharedParts(versions);
   const errors: FieldError[] = [];
   for (const [i, { schema }] of versions.entries()) {
@@ -48,7 +51,7 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
 export function sharedPartsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
   const versions = spec.versions ?? [];
   const [first] = versions;
-  if (first === undefined) return [];
+  if (first === undefined || versions.length > maxVersions) return [];
   return [...sharedParts(versions)].flatMap((part) => partErrors(first, part, path.child(sharedPlaces[part])));
 }
 
