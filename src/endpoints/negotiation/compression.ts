@@ -37,11 +37,6 @@ export function compress(body: string | Uint8Array): Promise<Buffer> {
   return gzipAsync(body, gzipOptions);
 }
 
-/** The same for bytes that are kept and sent many times: slower, but smaller. */
-export function compressWell(body: string | Uint8Array): Promise<Buffer> {
-  return gzipAsync(body);
-}
-
 /**
  * Writes `pieces` to `sink` and ends it. While a slow client reads, no further piece is requested; `unread` cuts a
  * client that does not read at all. Resolves even if the client leaves. Rejects with the error of `pieces`; the

@@ -15,6 +15,25 @@ export function encodeDocument(shape: Shape, document: Json): Uint8Array {
   return writer.finish();
 }
 
+/** Encodes members of a map of the document, without the start that {@link encodeMapStart} makes. */
+export function encodeEntries(shape: Shape, name: string, value: Json): Uint8Array {
+  const writer = protobuf.Writer.create();
+  const slot = mapSlot(shape, name);
+  writeEntries(writer, slot, slot.entries, value);
+  return writer.finish();
+}
+
+/** What comes before the entries of a map. @param length of all entries, in bytes */
+export function encodeMapStart(shape: Shape, name: string, length: number): Uint8Array {
+  return tag(protobuf.Writer.create(), mapSlot(shape, name).number, bytes).uint32(length).finish();
+}
+
+function mapSlot({ fields }: Shape, name: string): Slot & { readonly entries: number } {
+  const slot = fields[name];
+  if (slot?.entries === undefined) throw new TypeError(`an OpenAPI document has no map ${name} here`);
+  return { ...slot, entries: slot.entries };
+}
+
 function tag(writer: Writer, number: number, wireType: number): Writer {
   return writer.uint32(((number << 3) | wireType) >>> 0);
 }
@@ -47,6 +66,11 @@ function writeMember(writer: Writer, slot: Slot, member: unknown): void {
 /** Writes a message with a name-value pair for each member of a map. */
 function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): void {
   tag(writer, slot.number, bytes).fork();
+  writeEntries(writer, slot, entries, value);
+  writer.ldelim();
+}
+
+function writeEntries(writer: Writer, slot: Slot, entries: number, value: Json): void {
   for (const [name, member] of Object.entries(value)) {
     const own = slot.own?.[name];
     if (own !== undefined) {
@@ -58,7 +82,6 @@ function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): voi
     writeWrapped(writer, 2, slot.wrap ?? [], slot, member);
     writer.ldelim();
   }
-  writer.ldelim();
 }
 
 /** Writes one value as field `number`, inside a message for each number of `wrap`. */

@@ -1,21 +1,21 @@
-import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Aggregation } from '../../aggregation/aggregation.js';
-import { mergeSwagger, type SwaggerParts } from '../../aggregation/swagger-merge.js';
+import type { SwaggerParts } from '../../aggregation/swagger-merge.js';
 import { inTurns } from '../../machinery/turns.js';
 import { groupName } from '../../machinery/vendor.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
-import { compressWell } from '../negotiation/compression.js';
+import { packInTurns } from '../negotiation/pack-in-turns.js';
 import type { EndpointServices } from '../services.js';
 import { corePath, groupListPath, groupPath, groupVersionPath, versionPath } from './discovery-paths.js';
-import { openApi3Message, swaggerMessage } from './document-messages.js';
+import { openApi3Message } from './document-messages.js';
 import type { DocumentInfo } from './document-parts.js';
 import { openApi3Document } from './openapi3-document.js';
 import type { PathModel } from './operation-model.js';
 import { mediaTypes, resourcePaths } from './resource-paths.js';
-import { swaggerDocument } from './swagger-document.js';
+import { type DocumentContent, mergedPieces, swaggerBytes, swaggerText } from './swagger-content.js';
+import { swaggerPieces } from './swagger-document.js';
 
 export type DocumentForm = 'json' | 'protobuf';
 
@@ -30,15 +30,13 @@ export interface OpenApiDocument {
 interface Source {
   /** Used to detect changes: other resources make another document. */
   readonly resources: readonly ServedResource[];
-  readonly paths: () => PathModel[];
+  readonly paths: () => Iterable<PathModel>;
 }
 
 interface Held {
   readonly content: readonly unknown[];
   readonly document: Promise<OpenApiDocument>;
 }
-
-type DocumentContent = string | Uint8Array;
 
 type Encoder = typeof import('./encode-document.js');
 
@@ -65,13 +63,9 @@ export class OpenApiDocuments {
     const sources = [...this.sources().values()];
     const resources = sources.flatMap((source) => source.resources);
     return this.hold(`v2 ${form}`, [...resources, ...remotes], async () => {
-      const paths = sources.flatMap((source) => source.paths());
-      const own = swaggerDocument(this.info, this.schemaOptions(), paths, this.services.kinds.status);
-      const document =
-        remotes.length === 0
-          ? own
-          : { ...own, ...(await inTurns(mergeSwagger(own as never as SwaggerParts, remotes))) };
-      return form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(swaggerMessage, document);
+      const own = swaggerPieces(this.info, this.schemaOptions(), pathsOf(sources), this.services.kinds.status);
+      const pieces = remotes.length === 0 ? own : await inTurns(mergedPieces(own, remotes));
+      return form === 'json' ? swaggerText(pieces) : swaggerBytes(this.loadEncoder(), pieces);
     });
   }
 
@@ -135,7 +129,9 @@ export class OpenApiDocuments {
       const { kinds, names } = this.services;
       const options = this.schemaOptions();
       const document = openApi3Document(this.info, options, source.paths(), kinds.status, mediaTypes(names));
-      return form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(openApi3Message, document);
+      return [
+        form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(openApi3Message, document),
+      ];
     });
   }
 
@@ -167,7 +163,7 @@ export class OpenApiDocuments {
   private sourceOf(path: string): Source | undefined {
     const { registry, kinds, names } = this.services;
     const context = { kinds, names };
-    const plain = (paths: () => PathModel[]): Source => ({ resources: none, paths });
+    const plain = (paths: () => Iterable<PathModel>): Source => ({ resources: none, paths });
     if (path === 'api') return plain(() => [corePath(context)]);
     if (path === 'apis') return plain(() => [groupListPath(context)]);
     if (path === 'version') return plain(() => [versionPath(context)]);
@@ -178,10 +174,10 @@ export class OpenApiDocuments {
     if (version === undefined) return registry.hasGroup(group) ? plain(() => [groupPath(context, group)]) : undefined;
     if (!registry.hasGroupVersion(group, version)) return undefined;
     const resources = registry.resourcesOf(group, version);
-    const paths = () => [
-      groupVersionPath(context, group, version),
-      ...resources.flatMap((resource) => resourcePaths(context, resource)),
-    ];
+    const paths = function* () {
+      yield groupVersionPath(context, group, version);
+      for (const resource of resources) yield* resourcePaths(context, resource);
+    };
     return { resources, paths };
   }
 
@@ -205,9 +201,11 @@ export class OpenApiDocuments {
 async function makeDocument(make: () => DocumentContent | Promise<DocumentContent>): Promise<OpenApiDocument> {
   // Clients request documents in a row: give other requests a turn between them.
   await nextTurn();
-  const content = await make();
-  const digest = createHash('sha256').update(content).digest('hex').toUpperCase();
-  return { digest, compressed: await compressWell(content) };
+  return packInTurns(await make());
+}
+
+function* pathsOf(sources: readonly Source[]): Generator<PathModel, void, undefined> {
+  for (const source of sources) yield* source.paths();
 }
 
 const none: readonly ServedResource[] = [];

@@ -19,7 +19,7 @@ const failureName = 'Failure';
 export function openApi3Document(
   info: DocumentInfo,
   options: Omit<OpenApiOptions, 'version'>,
-  paths: readonly PathModel[],
+  paths: Iterable<PathModel>,
   failure: StructType,
   failureTypes: readonly string[],
 ): Record<string, unknown> {

@@ -2,35 +2,39 @@ import { OpenApiBuilder, type OpenApiOptions, type StructType } from '../../mach
 import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
 
+type Json = Readonly<Record<string, unknown>>;
+
+/** A piece of a Swagger 2.0 document: all pieces together have each member of these maps once. */
+export interface SwaggerPiece {
+  /** Members besides the maps; only the first piece has them. */
+  readonly head?: Json;
+  readonly paths?: Json;
+  readonly definitions?: Json;
+}
+
 /**
- * Builds a Swagger 2.0 document for these paths, with the definitions of all types that they use.
+ * Builds a Swagger 2.0 document for these paths, with the definitions of all types that they use: one piece for each
+ * path, so that the whole never has to be in memory.
  *
  * @param failure the body of failures
  */
-export function swaggerDocument(
+export function* swaggerPieces(
   info: DocumentInfo,
   options: Omit<OpenApiOptions, 'version'>,
-  paths: readonly PathModel[],
+  paths: Iterable<PathModel>,
   failure: StructType,
-): Record<string, unknown> {
+): Generator<SwaggerPiece, void, undefined> {
   const builder = new OpenApiBuilder({ ...options, version: 2 });
-  const items: Record<string, unknown> = {};
+  const bearer = { description: descriptions.bearer, type: 'apiKey', name: 'authorization', in: 'header' };
+  yield {
+    head: { swagger: '2.0', info, securityDefinitions: { BearerToken: bearer }, security: [{ BearerToken: [] }] },
+  };
   for (const path of paths) {
     const item: Record<string, unknown> = {};
     for (const operation of path.operations) item[operation.method] = operationObject(builder, operation, failure);
     if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);
-    items[path.path] = item;
+    yield { paths: { [path.path]: item }, definitions: builder.takeDefinitions() };
   }
-  return {
-    swagger: '2.0',
-    info,
-    paths: items,
-    definitions: builder.definitions,
-    securityDefinitions: {
-      BearerToken: { description: descriptions.bearer, type: 'apiKey', name: 'authorization', in: 'header' },
-    },
-    security: [{ BearerToken: [] }],
-  };
 }
 
 function operationObject(

@@ -54,6 +54,9 @@ const sharedScalars: Partial<Record<ScalarName, string>> = {
   fieldsV1: 'apimachinery.pkg.apis.meta.v1.FieldsV1',
 };
 
+/** In the place of a definition that was taken. */
+const takenSchema: OpenApiSchema = {};
+
 /**
  * Builds the schemas of an OpenAPI document from declarations. Every requested type, and every type that it refers to,
  * is added to `definitions` once, under a unique name.
@@ -61,6 +64,8 @@ const sharedScalars: Partial<Record<ScalarName, string>> = {
 export class OpenApiBuilder {
   /** Schemas by definition name, in the order of their first use. */
   readonly definitions: Record<string, OpenApiSchema> = {};
+  /** Names of the definitions that have not been taken. */
+  private fresh: string[] = [];
   private readonly prefix: string;
   private readonly refPrefix: string;
   private readonly toReference = (type: StructType) => ({ ...this.reference(type) });
@@ -84,9 +89,24 @@ export class OpenApiBuilder {
       const schema: OpenApiSchema = {};
       // Registered before its fields are visited: they may refer back to it.
       this.definitions[name] = schema;
+      this.fresh.push(name);
       Object.assign(schema, this.structSchema(type));
     }
     return { $ref: this.refPrefix + name };
+  }
+
+  /**
+   * The definitions that were added since the last call. The builder keeps their names alone, so that documents of
+   * thousands of types can be written piece by piece.
+   */
+  takeDefinitions(): Record<string, OpenApiSchema> {
+    const taken: Record<string, OpenApiSchema> = {};
+    for (const name of this.fresh) {
+      taken[name] = this.definitions[name] as OpenApiSchema;
+      this.definitions[name] = takenSchema;
+    }
+    this.fresh = [];
+    return taken;
   }
 
   /** The schema of any type; structs and shared scalars as references. */
@@ -133,10 +153,13 @@ export class OpenApiBuilder {
     if (shared === undefined) return plainScalar(scalar, this.options.version);
     const name = `${this.prefix}.${shared}`;
     const description = this.options.descriptions?.scalars?.[scalar];
-    this.definitions[name] ??= {
-      ...(description === undefined ? {} : { description }),
-      ...plainScalar(scalar, this.options.version),
-    };
+    if (this.definitions[name] === undefined) {
+      this.fresh.push(name);
+      this.definitions[name] = {
+        ...(description === undefined ? {} : { description }),
+        ...plainScalar(scalar, this.options.version),
+      };
+    }
     return { $ref: this.refPrefix + name };
   }
 

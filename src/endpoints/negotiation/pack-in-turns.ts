@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createGzip } from 'node:zlib';
+
+/** How long the event loop is held before other work gets its turn, in milliseconds. */
+const turnMs = 5;
+
+/** Bytes that are kept and sent many times. */
+export interface Packed {
+  /** Digest of the content, in upper-case hexadecimal. */
+  readonly digest: string;
+  readonly compressed: Buffer;
+}
+
+/** Digests and compresses content while its parts are made, which takes turns with other work between them. */
+export async function packInTurns(parts: Iterable<string | Uint8Array>): Promise<Packed> {
+  const hash = createHash('sha256');
+  const encoder = createGzip();
+  const compressed: Buffer[] = [];
+  encoder.on('data', (chunk: Buffer) => compressed.push(chunk));
+  const ended = once(encoder, 'end');
+  // Whoever waits for it hears of a failure.
+  ended.catch(() => undefined);
+  try {
+    let began = performance.now();
+    for (const part of parts) {
+      if (part.length > 0) {
+        hash.update(part);
+        if (!encoder.write(part)) await once(encoder, 'drain');
+      }
+      if (performance.now() - began < turnMs) continue;
+      await nextTurn();
+      began = performance.now();
+    }
+    encoder.end();
+    await ended;
+  } finally {
+    encoder.destroy();
+  }
+  return { digest: hash.digest('hex').toUpperCase(), compressed: Buffer.concat(compressed) };
+}
