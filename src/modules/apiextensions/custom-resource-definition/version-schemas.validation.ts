@@ -36,6 +36,7 @@ export function* judgeSchemas(
     const before = old?.versions?.find(({ name }) => name === version.name);
     const errors = isAsBefore(version, before) ? [] : yield* schemaErrors(version, props, at.child('openAPIV3Schema'));
     judged.set(props, errors);
+    yield;
     if (isShared && errors.length > 0) return;
   }
 }
@@ -55,7 +56,11 @@ function* schemaErrors(
   const hasStatus = subresources?.status !== undefined;
   const { errors } = collectErrors(mostErrors, () => definitionSchemaErrors(props, path, { hasStatus }));
   if (errors.length > 0) return errors;
-  return (yield* definitionRulesErrors(structuralSchema(props), path)).slice(0, mostErrors);
+  // Each part may take long for a schema of more than a megabyte.
+  yield;
+  const schema = structuralSchema(props);
+  yield;
+  return (yield* definitionRulesErrors(schema, path)).slice(0, mostErrors);
 }
 
 function isAsBefore(
