@@ -76,15 +76,15 @@ export class DefinitionStatusController implements ControlLoop {
     });
     const sink = {
       reduce: (object: ApiObject) => this.withoutVersions(object),
-      replace: (objects: readonly ApiObject[]) => {
-        const newest = objects.map((object) => this.newest(object as Definition));
+      replace: (objects: readonly ApiObject[], at: bigint) => {
+        const newest = objects.map((object) => this.newest(atVersion(object, at)));
         this.known.clear();
         this.taken = new AcceptedNames(builtInKinds(registry));
         // The names that were given before come first.
         for (const definition of newest) this.taken.set(definition);
         for (const definition of newest) this.notice(definition, queue);
       },
-      set: (object: ApiObject) => this.notice(object as Definition, queue),
+      set: (object: ApiObject, at: bigint) => this.notice(atVersion(object, at), queue),
       delete: (_namespace: string, name: string) => {
         const gone = this.known.get(name);
         this.known.delete(name);
@@ -186,6 +186,11 @@ class Superseded extends Error {}
 
 function isContent({ status }: Definition): boolean {
   return status.conditions?.some(({ type, status: value }) => type === 'NamesAccepted' && value === 'True') === true;
+}
+
+/** Stored texts lack their version, without which no change would count as newer than a write of our own. */
+function atVersion(object: ApiObject, at: bigint): Definition {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(at) } } as Definition;
 }
 
 function versionOf({ metadata }: Definition): bigint {
