@@ -83,6 +83,24 @@ describe('a changed definition', () => {
     await undefine(made, clients);
   });
 
+  it('gets its new short names accepted, and its names back when somebody overwrites them', async () => {
+    const made = customDefinition({ plural: 'torches', kind: 'Torch', shortNames: ['tr'] }, [{ name: 'v1' }]);
+    await define(made, clients);
+    const [first, second] = clients as [ApiClient, ApiClient];
+    const path = `${definitionsPath}/${made.metadata.name}`;
+    const renamed = await first.patch(path, 'merge', { spec: { names: { shortNames: ['to', 'tc'] } } });
+    assert.equal(renamed.status, 200, renamed.text);
+    const accepted = async () => JSON.stringify((await second.get(path)).body.status.acceptedNames.shortNames);
+    await eventually(async () => (await accepted()) === '["to","tc"]', 'the short names are accepted');
+    const forged = { status: { acceptedNames: { plural: 'pods', kind: 'Pod', shortNames: ['po'] } } };
+    const overwritten = await first.patch(`${path}/status`, 'merge', forged);
+    assert.equal(overwritten.status, 200, overwritten.text);
+    await eventually(async () => (await accepted()) === '["to","tc"]', 'the names are put right');
+    const { acceptedNames } = (await second.get(path)).body.status;
+    assert.deepEqual([acceptedNames.plural, acceptedNames.kind], ['torches', 'Torch']);
+    await undefine(made, clients);
+  });
+
   it('keeps the owners of fields that become atomic or granular', async () => {
     const items = { type: 'array', items: { type: 'object', properties: { n: text, v: text }, required: ['n'] } };
     const keyed = { ...items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'] };
