@@ -1,3 +1,4 @@
+import { inTurns } from '../machinery/turns.js';
 import type { ApiServiceIndex } from './api-service-index.js';
 import type { AvailabilityMetrics } from './availability-metrics.js';
 import { Backend, type BackendParts } from './backend.js';
@@ -56,7 +57,7 @@ export class Aggregation {
       this.logger.warn('a document of an extension server is not at hand', { apiService: name, error });
     const path = `/apis/${group}/${version}`;
     const read = (value: unknown) => readResourceList(value, group, version);
-    const readSwagger = (value: unknown) => swaggerOf(value, group, version);
+    const readSwagger = (value: unknown) => inTurns(swaggerOf(value, group, version));
     const readIndex = (value: unknown) => documentIn(value, path);
     return {
       backend,

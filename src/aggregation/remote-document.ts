@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { checkNesting } from '../machinery/json/nesting.js';
+import { parseInTurns } from '../machinery/json/parse-in-turns.js';
 import type { UserInfo } from '../machinery/request-context.js';
+import { inTurns, type Steps } from '../machinery/turns.js';
 import { aggregatorUser } from './availability.js';
 import { type Backend, BackendFault } from './backend.js';
 import { identityHeaders } from './forwarded-headers.js';
@@ -8,8 +11,8 @@ export interface RemoteDocumentOptions<T> {
   readonly path: string;
   /** Longer ones are refused. */
   readonly maxBytes: number;
-  /** Makes the value; throws for a document that can't be used. */
-  readonly read: (value: unknown) => T;
+  /** Makes the value, in turns with other work; throws for a document that can't be used. */
+  readonly read: (value: unknown) => T | Promise<T>;
   readonly onFault: (error: unknown) => void;
   readonly user?: UserInfo;
   /** Milliseconds from a fixed point. */
@@ -24,6 +27,9 @@ const oldMs = 60_000;
 const patienceMs = 500;
 const fetchLimitMs = 10_000;
 const maxDepth = 100;
+/** Characters that take a few milliseconds. */
+const parsedAtOnce = 256 * 1024;
+const valuesPerStep = 1000;
 
 /**
  * A JSON document of an extension server, kept and fetched again while it is read. However slow the server is, readers
@@ -96,9 +102,11 @@ export class RemoteDocument<T> {
       response.destroy();
       throw new BackendFault(`${path} was answered with ${response.statusCode}`);
     }
-    const value: unknown = JSON.parse(await textOf(response, maxBytes));
-    if (depthOf(value, maxDepth) > maxDepth) throw new BackendFault(`${path} is nested too deeply`);
-    this.value = read(value);
+    const text = await textOf(response, maxBytes);
+    checkNesting(text);
+    const value: unknown = text.length > parsedAtOnce ? await parseInTurns(text) : JSON.parse(text);
+    if ((await inTurns(depthOf(value))) > maxDepth) throw new BackendFault(`${path} is nested too deeply`);
+    this.value = await read(value);
     this.etag = response.headers.etag;
   }
 }
@@ -120,10 +128,19 @@ async function textOf(response: IncomingMessage, maxBytes: number): Promise<stri
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** How deeply a value is nested; more than `limit` is not told apart. */
-function depthOf(value: unknown, limit: number): number {
-  if (typeof value !== 'object' || value === null || limit < 0) return 0;
+/** How deeply a value is nested. */
+function* depthOf(value: unknown): Steps<number> {
   let deepest = 0;
-  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1));
-  return deepest + 1;
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    deepest = depth;
+    const next: unknown[] = [];
+    for (const [i, at] of level.entries()) {
+      if (i % valuesPerStep === valuesPerStep - 1) yield;
+      if (typeof at !== 'object' || at === null) continue;
+      for (const member of Object.values(at)) next.push(member);
+    }
+    level = next;
+  }
+  return deepest;
 }

@@ -12,17 +12,58 @@ describe('the document of an extension server', () => {
       paths: { '/apis/g/v1/': ref('a'), '/apis/g/v1/x': ref('a'), '/apis/g/v1x': ref('c'), '/healthz': ref('c') },
       definitions: { a: { items: ref('b') }, b: { items: [ref('a'), ref('missing'), ref('__proto__')] }, c: {} },
     };
-    const { paths, definitions } = swaggerOf(document, 'g', 'v1');
+    const { paths, definitions } = atOnce(swaggerOf(document, 'g', 'v1'));
     assert.deepEqual(Object.keys(paths), ['/apis/g/v1/', '/apis/g/v1/x']);
     assert.deepEqual(Object.keys(definitions), ['a', 'b']);
   });
 
   for (const value of [null, [], {}, { paths: [] }, { paths: {}, definitions: 1 }, 'x']) {
-    it(`is refused as ${JSON.stringify(value)}`, () => assert.throws(() => swaggerOf(value, 'g', 'v1'), /no OpenAPI/));
+    it(`is refused as ${JSON.stringify(value)}`, () =>
+      assert.throws(() => atOnce(swaggerOf(value, 'g', 'v1')), /no OpenAPI/));
   }
 });
 
+it('a huge definition is refused', () => {
+  const huge = { enum: Array.from({ length: 30_000 }, (_, i) => i) };
+  const document = { paths: { '/apis/g/v1/x': ref('a') }, definitions: { a: huge } };
+  assert.throws(() => atOnce(swaggerOf(document, 'g', 'v1')), /more than 20000 values/);
+});
+
 describe('merged documents', () => {
+  it('describe no kind of this server twice', () => {
+    const field = 'x-kubernetes-group-version-kind';
+    const kind = (of: string, group = 'apps') => ({ group, version: 'v1', kind: of });
+    const own = { paths: {}, definitions: { deployment: { type: 'object', [field]: [kind('Deployment')] } } };
+    const definitions = {
+      deployment: { type: 'string', [field]: [kind('Deployment')] },
+      other: { [field]: [kind('Deployment'), kind('Flavour', 'g')] },
+      odd: { [field]: 'x' },
+    };
+    const remote = { paths: {}, definitions };
+    const expected = {
+      ...own.definitions,
+      deployment_v2: { type: 'string' },
+      other: { [field]: [kind('Flavour', 'g')] },
+      odd: { [field]: 'x' },
+    };
+    assert.deepEqual(merge(own, [remote]).definitions, expected);
+  });
+
+  it('follow a long chain of definitions in time proportional to its length', () => {
+    const length = 20_000;
+    const chain = (end: string) =>
+      Object.fromEntries(
+        Array.from({ length }, (_, i) => [`d${i}`, i === length - 1 ? { type: end } : { items: ref(`d${i + 1}`) }]),
+      );
+    const began = performance.now();
+    const { definitions } = merge({ paths: {}, definitions: chain('string') }, [
+      { paths: {}, definitions: chain('number') },
+    ]);
+    assert.equal(Object.keys(definitions).length, 2 * length);
+    assert.deepEqual(definitions.d0_v2, { items: ref('d1_v2') });
+    assert.ok(performance.now() - began < 5000);
+  });
+
   it('share what is equal, and rename what is not', () => {
     const own = { paths: { '/own': {} }, definitions: { same: { type: 'object' }, other: { type: 'string' } } };
     const remote = {

@@ -10,42 +10,58 @@ export interface SwaggerParts {
 }
 
 const definitionPrefix = '#/definitions/';
-const valuesPerStep = 2000;
+/** A definition or path with more is refused: each of them is compared and copied in one step. */
+const maxValues = 20_000;
+const kindsField = 'x-kubernetes-group-version-kind';
 
-/** What a document of an extension server says about one group version. Throws for anything that is no such document. */
-export function swaggerOf(value: unknown, group: string, version: string): SwaggerParts {
+/**
+ * What a document of an extension server says about one group version.
+ *
+ * @throws Error for anything that is no such document, or has a huge definition.
+ */
+export function* swaggerOf(value: unknown, group: string, version: string): Steps<SwaggerParts> {
   const { paths, definitions = {} } = (value ?? {}) as { paths?: unknown; definitions?: unknown };
   if (!isJson(paths) || !isJson(definitions)) throw new Error('the answer is no OpenAPI document');
   const base = `/apis/${group}/${version}`;
   const isOwn = (path: string) => path === base || path.startsWith(`${base}/`);
   const own = Object.fromEntries(Object.entries(paths).filter(([path]) => isOwn(path)));
   const used = new Map<string, unknown>();
-  const pending: unknown[] = [own];
+  const pending: unknown[] = Object.values(own).toReversed();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     for (const name of referencesIn(next)) {
       if (used.has(name) || name === '__proto__' || !Object.hasOwn(definitions, name)) continue;
       used.set(name, definitions[name]);
       pending.push(definitions[name]);
     }
+    yield;
   }
   return { paths: own, definitions: Object.fromEntries(used) };
 }
 
 /**
  * Adds documents of other servers to an own one. A path that is there stays. A definition whose name is taken by a
- * different one is renamed, as are those that refer to it.
+ * different one is renamed, as are those that refer to it. No added definition describes a kind that an own one describes.
  */
 export function* mergeSwagger(own: SwaggerParts, others: readonly SwaggerParts[]): Steps<SwaggerParts> {
   const paths: Record<string, unknown> = { ...own.paths };
   const definitions: Record<string, unknown> = { ...own.definitions };
+  const ownKinds = new Set(Object.values(own.definitions).flatMap(kindsOf).map(kindKey));
   for (const other of others) {
-    const names = yield* newNames(definitions, other.definitions);
+    const added: Record<string, unknown> = {};
     for (const [name, definition] of Object.entries(other.definitions)) {
+      const isShared = Object.hasOwn(definitions, name) && isEqual(definitions[name], definition);
+      added[name] = isShared ? definition : withoutKinds(definition, ownKinds);
+      yield;
+    }
+    const names = yield* newNames(definitions, added);
+    for (const [name, definition] of Object.entries(added)) {
       const target = names.get(name) ?? name;
-      if (!Object.hasOwn(definitions, target)) definitions[target] = yield* renamed(definition, names);
+      if (!Object.hasOwn(definitions, target)) definitions[target] = renamed(definition, names);
+      yield;
     }
     for (const [path, item] of Object.entries(other.paths)) {
-      if (!Object.hasOwn(paths, path)) paths[path] = yield* renamed(item, names);
+      if (!Object.hasOwn(paths, path)) paths[path] = renamed(item, names);
+      yield;
     }
   }
   return { paths, definitions };
@@ -59,29 +75,29 @@ function* newNames(taken: Json, added: Json): Steps<ReadonlyMap<string, string>>
     while (Object.hasOwn(taken, `${name}_v${number}`) || Object.hasOwn(added, `${name}_v${number}`)) number++;
     names.set(name, `${name}_v${number}`);
   };
+  const referrers = new Map<string, string[]>();
   for (const [name, definition] of Object.entries(added)) {
-    if (Object.hasOwn(taken, name) && !deepEqual(taken[name] as never, definition as never)) rename(name);
+    if (!Object.hasOwn(taken, name)) continue;
+    if (!isEqual(taken[name], definition)) rename(name);
+    for (const reference of new Set(referencesIn(definition))) {
+      const known = referrers.get(reference);
+      if (known === undefined) referrers.set(reference, [name]);
+      else known.push(name);
+    }
     yield;
   }
-  // What refers to a renamed one says something else than the definition of the same name here.
-  for (let isChanged = names.size > 0; isChanged; ) {
-    isChanged = false;
-    for (const [name, definition] of Object.entries(added)) {
-      if (names.has(name) || !Object.hasOwn(taken, name)) continue;
-      if (!referencesIn(definition).some((reference) => names.has(reference))) continue;
-      rename(name);
-      isChanged = true;
-      yield;
-    }
+  // What refers to a renamed one says something else than the definition of the same name here. The loop also reaches
+  // the names that it adds.
+  for (const name of names.keys()) {
+    for (const referrer of referrers.get(name) ?? []) if (!names.has(referrer)) rename(referrer);
+    yield;
   }
   return names;
 }
 
-function* renamed(value: unknown, names: ReadonlyMap<string, string>): Steps<unknown> {
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (names.size === 0) return value;
-  let count = 0;
   const copy = (from: unknown): unknown => {
-    count++;
     if (Array.isArray(from)) return from.map(copy);
     if (!isJson(from)) return from;
     return Object.fromEntries(
@@ -92,14 +108,38 @@ function* renamed(value: unknown, names: ReadonlyMap<string, string>): Steps<unk
       }),
     );
   };
-  const result = copy(value);
-  if (count > valuesPerStep) yield;
-  return result;
+  return copy(value);
 }
 
+function isEqual(a: unknown, b: unknown): boolean {
+  return deepEqual(a as never, b as never);
+}
+
+/** The kinds that a definition says it describes. */
+function kindsOf(definition: unknown): Json[] {
+  const kinds = isJson(definition) ? definition[kindsField] : undefined;
+  return Array.isArray(kinds) ? kinds.filter(isJson) : [];
+}
+
+function kindKey({ group, version, kind }: Json): string {
+  return JSON.stringify([group, version, kind]);
+}
+
+/** Clients look definitions up by kind: another one for a built-in kind could be taken for that of this server. */
+function withoutKinds(definition: unknown, taken: ReadonlySet<string>): unknown {
+  const kinds = kindsOf(definition);
+  const kept = kinds.filter((kind) => !taken.has(kindKey(kind)));
+  if (kept.length === kinds.length) return definition;
+  const { [kindsField]: _kinds, ...rest } = definition as Json;
+  return kept.length === 0 ? rest : { ...rest, [kindsField]: kept };
+}
+
+/** @throws Error for a value with too many others in it. */
 function referencesIn(value: unknown): string[] {
   const found: string[] = [];
+  let count = 0;
   const visit = (at: unknown): void => {
+    if (++count > maxValues) throw new Error(`a definition has more than ${maxValues} values`);
     if (Array.isArray(at)) at.forEach(visit);
     else if (isJson(at)) {
       for (const [key, member] of Object.entries(at)) {
