@@ -108,7 +108,7 @@ function create(body: Buffer): string {
   const context = newContext();
   const object = decodeBody(context, pods.served.type, gvk, body, 'json', 'Warn');
   applyDefaults(pods, object);
-  trackFields(podPath, writeOptions, undefined, object);
+  void trackFields({ ...podPath, context }, writeOptions, undefined, object);
   const stored = toStored(pods, object);
   beforeCreate(context, pods.definition, stored, systemClock);
   return encodeForStorage(pods, stored);

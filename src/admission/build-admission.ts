@@ -1,10 +1,14 @@
 import type { AdmissionOptions, AdmissionPluginName } from '../config/admission.options.js';
 import { selectedAdmissionPlugins } from '../config/admission.options.js';
+import { parseServiceAddresses } from '../config/admission-webhook.options.js';
 import { OptionsError } from '../config/parse-options.js';
 import type { Authorizer } from '../machinery/authorizer.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
+import { type ConversionTransport, useConversionTransport } from '../outgoing/conversion-transports.js';
+import { DeniedAddresses } from '../outgoing/denied-addresses.js';
+import { sharedServiceResolver } from '../outgoing/service-resolver.js';
 import type { NamespaceLister } from '../registry/informers/namespace-lister.js';
 import type { SharedListers } from '../registry/informers/shared-listers.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
@@ -118,6 +122,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
 export function buildAdmission(
   parts: Omit<AdmissionParts, 'configuration'> & { readonly configuration: PluginConfigurations },
 ): AdmissionChain {
+  useConversionTransport(parts.registry, conversionTransportOf(parts));
   const selected = selectedAdmissionPlugins(parts.options);
   const problems: string[] = [];
   const plugins: AdmissionPlugin[] = [];
@@ -132,4 +137,21 @@ export function buildAdmission(
   problems.push(...parts.configuration.problems(selected));
   if (problems.length > 0) throw new OptionsError(problems);
   return new AdmissionChain(plugins, parts.metrics);
+}
+
+/** Conversion webhooks are reached as those of admission are. */
+function conversionTransportOf({
+  listers,
+  options,
+  names,
+  hookCalls,
+}: Omit<AdmissionParts, 'configuration'>): ConversionTransport {
+  const { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs } = options;
+  const addresses = parseServiceAddresses(webhookServiceAddresses);
+  return {
+    services: sharedServiceResolver(webhookServiceResolver, addresses, listers, names),
+    denied: new DeniedAddresses(webhookDeniedCidrs),
+    users: undefined,
+    countConversion: (call) => hookCalls.countConversion(call),
+  };
 }

@@ -96,6 +96,7 @@ class RemoteProcessModule {
         useValue: {
           count: (counted) => void call('hookCalls', 'count', [counted]),
           countFailedOpen: (hook) => void call('hookCalls', 'countFailedOpen', [hook]),
+          countConversion: (counted) => void call('hookCalls', 'countConversion', [counted]),
         } satisfies HookCallCounter,
       },
       { provide: ADMISSION_CONFIGURATION, useValue: settings.admissionConfiguration },

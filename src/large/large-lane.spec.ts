@@ -72,7 +72,7 @@ async function withLane(
     rules: closedRules,
     tokens: closedTokens,
     issuer: undefined,
-    hookCalls: { count: () => {}, countFailedOpen: () => {} },
+    hookCalls: { count: () => {}, countFailedOpen: () => {}, countConversion: () => {} },
   };
   const lane = new LargeLane(given, parts, { warn: () => undefined }, { ...laneDefaults, ...options });
   try {

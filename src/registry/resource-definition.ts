@@ -76,6 +76,15 @@ export interface StoredFormRules {
   readonly beforeStorage?: (object: ApiObject) => ApiObject;
 }
 
+/** Conversions between the versions of a kind by something outside the program, which takes time and may fail. */
+export interface RemoteConversion {
+  /**
+   * The objects in a version of the kind, pruned and with its defaults, in the same order; those of that version
+   * unchanged. Does not change the objects that it gets. Throws a StatusError.
+   */
+  convert(objects: readonly ApiObject[], apiVersion: string, signal: AbortSignal): Promise<readonly ApiObject[]>;
+}
+
 /** A resource whose objects are kept in the store. Kinds that are added at run time are of this type too. */
 export interface StoredResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'stored';
@@ -93,6 +102,11 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
   readonly defaultsRevision?: number;
   /** In place of `defaultsRevision`, for kinds whose form changes while the program runs. */
   readonly storedForm?: StoredFormRules;
+  /**
+   * Converts between the versions in place of their own functions, which only change nothing then. Stored texts stay in
+   * the version that they were written in until a request writes them.
+   */
+  readonly conversion?: RemoteConversion | undefined;
   /** The object that defines the kind, for kinds that are added at run time. None is made after its clean-up began. */
   readonly definedBy?: Definer | undefined;
   /** Why no objects may be created at the moment: the message of a 405. Only this may change in a definition. */
@@ -177,6 +191,11 @@ export function showsDeletedObject(definition: ResourceDefinition): boolean {
 /** Whether objects of the kind are ever stored: virtual and computed ones are not. */
 export function isStoredKind(definition: ResourceDefinition): definition is StoredResource {
   return definition.type === 'stored';
+}
+
+/** What converts the objects of a kind, if that is something outside the program. */
+export function remoteConversionOf(definition: ResourceDefinition): RemoteConversion | undefined {
+  return isStoredKind(definition) ? definition.conversion : undefined;
 }
 
 /** Where objects of the resource are stored, or would be if they were. */

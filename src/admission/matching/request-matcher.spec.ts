@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { registeredGroups } from '../../../test/support/registered-groups.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion } from '../../machinery/group-version.js';
+import { serverContext } from '../../machinery/internal-context.js';
 import type { Labels } from '../../machinery/label-selector.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
@@ -35,6 +36,8 @@ const autoscaler: MatchAttributes = {
   resource: { group: 'autoscaling', version: 'v1', resource: 'horizontalpodautoscalers' },
   kind: { group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' },
 };
+
+const context = serverContext(0);
 
 describe('the matcher of requests', () => {
   let registry: ResourceRegistry;
@@ -158,9 +161,11 @@ describe('the matcher of requests', () => {
       spec: { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
     }).value as ApiObject;
     const before = JSON.stringify(object);
-    const objects = new VersionedObjects({ ...autoscaler, object, oldObject: object }, versions);
+    const objects = new VersionedObjects({ ...autoscaler, object, oldObject: object, context }, versions);
+    assert.equal(objects.prepare(autoscaler), undefined);
     assert.equal(objects.as(autoscaler).object, object);
     const v2 = { ...autoscaler, resource: { ...autoscaler.resource, version: 'v2' } };
+    assert.equal(objects.prepare(v2), undefined);
     const shown = objects.as(v2);
     assert.equal(objects.as(v2), shown);
     assert.equal(shown.object?.apiVersion, 'autoscaling/v2');
@@ -169,7 +174,8 @@ describe('the matcher of requests', () => {
     assert.deepEqual(metrics, [{ type: 'Resource', resource: metric }]);
     assert.deepEqual(shown.oldObject, shown.object);
     assert.equal(JSON.stringify(object), before);
-    const back = versions.convert(shown.object as ApiObject, v2.resource, autoscaler.resource, '');
+    const { signal } = context;
+    const back = versions.convert(shown.object as ApiObject, v2.resource, autoscaler.resource, '', signal) as ApiObject;
     assert.equal(back.apiVersion, 'autoscaling/v1');
     assert.deepEqual((back.spec as { targetCPUUtilizationPercentage: number }).targetCPUUtilizationPercentage, 50);
   });
@@ -186,6 +192,6 @@ describe('the matcher of requests', () => {
     );
     assert.deepEqual(versions.equivalents(resource, 'scale'), []);
     const body = labelled();
-    assert.equal(versions.convert(body, resource, { ...resource, version: 'v9' }, 'scale'), body);
+    assert.equal(versions.convert(body, resource, { ...resource, version: 'v9' }, 'scale', context.signal), body);
   });
 });

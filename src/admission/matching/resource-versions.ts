@@ -2,9 +2,10 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { applyDefaults } from '../../registry/definition/apply-defaults.js';
-import { subresourcesOf } from '../../registry/resource-definition.js';
+import { remoteConversionOf, subresourcesOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
+import { convertedToServed } from '../../registry/store/remote-conversion.js';
 import { type BodyKind, bodyKindOf } from '../../registry/subresource-definition.js';
 
 /** A resource, and the kind of the bodies under one path of it. */
@@ -74,13 +75,21 @@ export class ResourceVersions {
 
   /**
    * A canonical object of one path in the form of an equivalent one. The result is a copy, unless both paths have the
-   * same kind and version, as those with a kind of their own do (`scale`); then it is the object itself.
+   * same kind and version, as those with a kind of their own do (`scale`); then it is the object itself. A promise where
+   * something outside converts.
    */
-  convert(object: ApiObject, from: GroupVersionResource, to: GroupVersionResource, subresource: string): ApiObject {
+  convert(
+    object: ApiObject,
+    from: GroupVersionResource,
+    to: GroupVersionResource,
+    subresource: string,
+    signal: AbortSignal,
+  ): ApiObject | Promise<ApiObject> {
     const source = this.registry.find(from.group, from.version, from.resource);
     const target = this.registry.find(to.group, to.version, to.resource);
     if (source === undefined || target === undefined || source === target) return object;
     if (hasOwnKind(target, subresource)) return object;
+    if (remoteConversionOf(target.definition) !== undefined) return convertedToServed(target, object, signal);
     return toServed(target, toStored(source, cloneJson(object)));
   }
 }

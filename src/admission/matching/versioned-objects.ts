@@ -17,21 +17,38 @@ export class VersionedObjects {
   private readonly converted = new Map<string, ObjectsInVersion>();
 
   constructor(
-    private readonly attributes: Pick<AdmissionAttributes, 'resource' | 'subresource' | 'object' | 'oldObject'>,
+    private readonly attributes: Pick<
+      AdmissionAttributes,
+      'resource' | 'subresource' | 'object' | 'oldObject' | 'context'
+    >,
     private readonly versions: ResourceVersions,
   ) {}
 
-  /** The objects as a path of the matched resource would show them. */
-  as({ resource }: Pick<ResourceAndKind, 'resource'>): ObjectsInVersion {
-    const own = this.attributes.resource;
-    const key = `${formatApiVersion(resource)}/${resource.resource}`;
-    let found = this.converted.get(key);
-    if (found === undefined) {
-      const isOwn = resource.group === own.group && resource.version === own.version;
-      found = isOwn ? this.attributesObjects() : this.convertedObjects(resource);
-      this.converted.set(key, found);
+  /** Makes ready what {@link as} gives. Undefined when nothing is to be waited for. */
+  prepare({ resource }: Pick<ResourceAndKind, 'resource'>): Promise<void> | undefined {
+    const key = keyOf(resource);
+    if (this.converted.has(key)) return undefined;
+    const made = this.objectsFor(resource);
+    if (!(made instanceof Promise)) {
+      this.converted.set(key, made);
+      return undefined;
     }
+    return made.then((objects) => {
+      this.converted.set(key, objects);
+    });
+  }
+
+  /** The objects as a path of the matched resource would show them, once they are prepared. */
+  as({ resource }: Pick<ResourceAndKind, 'resource'>): ObjectsInVersion {
+    const found = this.converted.get(keyOf(resource));
+    if (found === undefined) throw new Error('the objects are not prepared');
     return found;
+  }
+
+  private objectsFor(resource: GroupVersionResource): ObjectsInVersion | Promise<ObjectsInVersion> {
+    const own = this.attributes.resource;
+    const isOwn = resource.group === own.group && resource.version === own.version;
+    return isOwn ? this.attributesObjects() : this.convertedObjects(resource);
   }
 
   private attributesObjects(): ObjectsInVersion {
@@ -39,9 +56,16 @@ export class VersionedObjects {
     return { object, oldObject };
   }
 
-  private convertedObjects(target: GroupVersionResource): ObjectsInVersion {
-    const { resource, subresource, object, oldObject } = this.attributes;
-    const convert = (one: ApiObject | undefined) => one && this.versions.convert(one, resource, target, subresource);
-    return { object: convert(object), oldObject: convert(oldObject) };
+  private convertedObjects(target: GroupVersionResource): ObjectsInVersion | Promise<ObjectsInVersion> {
+    const { resource, subresource, object, oldObject, context } = this.attributes;
+    const convert = (one: ApiObject | undefined) =>
+      one && this.versions.convert(one, resource, target, subresource, context.signal);
+    const [next, old] = [convert(object), convert(oldObject)];
+    if (!(next instanceof Promise) && !(old instanceof Promise)) return { object: next, oldObject: old };
+    return Promise.all([next, old]).then(([object, oldObject]) => ({ object, oldObject }));
   }
+}
+
+function keyOf(resource: GroupVersionResource): string {
+  return `${formatApiVersion(resource)}/${resource.resource}`;
 }

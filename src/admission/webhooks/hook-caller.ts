@@ -1,11 +1,12 @@
 import { addWarning } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { Logger } from '../../observability/logger.js';
+import { HookFault } from '../../outgoing/hook-fault.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import { addForeignAnnotations } from '../foreign-annotations.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { Hook } from './hook.js';
-import { dryRunError, HookCallError, type HookErrorType, HookFault, HookRefusal } from './hook-errors.js';
+import { dryRunError, HookCallError, type HookErrorType, HookRefusal } from './hook-errors.js';
 import type { HookCallCounter } from './hook-metrics.js';
 import { hookRefusal } from './hook-refusal.js';
 import { type ReviewAnswer, readAnswer } from './review-answer.js';
@@ -45,12 +46,12 @@ export class HookCaller {
    * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable answer, other status errors when the
    *   request has to end for another reason
    */
-  async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T): Promise<T | undefined> {
+  async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T | Promise<T>): Promise<T | undefined> {
     const { hook, attributes } = invocation;
     const begin = performance.now();
     let failure: unknown;
     try {
-      return use(await this.ask(invocation));
+      return await use(await this.ask(invocation));
     } catch (error) {
       failure = error instanceof HookFault ? new HookCallError(hook.name, error) : error;
     } finally {

@@ -9,7 +9,7 @@ import { StatusError } from '../../machinery/status-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { type ClientUsers, loadClientUsers } from '../../outgoing/client-users.js';
 import { DeniedAddresses } from '../../outgoing/denied-addresses.js';
-import { HookClient } from './hook-client.js';
+import { HookClient } from '../../outgoing/hook-client.js';
 import { readClientConfigFile } from './webhook-admission-configuration.js';
 
 const never = new AbortController().signal;

@@ -1,20 +1,8 @@
 import { StatusError } from '../../machinery/status-error.js';
+import type { HookFault } from '../../outgoing/hook-fault.js';
 
 /** Why a write ended at a hook, as the metrics name it (specification 6.3). */
 export type HookErrorType = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
-
-/** The reason why a call of a hook gave no usable answer. Its failure policy decides what follows. */
-export class HookFault extends Error {
-  constructor(
-    message: string,
-    /** The HTTP status of the answer; 0: there was none, or it was no error. */
-    readonly status = 0,
-    cause?: unknown,
-  ) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'HookFault';
-  }
-}
 
 /** A call without a usable answer, as a request's answer shows it: a 500. */
 export class HookCallError extends StatusError {

@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { ConversionCall } from '../../outgoing/conversion-transports.js';
 import type { AdmissionOperation } from '../attributes.js';
 import type { Hook } from './hook.js';
 import type { HookErrorType } from './hook-errors.js';
@@ -22,6 +23,7 @@ export interface HookCall {
 export interface HookCallCounter {
   count(call: HookCall): void;
   countFailedOpen(hook: HookCall['hook']): void;
+  countConversion(call: ConversionCall): void;
 }
 
 /** Injection token of the {@link HookCallCounter}. */
@@ -34,8 +36,17 @@ export class HookMetrics implements HookCallCounter {
   private readonly rejections: Counter<'name' | 'type' | 'operation' | 'error_type' | 'rejection_code'>;
   private readonly failedOpen: Counter<'name' | 'type'>;
 
+  private readonly conversions: Histogram<'result' | 'failure_type'>;
+
   constructor(registry: Registry) {
     const registers = [registry];
+    this.conversions = new Histogram({
+      name: 'apiserver_crd_conversion_webhook_duration_seconds',
+      help: 'Time of calls of conversion webhooks, by whether they gave a usable answer and why not.',
+      labelNames: ['result', 'failure_type'],
+      buckets,
+      registers,
+    });
     this.durations = new Histogram({
       name: 'apiserver_admission_webhook_admission_duration_seconds',
       help: 'Time of calls of admission webhooks, by operation, kind of hook and whether the request was refused.',
@@ -75,6 +86,14 @@ export class HookMetrics implements HookCallCounter {
 
   countFailedOpen({ name, kind }: HookCall['hook']): void {
     this.failedOpen.inc({ name, type: typeOf(kind) });
+  }
+
+  countConversion({ seconds, failure }: ConversionCall): void {
+    const failureType = failure === undefined ? '' : `conversion_webhook_${failure}_failure`;
+    this.conversions.observe(
+      { result: failure === undefined ? 'success' : 'failure', failure_type: failureType },
+      seconds,
+    );
   }
 }
 

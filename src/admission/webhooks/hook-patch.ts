@@ -26,14 +26,14 @@ const identity = ['name', 'namespace', 'uid'] as const;
  * @throws a StatusError (500) for a patch that does not apply, whose result is no object of the kind, or that changes
  *   which object it is
  */
-export function applyHookPatch(
+export async function applyHookPatch(
   hook: string,
   operations: readonly unknown[],
   before: ApiObject | undefined,
-  attributes: Pick<AdmissionAttributes, 'resource' | 'subresource'>,
+  attributes: Pick<AdmissionAttributes, 'resource' | 'subresource' | 'context'>,
   matched: ResourceAndKind,
   versions: ResourceVersions,
-): Patched {
+): Promise<Patched> {
   const refuse = (text: string) => internalError(new Error(`admission webhook ${JSON.stringify(hook)} ${text}`));
   if (before === undefined) {
     throw refuse('attempted to modify the object, which is not supported for this operation');
@@ -49,14 +49,14 @@ export function applyHookPatch(
  * @param before the object as the rule saw it; not changed
  * @throws what `refuse` makes, if the result is no object of the kind, or changes which object it is
  */
-export function changedObject(
+export async function changedObject(
   patched: unknown,
   before: ApiObject,
-  attributes: Pick<AdmissionAttributes, 'resource' | 'subresource'>,
+  attributes: Pick<AdmissionAttributes, 'resource' | 'subresource' | 'context'>,
   matched: ResourceAndKind,
   versions: ResourceVersions,
   refuse: (text: string) => Error,
-): Patched {
+): Promise<Patched> {
   const { kind } = matched;
   const bodies = versions.bodiesOf(matched.resource, attributes.subresource);
   const body = bodies.find((one) => one.kind.version === kind.version && one.kind.group === kind.group) ?? bodies[0];
@@ -80,7 +80,13 @@ export function changedObject(
   const isChanged = !deepEqual(before, object);
   versions.applyDefaults(matched.resource, attributes.subresource, object);
   return {
-    object: versions.convert(object, matched.resource, attributes.resource, attributes.subresource),
+    object: await versions.convert(
+      object,
+      matched.resource,
+      attributes.resource,
+      attributes.subresource,
+      attributes.context.signal,
+    ),
     isChanged,
   };
 }

@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { registeredGroups } from '../../../test/support/registered-groups.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { RequestContext } from '../../machinery/request-context.js';
+import { HookFault } from '../../outgoing/hook-fault.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import { ResourceVersions } from '../matching/resource-versions.js';
 import { MutatingAdmissionWebhook } from '../plugins/mutating-admission-webhook/mutating-admission-webhook.js';
@@ -11,7 +12,6 @@ import { ValidatingAdmissionWebhook } from '../plugins/validating-admission-webh
 import { Reinvocation } from '../reinvocation.js';
 import type { Hook } from './hook.js';
 import { HookCaller } from './hook-caller.js';
-import { HookFault } from './hook-errors.js';
 import type { HookList } from './hook-list.js';
 import { HookMetrics } from './hook-metrics.js';
 

@@ -5,13 +5,13 @@ import type {
 } from '../../apis/admissionregistration/v1/webhook-configuration.types.js';
 import type { Authorizer } from '../../machinery/authorizer.js';
 import { forbiddenError, internalError } from '../../machinery/status-error.js';
+import { HookClient, type HookTransport } from '../../outgoing/hook-client.js';
+import { HookFault } from '../../outgoing/hook-fault.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import { compileMatchConditions, type MatchConditions } from '../expressions/match-conditions.js';
 import { type MatchAttributes, type MatchingParts, RequestMatcher } from '../matching/request-matcher.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { VersionedObjects } from '../matching/versioned-objects.js';
-import { HookClient, type HookTransport } from './hook-client.js';
-import { HookFault } from './hook-errors.js';
 import type { HookKind } from './review-answer.js';
 import type { ReviewVersion } from './review-request.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HookFault } from './hook-errors.js';
+import { HookFault } from '../../outgoing/hook-fault.js';
 import { hookRefusal } from './hook-refusal.js';
 import { type Asked, readAnswer } from './review-answer.js';
 

@@ -3,7 +3,7 @@ import { isLarge } from '../../large/large-work.js';
 import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
 import { DecodeError, decode, type Infer } from '../../machinery/schema/index.js';
-import { HookFault } from './hook-errors.js';
+import { HookFault } from '../../outgoing/hook-fault.js';
 import type { ReviewVersion } from './review-request.js';
 
 /** What a hook may do besides allowing or refusing. */

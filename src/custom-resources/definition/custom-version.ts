@@ -7,6 +7,7 @@ import { DecodeError, decode, type KindType } from '../../machinery/schema/index
 import { internalError } from '../../machinery/status-error.js';
 import { inTurns } from '../../machinery/turns.js';
 import type {
+  RemoteConversion,
   ServedVersion,
   StoredFormRules,
   StoredResource,
@@ -51,6 +52,9 @@ const uncheckedRules: FieldError = {
     'correct the existing errors to complete validation',
 };
 
+/** Brings objects into another version of their kind, as `RemoteConversion` does but without its schema. */
+export type ObjectConverter = RemoteConversion['convert'];
+
 /** What changes about a custom resource while it is served. */
 export interface CustomState {
   /** No objects may be created any more. */
@@ -62,14 +66,16 @@ export interface CustomState {
  * needs the schema is made when it is first needed: thousands of definitions cost little until somebody uses them.
  *
  * @param definitions where definitions are stored
+ * @param converter converts between the versions; undefined: only their apiVersion and unknown fields differ
  */
 export function customResource(
   source: DefinitionSource,
   definitions: string,
   state: Readonly<CustomState>,
+  converter: ObjectConverter | undefined,
 ): StoredResource {
   const definedBy = { resource: definitions, name: source.name, uid: source.uid };
-  const versions = source.versions.map((version) => new CustomVersion(source, version, definedBy, state));
+  const versions = source.versions.map((version) => new CustomVersion(source, version, definedBy, state, converter));
   const [storage] = versions as [CustomVersion, ...CustomVersion[]];
   const served = versions.map((version) => version.servedAs(storage)) as [ServedVersion, ...ServedVersion[]];
   for (const version of versions) version.join(served, storage, versions);
@@ -93,6 +99,7 @@ class CustomVersion implements StoredResource {
   readonly strategyOptions: StrategyOptions;
   readonly subresources: readonly SubresourceDefinition[];
   readonly storedForm: StoredFormRules;
+  readonly conversion: RemoteConversion | undefined;
   readonly declared: KindType;
   versions!: readonly [ServedVersion, ...ServedVersion[]];
   private storage!: CustomVersion;
@@ -110,6 +117,7 @@ class CustomVersion implements StoredResource {
     private readonly version: VersionSource,
     readonly definedBy: Definer,
     private readonly state: Readonly<CustomState>,
+    private readonly converter: ObjectConverter | undefined,
   ) {
     const { group, names, isNamespaced } = source;
     const { subresources, selectableFields } = version;
@@ -135,6 +143,8 @@ class CustomVersion implements StoredResource {
       ...(subresources.scale === undefined ? [] : [customScale(subresources.scale)]),
     ];
     this.storedForm = new StoredCustomForm(this);
+    this.conversion =
+      converter === undefined ? undefined : { convert: (...asked) => this.convert(converter, ...asked) };
     this.declared = customKind(source, version, () => this.schema);
   }
 
@@ -196,13 +206,31 @@ class CustomVersion implements StoredResource {
 
   /** Conversions from and to the storage version, in which only apiVersion and unknown fields differ. */
   private conversions(): Pick<ServedVersion, 'fromStored' | 'toStored'> {
-    if (!this.source.hasConversionWebhook) return { fromStored: (object) => this.fromStorage(object) };
+    if (this.converter === undefined) return { fromStored: (object) => this.fromStorage(object) };
     // An object that is taken for one of another version would be damaged.
-    const refuse = (): never => {
-      const { group, kind, name } = this;
-      throw internalError(`conversion webhook for ${group}/${name}, Kind=${kind} failed: not called by this server`);
+    const check = (object: ApiObject, { apiVersion }: CustomVersion): ApiObject => {
+      if (object.apiVersion === apiVersion) return object;
+      throw internalError(`an object of ${object.apiVersion ?? 'no version'} was not converted to ${apiVersion}`);
     };
-    return { fromStored: refuse, toStored: refuse };
+    return { fromStored: (object) => check(object, this), toStored: (object) => check(object, this.storage) };
+  }
+
+  /** What the converter makes of objects, by the schema of the version that they come to. */
+  private async convert(
+    converter: ObjectConverter,
+    objects: readonly ApiObject[],
+    apiVersion: string,
+    signal: AbortSignal,
+  ): Promise<readonly ApiObject[]> {
+    const target = this.all.find((version) => version.apiVersion === apiVersion);
+    if (target === undefined) throw internalError(`${apiVersion} is no version of ${this.source.name}`);
+    const converted = await converter(objects, apiVersion, signal);
+    return converted.map((object, i) => {
+      if (object === objects[i]) return object;
+      const fitting = target.prune(object);
+      target.completeDefaults(fitting);
+      return fitting;
+    });
   }
 
   /** Fills in what the schema has defaults for, in place. */
@@ -255,6 +283,8 @@ class CustomVersion implements StoredResource {
   /** Objects come in the storage version: only their apiVersion differs from that of the request. */
   private schemaErrors(context: RequestContext, object: ApiObject, old: ApiObject | undefined): FieldError[] {
     const { apiVersion } = this;
+    // What a converter made for the store was checked before, in the version of the request.
+    if (this.converter !== undefined && object.apiVersion !== apiVersion) return [];
     const value = { ...object, apiVersion };
     const before = old === undefined ? undefined : { ...old, apiVersion };
     const errors = validateValue(this.schema, value, undefined, { old: before });
@@ -279,6 +309,8 @@ class StoredCustomForm implements StoredFormRules {
     const storage = this.version.storageVersion;
     let upToDate = written.prune(object);
     written.completeDefaults(upToDate);
+    // What a request writes is converted before.
+    if (written !== storage && written.conversion !== undefined) return upToDate;
     if (written !== storage && written.mark !== storage.mark) upToDate = storage.prune(upToDate);
     upToDate.kind = storage.kind;
     upToDate.apiVersion = storage.apiVersion;
@@ -289,7 +321,7 @@ class StoredCustomForm implements StoredFormRules {
   beforeStorage(object: ApiObject): ApiObject {
     const { version } = this;
     const storage = version.storageVersion;
-    if (version.mark === storage.mark) return object;
+    if (version.mark === storage.mark || version.conversion !== undefined) return object;
     const fitting = storage.prune(object);
     storage.applyDefaults(fitting);
     return fitting;

@@ -4,6 +4,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
+  WebhookConversion,
 } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import type { CustomForm } from '../../machinery/schema/index.js';
@@ -51,8 +52,8 @@ export interface DefinitionSource {
   };
   /** The storage version first. */
   readonly versions: readonly [VersionSource, ...VersionSource[]];
-  /** Objects get from version to version by a webhook, and not by a change of their apiVersion alone. */
-  readonly hasConversionWebhook: boolean;
+  /** Brings objects from version to version; undefined: a change of their apiVersion does. */
+  readonly conversionWebhook: WebhookConversion | undefined;
   /** The objects are being deleted, and the definition with them. */
   readonly isTerminating: boolean;
 }
@@ -85,7 +86,7 @@ export function definitionSource(definition: CustomResourceDefinition): Definiti
       categories: nonEmpty(categories),
     },
     versions: [versionSource(storage), ...others.map(versionSource)],
-    hasConversionWebhook: spec.conversion?.strategy === 'Webhook',
+    conversionWebhook: spec.conversion?.strategy === 'Webhook' ? spec.conversion.webhook : undefined,
     isTerminating: isConditionTrue(definition, 'Terminating'),
   };
 }

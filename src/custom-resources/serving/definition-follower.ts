@@ -2,10 +2,12 @@ import type { CustomResourceDefinition } from '../../apis/apiextensions/v1/custo
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
 import type { Logger } from '../../observability/logger.js';
+import { conversionTransport } from '../../outgoing/conversion-transports.js';
 import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
 import type { StoredResource } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { Storage } from '../../storage/storage.interface.js';
+import { WebhookConverter } from '../conversion/webhook-converter.js';
 import { type CustomState, customResource } from '../definition/custom-version.js';
 import { type DefinitionSource, definitionSource } from '../definition/definition-source.js';
 
@@ -18,6 +20,7 @@ interface Known {
   readonly digest: string;
   readonly state: CustomState;
   readonly resource: StoredResource;
+  readonly converter: WebhookConverter | undefined;
 }
 
 /**
@@ -81,11 +84,14 @@ export class DefinitionFollower {
     const state = before?.digest === source.digest ? before.state : { isTerminating: source.isTerminating };
     state.isTerminating = source.isTerminating;
     if (before?.state === state) return;
-    const resource = customResource(source, this.storageName, state);
+    const converter = this.converterOf(source);
+    const convert = converter && ((...asked: Parameters<WebhookConverter['convert']>) => converter.convert(...asked));
+    const resource = customResource(source, this.storageName, state, convert);
     try {
       if (before === undefined) this.registry.register(resource, at);
       else this.registry.replace(before.resource, resource, at);
-      this.known.set(name, { digest: source.digest, state, resource });
+      before?.converter?.retire();
+      this.known.set(name, { digest: source.digest, state, resource, converter });
     } catch (error) {
       // A built-in resource has the path: that one stays.
       this.logger.warn('a custom resource is not served', { definition: name, error });
@@ -93,10 +99,17 @@ export class DefinitionFollower {
     }
   }
 
+  private converterOf({ conversionWebhook, names: { kind } }: DefinitionSource): WebhookConverter | undefined {
+    if (conversionWebhook === undefined) return undefined;
+    const reviewGroup = this.storageName.slice(this.storageName.indexOf('.') + 1);
+    return new WebhookConverter({ kind, reviewGroup }, conversionWebhook, () => conversionTransport(this.registry));
+  }
+
   private remove(name: string, at: bigint): void {
     const before = this.known.get(name);
     if (before === undefined) return;
     this.known.delete(name);
+    before.converter?.retire();
     this.registry.unregister(before.resource, at);
     this.storage.forget?.(formatGroupResource(before.resource));
   }

@@ -20,10 +20,10 @@ export async function handleApply(request: ResourceRequest): Promise<void> {
     throw invalidError({ group: `meta.${request.services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
   }
   const config = parseConfig(write, await readBody(request));
-  const outcome = await write.apply((live) =>
-    write.decodePatched(mergeApplied(request, write.options, live?.requested, config)),
+  const outcome = await write.apply(async (live) =>
+    write.decodePatched(await mergeApplied(request, write.options, live?.requested, config)),
   );
-  sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
+  await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }
 
 /** Reads JSON and YAML: JSON is valid YAML. */

@@ -23,7 +23,7 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
     const found = objects.find(({ metadata }) => metadata.name === name);
     if (found === undefined) throw notFoundError(definition, name);
     const text = { json: encodeForStorage(resource, found), resourceVersion: undefined };
-    sendObject(request, 200, text, accepted);
+    await sendObject(request, 200, text, accepted);
     return;
   }
   const isSelected = (object: ApiObject) =>

@@ -10,7 +10,7 @@ export async function handleCreate(request: ResourceRequest): Promise<void> {
   const write = new Write(request, 'CreateOptions');
   const object = write.decode(await write.readBody());
   const written = await write.create(object);
-  sendObject(request, 201, written, accepted);
+  await sendObject(request, 201, written, accepted);
 }
 
 /** POST to a virtual kind: the object is checked like any other, then completed instead of stored. */

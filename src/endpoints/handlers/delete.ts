@@ -22,7 +22,7 @@ export async function handleDelete(request: ResourceRequest): Promise<void> {
   const outcome = await deleteOne(request, request.namespace, request.name, options);
   const showsObject = !outcome.removed || showsDeletedObject(definition);
   if (showsObject && (await request.admission.mayRead(request.context))) {
-    sendObject(request, 200, outcome.text, accepted);
+    await sendObject(request, 200, outcome.text, accepted);
     return;
   }
   sendValue(request, 200, successStatus(request, outcome), accepted, request.services.kinds.status);
@@ -47,7 +47,7 @@ export function deleteOne(
 ): Promise<DeleteOutcome> {
   const { context, store, admission } = request;
   const admit = async (_object: undefined | ApiObject, live: ApiObject | undefined) => {
-    const attributes = new DeleteAttributes(request, options, new ObjectForms(request, live as ApiObject));
+    const attributes = new DeleteAttributes(request, options, await ObjectForms.of(request, live as ApiObject));
     await admission.admit(attributes);
     await admission.validate(attributes);
   };

@@ -19,5 +19,5 @@ export async function handleGet(request: ResourceRequest): Promise<void> {
   if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {
     leaveLarge(context, found.json);
   }
-  sendObject(request, 200, found, accepted);
+  await sendObject(request, 200, found, accepted);
 }

@@ -1,4 +1,5 @@
 import { expiredError, StatusError } from '../../machinery/status-error.js';
+import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { Selection } from '../../registry/store/selection.js';
 import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
 import type { ContinueQuery } from '../negotiation/continue-token.js';
@@ -23,6 +24,15 @@ export function listQuery({ context: { query }, resource, namespace }: ResourceR
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
   };
+}
+
+/** The pages of {@link readPages}, with texts in the requested version where something outside converts them. */
+export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const { resource, context } = request;
+  for await (const page of pages) {
+    const converting = convertedTexts(resource, page.items, context.signal);
+    yield converting === undefined ? page : { ...page, items: await converting };
+  }
 }
 
 /** The pages of one list, all at the version of the first page; at least one page. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { largeLimits, leaveLarge, leaveLong } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { remoteConversionOf } from '../../registry/resource-definition.js';
 import { spliceListItem, storedForm } from '../../registry/store/object-codec.js';
 import { parseSelection } from '../../registry/store/selection.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
@@ -10,7 +11,7 @@ import { parseListOptions } from '../negotiation/list-options.js';
 import { sendPieces, sendsStoredText, sendText, servedObject } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { listQuery, type Page, readPages } from './list-pages.js';
+import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 
 /** Characters of list items that are joined and passed on together. */
@@ -24,7 +25,9 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   const accepted = negotiateList(request);
   const selection = parseSelection(resource, context.query);
   const options = parseListOptions(context, services.continueTokens, listQuery(request));
-  const pages = readPages(request, selection, options);
+  const stored = readPages(request, selection, options);
+  const isRemote = remoteConversionOf(resource.definition) !== undefined;
+  const pages = isRemote ? convertedPages(request, stored) : stored;
   const first = (await pages.next()).value as Page;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (sendsStoredText(accepted, resource, pretty)) {

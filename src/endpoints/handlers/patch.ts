@@ -97,5 +97,5 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
     if (live === undefined) throw notFoundError(request.store.groupResource, request.name);
     return write.decodePatched(patch(live.shown as ApiObject));
   });
-  sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
+  await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }

@@ -16,7 +16,7 @@ export async function handleUpdate(request: ResourceRequest): Promise<void> {
     if (request.subresource?.type !== 'view') checkState(request, object, live?.stored);
     return object;
   });
-  sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
+  await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }
 
 /** Checks the identity that a body gives for the replaced object. The store compares the version. */

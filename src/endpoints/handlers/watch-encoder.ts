@@ -8,6 +8,7 @@ import type { Change, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import type { IncludeObject } from '../negotiation/transform.js';
 import type { EndpointServices } from '../services.js';
+import { convertedChanges } from './converted-changes.js';
 import {
   encodeEvent,
   encodeObject,
@@ -55,6 +56,13 @@ export class WatchEncoder {
     const format = accepted.mediaType === 'protobuf' ? 'protobuf' : 'json';
     this.formKey = `${format}/${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
     this.batchKey = `${this.formKey}\n${selectionKey}`;
+  }
+
+  /** {@link encodeBatch}, after the conversion of what something outside converts. */
+  encodeConverted(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
+    const converting = convertedChanges(this.resource, changes);
+    if (converting === undefined) return this.encodeBatch(changes);
+    return converting.then((converted) => this.encodeBatch(converted));
   }
 
   /**

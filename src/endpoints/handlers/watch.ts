@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
+import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import { parseSelection, type Selection } from '../../registry/store/selection.js';
 import { toStatusError } from '../../registry/store/to-status-error.js';
 import type { ChangeSubscription, ListPosition } from '../../storage/storage.interface.js';
@@ -90,7 +91,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   try {
     for (let page = state; page !== undefined; ) {
       let characters = 0;
-      for (const item of page.items) {
+      const items = (await convertedTexts(resource, page.items, context.signal)) ?? page.items;
+      for (const item of items) {
         const event = encoder.encodeInitial(item);
         stream.push(event instanceof Promise ? await event : event);
         characters += item.json.length;
@@ -169,7 +171,7 @@ async function pump(
         return;
       }
       if (batch.changes.length > 0) {
-        const encoded = encoder.encodeBatch(batch.changes);
+        const encoded = encoder.encodeConverted(batch.changes);
         isEncoding = encoded instanceof Promise;
         const bytes = encoded instanceof Promise ? await encoded : encoded;
         isEncoding = false;

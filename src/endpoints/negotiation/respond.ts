@@ -14,6 +14,7 @@ import {
   toServed,
   type VersionedText,
 } from '../../registry/store/object-codec.js';
+import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
@@ -41,8 +42,23 @@ export function servedObject(resource: ServedResource, text: VersionedText): Api
   return toServed(resource, object);
 }
 
-/** Sends one object as the path shows it, in the form from `negotiateObject`. */
-export function sendObject(request: ResourceRequest, code: number, text: VersionedText, accepted: AcceptedType): void {
+/**
+ * Sends one object as the path shows it, in the form from `negotiateObject`. Takes time only if something outside
+ * converts it.
+ */
+export function sendObject(
+  request: ResourceRequest,
+  code: number,
+  text: VersionedText,
+  accepted: AcceptedType,
+): void | Promise<void> {
+  const { resource, context } = request;
+  const converting = convertedTexts(resource, [text], context.signal);
+  if (converting === undefined) return sendShown(request, code, text, accepted);
+  return converting.then(([converted]) => sendShown(request, code, converted as VersionedText, accepted));
+}
+
+function sendShown(request: ResourceRequest, code: number, text: VersionedText, accepted: AcceptedType): void {
   const { services, context, resource, subresource } = request;
   if (subresource?.type === 'view') {
     const { json, resourceVersion = 0n } = text;

@@ -50,8 +50,9 @@ export function tableOf(
   const columns = resource.definition.columns ?? defaultColumns;
   const now = services.clock.now();
   const rows = objects.map((object) => {
-    // Columns are declared for the stored version; other versions may have their fields elsewhere.
-    const shown = resource.isStored ? object : toStored(resource, cloneJson(object));
+    // Columns are declared for the stored version; other versions may have their fields elsewhere, or their own columns.
+    const hasOwnColumns = resource.isStored || resource.served.definition !== undefined;
+    const shown = hasOwnColumns ? object : toStored(resource, cloneJson(object));
     return {
       cells: columns.map((column) => column.cell(shown, now)),
       object: rowObject(services.names, object, version, include),

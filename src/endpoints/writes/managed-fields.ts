@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { FieldSet } from '../../machinery/field-set/index.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import {
   applyPatch,
   conflictsError,
@@ -9,59 +10,120 @@ import {
 } from '../../machinery/managed-fields/index.js';
 import { decode } from '../../machinery/schema/index.js';
 import { isolatesStatus } from '../../registry/metadata/before-create.js';
+import { remoteConversionOf } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { toServed, toStored } from '../../registry/store/object-codec.js';
+import { convertedObject } from '../../registry/store/remote-conversion.js';
 import type { WriteOptions } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 
 /** The path of the write, which determines the owners of fields. */
-type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource'>;
+type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource' | 'context'>;
+
+type Versions = (apiVersion: string) => VersionView | undefined;
 
 /**
  * Records the field owners after an ordinary write in `metadata.managedFields`; changes `next`. Both objects are in the
  * requested version.
  */
 export function trackFields(
-  { services, resource, subresource }: WrittenPath,
+  path: WrittenPath,
   { fieldManager }: Pick<WriteOptions, 'fieldManager'>,
   live: ApiObject | undefined,
   next: ApiObject,
-): void {
-  const entries = updateManagedFields(resource.served.type, live, next, {
-    manager: fieldManager,
-    apiVersion: resource.apiVersion,
-    time: formatTime(services.clock.now()),
-    versions: versionViews(services, resource),
-    ...(subresource === undefined ? {} : { subresource: subresource.name }),
-    ...(live === undefined ? {} : resetOptions(resource, subresource?.name)),
-  });
-  if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;
-  else next.metadata.managedFields = entries;
+): void | Promise<void> {
+  const { services, resource, subresource } = path;
+  const entriesIn = (versions: Versions) =>
+    updateManagedFields(resource.served.type, live, next, {
+      manager: fieldManager,
+      apiVersion: resource.apiVersion,
+      time: formatTime(services.clock.now()),
+      versions,
+      ...(subresource === undefined ? {} : { subresource: subresource.name }),
+      ...(live === undefined ? {} : resetOptions(resource, subresource?.name)),
+    });
+  if (!hasRemoteVersions(resource)) {
+    setOwners(next, entriesIn(versionViews(services, resource)));
+    return undefined;
+  }
+  return inRemoteVersions(path, entriesIn).then((entries) => setOwners(next, entries));
+}
+
+function setOwners({ metadata }: ApiObject, entries: ReturnType<typeof updateManagedFields>): void {
+  if (entries === undefined || entries.length === 0) delete metadata.managedFields;
+  else metadata.managedFields = entries;
 }
 
 /**
  * Merges an applier's intent into the live object and records the resulting field owners (specification 5.9). The
  * result is not decoded yet. Throws a 409 when others own changed fields.
  */
-export function mergeApplied(
-  { services, resource, subresource }: WrittenPath,
+export async function mergeApplied(
+  path: WrittenPath,
   { fieldManager, force }: Pick<WriteOptions, 'fieldManager' | 'force'>,
   live: ApiObject | undefined,
   config: Readonly<Record<string, unknown>>,
-): unknown {
-  const result = applyPatch(resource.served.type, live, config, {
-    manager: fieldManager,
-    apiVersion: resource.apiVersion,
-    time: formatTime(services.clock.now()),
-    force,
-    lastAppliedAnnotation: services.names.lastAppliedAnnotation,
-    versions: versionViews(services, resource),
-    ...(subresource === undefined ? {} : { subresource: subresource.name }),
-    ...resetOptions(resource, subresource?.name),
-  });
+): Promise<unknown> {
+  const { services, resource, subresource } = path;
+  const merged = (versions: Versions) =>
+    applyPatch(resource.served.type, live, config, {
+      manager: fieldManager,
+      apiVersion: resource.apiVersion,
+      time: formatTime(services.clock.now()),
+      force,
+      lastAppliedAnnotation: services.names.lastAppliedAnnotation,
+      versions,
+      ...(subresource === undefined ? {} : { subresource: subresource.name }),
+      ...resetOptions(resource, subresource?.name),
+    });
+  const result = hasRemoteVersions(resource)
+    ? await inRemoteVersions(path, merged)
+    : merged(versionViews(services, resource));
   if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
   return result.object;
+}
+
+/**
+ * Works on an object in versions that something outside converts to. The work begins anew after each conversion that it
+ * turns out to need: those are the live and the next object in each version that owners use. It must have no effect but
+ * its result.
+ */
+async function inRemoteVersions<T>(
+  { services, resource, context }: WrittenPath,
+  work: (versions: Versions) => T,
+): Promise<T> {
+  const converted = new Map<string, ApiObject>();
+  const versions = versionViews(services, resource, (object, apiVersion) => {
+    const key = `${apiVersion} ${JSON.stringify(object)}`;
+    const found = converted.get(key);
+    if (found === undefined) throw new ConversionNeeded(key, object, apiVersion);
+    return cloneJson(found);
+  });
+  for (;;) {
+    try {
+      return work(versions);
+    } catch (error) {
+      if (!(error instanceof ConversionNeeded)) throw error;
+      const { key, object, apiVersion } = error;
+      converted.set(key, (await convertedObject(resource, object, apiVersion, context.signal)) ?? object);
+    }
+  }
+}
+
+function hasRemoteVersions({ definition }: ServedResource): boolean {
+  return remoteConversionOf(definition) !== undefined;
+}
+
+/** Leaves work that needs an object in another version first. */
+class ConversionNeeded extends Error {
+  constructor(
+    readonly key: string,
+    readonly object: ApiObject,
+    readonly apiVersion: string,
+  ) {
+    super(`an object is needed in ${apiVersion}`);
+  }
 }
 
 /**
@@ -71,7 +133,8 @@ export function mergeApplied(
 function versionViews(
   services: EndpointServices,
   resource: ServedResource,
-): (apiVersion: string) => VersionView | undefined {
+  convertOther?: (object: ApiObject, apiVersion: string) => ApiObject,
+): Versions {
   return (apiVersion) => {
     const view = services.registry.findView(resource, apiVersion);
     if (view === undefined) return undefined;
@@ -79,6 +142,7 @@ function versionViews(
       // Conversions need a canonical object, and the result of an apply is not canonical yet. Decoding also makes a
       // copy, which conversions may change.
       const canonical = decode(resource.served.type, object).value as ApiObject;
+      if (convertOther !== undefined) return convertOther(canonical, apiVersion);
       return toServed(view, toStored(resource, canonical));
     };
     return { type: view.served.type, convert };

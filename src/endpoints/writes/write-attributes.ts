@@ -4,6 +4,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind, type GroupVersionResource } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
+import { remoteConversionOf } from '../../registry/resource-definition.js';
 import { toStored } from '../../registry/store/object-codec.js';
 import type { ObjectWriter } from '../../registry/store/store-options.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
@@ -114,6 +115,8 @@ export class WriteAttributes extends RequestAttributes implements AdmissionAttri
     if (this.given === undefined) return this.next?.stored;
     const { resource } = this.request;
     // Made anew each time: a plugin may have changed the object meanwhile.
+    // Plugins look at nothing but the metadata of kinds that something outside converts.
+    if (remoteConversionOf(resource.definition) !== undefined) return this.given;
     return resource.isStored ? this.given : toStored(resource, cloneJson(this.given));
   }
 

@@ -4,9 +4,11 @@ import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import { conflictError, modifiedMessage, notFoundError } from '../../machinery/status-error.js';
 import { applyDefaults } from '../../registry/definition/apply-defaults.js';
-import { ensureNamespace } from '../../registry/metadata/before-create.js';
-import { ensureIdentity } from '../../registry/metadata/before-update.js';
+import { beforeCreate, ensureNamespace } from '../../registry/metadata/before-create.js';
+import { beforeUpdate, ensureIdentity } from '../../registry/metadata/before-update.js';
+import { isStoredKind } from '../../registry/resource-definition.js';
 import { isOtherVersion, toServed, toStored, type VersionedText } from '../../registry/store/object-codec.js';
+import { convertedToStored } from '../../registry/store/remote-conversion.js';
 import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../registry/store/store-options.js';
 import { bodyKindOf, updateRulesOf } from '../../registry/subresource-definition.js';
 import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
@@ -27,7 +29,7 @@ export interface ObjectBody {
  * Makes the object to write, from the live one if needed (undefined: there is none). Called again with a newer live
  * object when another write came first. The returned object is changed afterwards.
  */
-export type Candidate = (live: ObjectForms | undefined) => ApiObject;
+export type Candidate = (live: ObjectForms | undefined) => ApiObject | Promise<ApiObject>;
 
 /**
  * One write, from the client's body to the stored object. All writes take these steps, whatever their verb:
@@ -47,6 +49,8 @@ export class Write {
   /** Group, version and kind of the body. */
   readonly kind: GroupVersionKind;
   readonly type: KindType;
+  /** The object to be replaced, as the transformation saw it last; undefined: none. */
+  private lastLive: ObjectForms | undefined;
   /** The last object that passed mutating admission. */
   private admitted: ApiObject | undefined;
   /** Chosen by validating admission for the object that it saw last. */
@@ -60,6 +64,7 @@ export class Write {
     this.options = parseWriteOptions(request.context, request.services.names, options);
     this.kind = request.kind;
     this.type = request.type;
+    this.lastLive = undefined;
     this.admitted = undefined;
     this.writer = undefined;
   }
@@ -143,16 +148,37 @@ export class Write {
       const parent = this.parentOf(object, live);
       const body = await this.admit(object, live);
       next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
-      trackFields(this.request, this.options, live?.requested, next);
+      await trackFields(this.request, this.options, live?.requested, next);
     } else {
       // Before admission: a client does not own what plugins and webhooks add to its object.
-      if (!hasOwners) trackFields(this.request, this.options, live?.requested, object);
+      if (!hasOwners) await trackFields(this.request, this.options, live?.requested, object);
       const { managedFields } = object.metadata;
       next = await this.admit(object, live);
       if (managedFields === undefined) delete next.metadata.managedFields;
       else next.metadata.managedFields = managedFields;
     }
-    return toStored(resource, next);
+    return this.inStoredVersion(next, live);
+  }
+
+  /**
+   * The object in the stored version. What something outside converts is checked before, by the rules of the requested
+   * version: it need not cope with what they refuse.
+   */
+  private async inStoredVersion(next: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
+    const { resource, context, subresource, services } = this.request;
+    const { definition } = resource;
+    if (resource.isStored || !isStoredKind(definition) || definition.conversion === undefined) {
+      return toStored(resource, next);
+    }
+    await definition.strategy.prepareRules?.();
+    const { resourceVersion, uid } = next.metadata;
+    if (live === undefined) beforeCreate(context, definition, next, services.clock);
+    else beforeUpdate(context, definition, next, live.requested, updateRulesOf(subresource));
+    // Which object is meant is for the store to check.
+    if (uid) next.metadata.uid = uid;
+    else if (live === undefined) delete next.metadata.uid;
+    if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
+    return convertedToStored(resource, next, context.signal);
   }
 
   /**
@@ -166,7 +192,7 @@ export class Write {
     if (isOtherVersion(resourceVersion, metadata.resourceVersion) || (uid && uid !== metadata.uid)) {
       throw conflictError(store.groupResource, name, modifiedMessage);
     }
-    return live.stored;
+    return live.parent;
   }
 
   /** Stores a new object. */
@@ -197,8 +223,9 @@ export class Write {
       subresource: updateRulesOf(subresource),
       forceAllowCreate: isApply,
       transform: async (stored) => {
-        const live = stored === undefined ? undefined : new ObjectForms(request, stored);
-        return this.prepare(candidate(live), live, isApply);
+        const live = stored === undefined ? undefined : await ObjectForms.of(request, stored);
+        this.lastLive = live;
+        return this.prepare(await candidate(live), live, isApply);
       },
     });
   }
@@ -208,8 +235,9 @@ export class Write {
     return async (object, old) => {
       const { request } = this;
       const { subresource } = request;
-      const next = new ObjectForms(request, object as ApiObject);
-      const live = old === undefined ? undefined : new ObjectForms(request, old);
+      const next = await ObjectForms.of(request, object as ApiObject);
+      const isKnown = old !== undefined && this.lastLive?.stored === old;
+      const live = old === undefined ? undefined : isKnown ? this.lastLive : await ObjectForms.of(request, old);
       // If nothing shows the body afterwards, only the body itself can be validated.
       const given = subresource?.type === 'created' ? this.admitted : undefined;
       const name = this.nameOf(next.stored);

@@ -6,7 +6,7 @@ import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
-import { isStoredKind, storageOf } from '../resource-definition.js';
+import { isStoredKind, remoteConversionOf, storageOf } from '../resource-definition.js';
 import {
   isStoredResource,
   type ResourceRegistry,
@@ -70,18 +70,21 @@ export function isPresentForm(resource: ServedResource, json: string): boolean {
 export function encodeForStorage(resource: ServedResource, object: ApiObject): string {
   const { definition } = resource;
   const fitting = isStoredKind(definition) ? (definition.storedForm?.beforeStorage?.(object) ?? object) : object;
-  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = fitting;
+  const { kind: _kind, apiVersion: written, metadata, ...rest } = fitting;
   const { resourceVersion: _resourceVersion, ...storedMetadata } = metadata;
   const { kind } = definition;
-  const stored = { kind, apiVersion: storedApiVersion(resource), metadata: storedMetadata, ...rest };
+  // What only something outside could convert stays in the version that it is in.
+  const isKept = written !== undefined && remoteConversionOf(definition) !== undefined;
+  const apiVersion = isKept ? written : storedApiVersion(resource);
+  const stored = { kind, apiVersion, metadata: storedMetadata, ...rest };
   const { text, hasExactNumbers } = stringifyNoting(stored);
   const json = hasExactNumbers ? text + exactNumbersMark : text;
   const start = opening(resource);
   return start.length === 1 ? json : `${start}${json.slice(1)}`;
 }
 
-/** The first version of the definition, in the group that the objects are stored under. */
-function storedApiVersion({ definition }: ServedResource): string {
+/** The stored version: the first of the definition, in the group that the objects are stored under. */
+export function storedApiVersion({ definition }: ServedResource): string {
   const { version } = definition.versions[0];
   const { group } = storageOf(definition);
   return group === '' ? version : `${group}/${version}`;

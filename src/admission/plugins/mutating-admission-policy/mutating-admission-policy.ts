@@ -152,17 +152,17 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     let isChanged = false;
     for (const param of found.params) {
       const params = ((await inEvaluationTurn(param)) ?? null) as Value;
-      const matches = await conditions.matches(this.input(attributes, matched), { params });
+      const matches = await conditions.matches(await this.input(attributes, matched), { params });
       if (matches === 'no match') continue;
       if (matches !== 'match') throw new MutationFailure(matches.error, 'invalid_error');
       for (const mutation of mutations) {
-        const input = this.input(attributes, matched);
+        const input = await this.input(attributes, matched);
         if (input.object === undefined) continue;
         const variables = new LazyVariables(sources);
         const basics = { ...requestVariables(input), ...authorizerVariables(this.parts.authorizer, input) };
         variables.scope = { ...basics, params, namespaceObject, variables };
         const value = await evaluated(run, mutation, variables.scope);
-        const { object, isChanged: differs } = this.mutated(mutation, value, input.object, attributes, matched);
+        const { object, isChanged: differs } = await this.mutated(mutation, value, input.object, attributes, matched);
         attributes.object = object;
         isChanged ||= differs;
       }
@@ -170,8 +170,10 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     return isChanged;
   }
 
-  private input(attributes: AdmissionAttributes, matched: ResourceAndKind): ExpressionInput {
-    return { attributes, ...matched, ...new VersionedObjects(attributes, this.versions).as(matched) };
+  private async input(attributes: AdmissionAttributes, matched: ResourceAndKind): Promise<ExpressionInput> {
+    const objects = new VersionedObjects(attributes, this.versions);
+    await objects.prepare(matched);
+    return { attributes, ...matched, ...objects.as(matched) };
   }
 
   private mutated(

@@ -45,7 +45,9 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
       if (reinvocation.isReinvoke && !state.isOutdated(hook.id)) continue;
       const matching = hook.match(attributes);
       const matched = matching instanceof Promise ? await matching : matching;
-      if (matched === undefined || (await hook.fulfils(attributes, matched, writer.objects)) === false) continue;
+      if (matched === undefined) continue;
+      await writer.objects.prepare(matched);
+      if ((await hook.fulfils(attributes, matched, writer.objects)) === false) continue;
       const patched = await this.ask({ hook, index, matched, attributes, writer, round });
       if (patched !== undefined) {
         attributes.object = patched.object;
@@ -68,8 +70,8 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
   private async ask(invocation: Invocation): Promise<Patched | undefined> {
     let isChanged = false;
     try {
-      return await this.runtime.caller.call(invocation, (answer) => {
-        const patched = this.patch(invocation, answer);
+      return await this.runtime.caller.call(invocation, async (answer) => {
+        const patched = await this.patch(invocation, answer);
         isChanged = patched?.isChanged === true;
         return patched;
       });
@@ -78,11 +80,11 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     }
   }
 
-  private patch(invocation: Invocation, { patch, patchLength }: ReviewAnswer): Patched | undefined {
+  private async patch(invocation: Invocation, { patch, patchLength }: ReviewAnswer): Promise<Patched | undefined> {
     if (patch.length === 0) return undefined;
     const { hook, attributes, matched, writer } = invocation;
     const before = writer.objects.as(matched).object;
-    const patched = applyHookPatch(hook.name, patch, before, attributes, matched, this.runtime.versions);
+    const patched = await applyHookPatch(hook.name, patch, before, attributes, matched, this.runtime.versions);
     const shown = patchLength <= maxNotedPatch ? { patch } : { omittedBytes: Math.floor((patchLength / 4) * 3) };
     this.annotate('patch', invocation, { ...shown, patchType: 'JSONPatch' });
     return patched;

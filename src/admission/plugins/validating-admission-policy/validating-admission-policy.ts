@@ -83,6 +83,7 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
       if (matched === undefined) continue;
       if (binding.matcher !== undefined && (await binding.matcher.match(attributes)) === undefined) continue;
       namespace ??= await this.namespaceOf(attributes);
+      await objects.prepare(matched);
       await this.apply(pair, { attributes, ...matched, ...objects.as(matched) }, namespace, outcome);
     }
     outcome.end();

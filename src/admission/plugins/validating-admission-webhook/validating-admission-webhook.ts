@@ -35,7 +35,9 @@ export class ValidatingAdmissionWebhook implements AdmissionPlugin {
     for (const [index, hook] of hooks.entries()) {
       const matching = hook.match(attributes);
       const matched = matching instanceof Promise ? await matching : matching;
-      if (matched === undefined || (await hook.fulfils(attributes, matched, writer.objects)) === false) continue;
+      if (matched === undefined) continue;
+      await writer.objects.prepare(matched);
+      if ((await hook.fulfils(attributes, matched, writer.objects)) === false) continue;
       invocations.push({ hook, index, matched, attributes, writer, round: 0 });
     }
     const calls = invocations.map((invocation) => this.runtime.caller.call(invocation, () => undefined));

@@ -1,15 +1,28 @@
-import type { webhookClientConfig } from '../../apis/admissionregistration/v1/webhook-client-config.types.js';
-import type { Infer } from '../../machinery/schema/index.js';
-import { StatusError, timeoutError } from '../../machinery/status-error.js';
-import { CallSeats } from '../../outgoing/call-seats.js';
-import type { ClientTls } from '../../outgoing/client-config.js';
-import { ClientCredentials } from '../../outgoing/client-credentials.js';
-import type { ClientUsers } from '../../outgoing/client-users.js';
-import { connectionReason } from '../../outgoing/connection-reason.js';
-import type { DeniedAddresses } from '../../outgoing/denied-addresses.js';
-import { AnswerSizeError, HttpsConnections, type PostAnswer, type Target } from '../../outgoing/https-connections.js';
-import type { ServiceResolver } from '../../outgoing/service-resolver.js';
-import { HookFault } from './hook-errors.js';
+import { StatusError, timeoutError } from '../machinery/status-error.js';
+import { CallSeats } from './call-seats.js';
+import type { ClientTls } from './client-config.js';
+import { ClientCredentials } from './client-credentials.js';
+import type { ClientUsers } from './client-users.js';
+import { connectionReason } from './connection-reason.js';
+import type { DeniedAddresses } from './denied-addresses.js';
+import { HookFault } from './hook-fault.js';
+import { AnswerSizeError, HttpsConnections, type PostAnswer, type Target } from './https-connections.js';
+import type { ServiceResolver } from './service-resolver.js';
+
+/** Where a hook is, as definitions of hooks of all kinds say it: a URL or a service. */
+export interface HookAddress {
+  readonly url?: string | undefined;
+  readonly service?:
+    | {
+        readonly namespace: string;
+        readonly name: string;
+        readonly path?: string | undefined;
+        readonly port?: number | undefined;
+      }
+    | undefined;
+  /** PEM in base64; empty: the authorities of the system. */
+  readonly caBundle?: string | undefined;
+}
 
 /** What all hooks of a process share. */
 export interface HookTransport {
@@ -21,8 +34,18 @@ export interface HookTransport {
 
 /** As many calls to one hook as connections; few enough that its waiting requests leave room for others. */
 const seatLimits = { calls: 64, waiting: 64 };
-/** A patch of the largest object in base64, and the rest of the answer. */
-const maxAnswerBytes = 4 * 1024 * 1024 + 256 * 1024;
+
+export interface HookSettings {
+  readonly userAgent: string;
+  /** Longer answers are faults. */
+  readonly maxAnswerBytes: number;
+}
+
+/** Has room for a patch of the largest object in base64, and the rest of the answer. */
+const admissionSettings: HookSettings = {
+  userAgent: 'plinth-admission',
+  maxAnswerBytes: 4 * 1024 * 1024 + 256 * 1024,
+};
 
 const anonymous: Pick<ConstructorParameters<typeof ClientCredentials>[0], 'auth' | 'files'> = {
   auth: { kind: 'none' },
@@ -42,8 +65,9 @@ export class HookClient {
 
   /** Throws for an address or certificates that can't be used. */
   constructor(
-    config: Infer<typeof webhookClientConfig>,
+    config: HookAddress,
     private readonly transport: HookTransport,
+    private readonly settings: HookSettings = admissionSettings,
   ) {
     const { service, caBundle = '' } = config;
     if (service === undefined) {
@@ -119,11 +143,11 @@ export class HookClient {
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json',
-      'user-agent': 'plinth-admission',
+      'user-agent': this.settings.userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
     const url = new URL(shown);
-    return this.connections.post({ url, body, headers, signal, maxAnswerBytes });
+    return this.connections.post({ url, body, headers, signal, maxAnswerBytes: this.settings.maxAnswerBytes });
   }
 
   private connect(tls: ClientTls): HttpsConnections {

@@ -1,0 +1,25 @@
+import type { HookTransport } from './hook-client.js';
+
+/** One call of a conversion webhook, as the metrics see it. */
+export interface ConversionCall {
+  readonly seconds: number;
+  /** What went wrong; undefined: nothing. */
+  readonly failure: 'call' | 'malformed_response' | 'invalid_converted_object' | undefined;
+}
+
+/** How conversion webhooks are reached, and who counts their calls. */
+export interface ConversionTransport extends HookTransport {
+  countConversion(call: ConversionCall): void;
+}
+
+const transports = new WeakMap<object, ConversionTransport>();
+
+/** Makes known how the conversion webhooks of the kinds in a registry are reached. Called once, by who answers requests. */
+export function useConversionTransport(registry: object, transport: ConversionTransport): void {
+  transports.set(registry, transport);
+}
+
+/** The transport for the kinds in a registry; undefined in a process that answers no requests. */
+export function conversionTransport(registry: object): ConversionTransport | undefined {
+  return transports.get(registry);
+}
