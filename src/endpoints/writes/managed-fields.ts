@@ -8,6 +8,7 @@ import {
   updateManagedFields,
   type VersionView,
 } from '../../machinery/managed-fields/index.js';
+import type { RequestContext } from '../../machinery/request-context.js';
 import { decode } from '../../machinery/schema/index.js';
 import { isolatesStatus } from '../../registry/metadata/before-create.js';
 import { remoteConversionOf } from '../../registry/resource-definition.js';
@@ -19,7 +20,9 @@ import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 
 /** The path of the write, which determines the owners of fields. */
-type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource' | 'context'>;
+type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource'> & {
+  readonly context: Pick<RequestContext, 'signal'>;
+};
 
 type Versions = (apiVersion: string) => VersionView | undefined;
 

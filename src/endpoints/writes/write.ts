@@ -6,7 +6,7 @@ import { conflictError, modifiedMessage, notFoundError } from '../../machinery/s
 import { applyDefaults } from '../../registry/definition/apply-defaults.js';
 import { beforeCreate, ensureNamespace } from '../../registry/metadata/before-create.js';
 import { beforeUpdate, ensureIdentity } from '../../registry/metadata/before-update.js';
-import { isStoredKind } from '../../registry/resource-definition.js';
+import { isStoredKind, remoteConversionOf } from '../../registry/resource-definition.js';
 import { isOtherVersion, toServed, toStored, type VersionedText } from '../../registry/store/object-codec.js';
 import { convertedToStored } from '../../registry/store/remote-conversion.js';
 import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../registry/store/store-options.js';
@@ -215,13 +215,15 @@ export class Write {
 
   private replace(candidate: Candidate, isApply: boolean): Promise<UpdateOutcome> {
     const { request } = this;
-    const { context, store, namespace, name, subresource } = request;
+    const { context, store, namespace, name, subresource, resource } = request;
+    const hasConversion = remoteConversionOf(resource.definition) !== undefined;
     return store.update(context, namespace, name, {
       dryRun: this.options.dryRun,
       validate: this.validation(),
       writer: () => this.writer,
       subresource: updateRulesOf(subresource),
       forceAllowCreate: isApply,
+      converted: hasConversion ? (live) => convertedToStored(resource, live, context.signal) : undefined,
       transform: async (stored) => {
         const live = stored === undefined ? undefined : await ObjectForms.of(request, stored);
         this.lastLive = live;

@@ -29,6 +29,11 @@ export interface UpdateOptions {
   /** Apply creates missing objects, whatever the kind allows. */
   readonly forceAllowCreate?: boolean;
   /**
+   * The live object in the stored version, for kinds that something outside converts. Left out by control loops, which
+   * write an object in the version that it is stored in.
+   */
+  readonly converted?: ((live: ApiObject) => Promise<ApiObject>) | undefined;
+  /**
    * Makes the wanted object, in the stored version, from the live one (undefined if it does not exist). Called again
    * when another writer came first, so it must not keep state. It must not change the live object.
    */

@@ -48,7 +48,8 @@ export async function updateObject(
     }
     created = false;
     leaveLarge(context, current.json);
-    const live = parseStored(parts.resource, current);
+    const read = parseStored(parts.resource, current);
+    const live = options.converted === undefined ? read : await options.converted(read);
     const object = await options.transform(live);
     await parts.definition.strategy.prepareRules?.();
     await parts.definition.strategy.authorizeWrite?.(context, object, live);
