@@ -292,7 +292,7 @@ describe('a conversion webhook that fails', () => {
     const good = await kindWith();
     const [first, second] = clients as [ApiClient, ApiClient];
     assert.equal((await first.post(hung.v2, hung.tile('v2', 'a', { width: '1', height: '2' }))).status, 201);
-    const waiting = Array.from({ length: 20 }, () => first.get(`${hung.v1}/a?timeout=3s`));
+    const waiting = Array.from({ length: 20 }, () => first.get(`${hung.v1}?timeoutSeconds=3`));
     assert.equal((await first.post(good.v1, good.tile('v1', 'a', { size: '1x2' }))).status, 201);
     assert.equal((await second.get(`${good.v1}/a`)).body.spec.size, '1x2');
     for (const answered of await Promise.all(waiting)) assert.ok(answered.status >= 500, answered.text);

@@ -33,6 +33,7 @@ const parsers: Readonly<Record<string, string>> = {
   'program/postgres/note.ts': 'files',
   'program/version.ts': 'files',
   'custom-resources/definition/packed-json.ts': 'schemas of definitions, which it packed itself',
+  'custom-resources/conversion/read-conversion-answer.ts': 'answers of webhooks',
   'registry/store/object-codec.ts': 'text of the store: the one place',
   'storage/postgres/schema-texts.ts': 'schemas that the database knows',
 };
