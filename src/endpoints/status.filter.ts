@@ -78,6 +78,8 @@ export class StatusFilter implements ExceptionFilter {
     if (answer.code >= 500 && !(error instanceof StatusError && error.cause === undefined)) {
       this.logger.error('request failed', { method: request.method, path: pathOf(request), error });
     }
+    // The time limit has answered: what its abort makes fail after that must not cut the answer on its way.
+    if (reply.raw.writableEnded) return;
     if (reply.sent || reply.raw.headersSent) {
       // A response that has begun can't become an error; cutting it shows the client that it is incomplete.
       reply.raw.destroy();
