@@ -28,6 +28,8 @@ export interface RunOptions {
    * lost.
    */
   readonly pooler?: PoolerMode;
+  /** The program to run, if it is not the one that is shipped. */
+  readonly mainFile?: string;
   /** The disturbances of the run, in turn and in random order; default: all of them. */
   readonly disturbances?: readonly DisturbanceName[];
   /** End at the first violation. */
@@ -72,12 +74,13 @@ const drainMs = 60_000;
  */
 export async function runConsistencyCheck(options: RunOptions): Promise<Report> {
   const report = new Report();
-  const { pooler, workers } = options;
+  const { pooler, workers, mainFile } = options;
   const cluster = await TestCluster.start({
     servers: 0,
     fsync: true,
     flags: ['--watch-history=24h', ...(workers === undefined ? [] : [`--workers=${workers}`])],
     ...(pooler === undefined ? {} : { pooler }),
+    ...(mainFile === undefined ? {} : { mainFile, accounts: false }),
   });
   const proxy = await TcpProxy.start(cluster.postgres.port);
   let run: ConsistencyRun | undefined;

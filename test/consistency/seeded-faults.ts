@@ -1,3 +1,4 @@
+import { compiledMainFile } from '../support/main-file.js';
 import { type RunOptions, runConsistencyCheck } from './consistency-run.js';
 import { type FaultName, faultNames, faultVariable } from './faults/fault-names.js';
 import type { CheckName, Report } from './report.js';
@@ -25,7 +26,7 @@ export async function findsFault(fault: FaultName): Promise<{ readonly isFound: 
   process.env[faultVariable] = fault;
   process.env.NODE_OPTIONS = `--import ${new URL('./faults/arm-fault.js', import.meta.url).href}`;
   try {
-    const report = await runConsistencyCheck(run);
+    const report = await runConsistencyCheck({ ...run, mainFile: compiledMainFile });
     return { isFound: caughtBy[fault].some((check) => report.failures(check) > 0), report };
   } finally {
     delete process.env[faultVariable];

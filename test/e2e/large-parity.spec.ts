@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { configMap } from '../../src/apis/core/v1/config-map.types.js';
+import { compiledMainFile } from '../support/main-file.js';
 import type { ApiClient, ApiRequest } from './support/api-client.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
@@ -14,7 +15,8 @@ import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 const namespaces = ['space-one', 'space-two'] as const;
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  const flags = ['--authorization-mode=RBAC'];
+  cluster = await TestCluster.start({ servers: 1, flags, mainFile: compiledMainFile, accounts: false });
   const { NODE_OPTIONS } = process.env;
   process.env.NODE_OPTIONS = `${NODE_OPTIONS ?? ''} --import=${new URL('./support/force-large.js', import.meta.url)}`;
   try {
