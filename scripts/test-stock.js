@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const debianRoot = '/usr/lib/postgresql';
-const suites = ['src/storage/', 'src/program/sync-views', 'test/e2e/'];
+const suites = ['src/storage/', 'src/controllers/sql-views', 'test/e2e/'];
 
 function debianPrograms() {
   if (!existsSync(debianRoot)) return undefined;

@@ -26,7 +26,7 @@ interface ConvertedKind {
 }
 
 /**
- * Asks the webhook of one definition for objects in another version (specification 9). Each definition has connections
+ * Asks the webhook of one definition for objects in another version. Each definition has connections
  * and seats of its own, so a webhook that hangs harms the requests for its kind only.
  */
 export class WebhookConverter {
