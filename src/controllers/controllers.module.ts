@@ -18,12 +18,15 @@ import { CustomResourcesModule } from '../custom-resources/serving/custom-resour
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { WRITE_ADMISSION, type WriteAdmission } from '../registry/store/admitted-store.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { type RunningControllers, startControllers } from './controllers.js';
+import { QueueMetrics } from './frame/queue-metrics.js';
 import { LoopFiles } from './loop-files.js';
+import { systemTimers } from './timers.js';
 
 /**
  * The control loops. From the start of the application, the process takes part in the election among all processes on
@@ -71,6 +74,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     @Inject(StorageOptions) private readonly storage: StorageOptions,
     @Inject(LoopFiles) private readonly files: LoopFiles,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
+    @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(Logger) private readonly logger: Logger,
   ) {}
 
@@ -92,6 +96,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       ...this.files.parts,
       aggregation: this.aggregation,
       enabled,
+      queues: new QueueMetrics(this.metrics.registry, () => systemTimers.elapsed()),
       eventTtlMs: this.events.eventTtlMs,
     });
     logger.info('control loops wait for their turn', { identity: this.running.identity });

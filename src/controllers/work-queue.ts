@@ -15,6 +15,17 @@ export interface WorkQueueOptions {
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
   readonly timers: Timers;
+  readonly observer?: QueueObserver | undefined;
+}
+
+/** Is told what happens in a queue. */
+export interface QueueObserver {
+  added(): void;
+  /** How many keys wait now. */
+  depth(keys: number): void;
+  retried(): void;
+  /** Work on a key begins, which waited so long; the answer is called at its end. */
+  began(waitedMs: number): () => void;
 }
 
 /**
@@ -22,7 +33,8 @@ export interface WorkQueueOptions {
  * during its work is worked on again afterwards.
  */
 export class WorkQueue {
-  private readonly waiting = new Set<string>();
+  /** Keys that wait, and since when. */
+  private readonly waiting = new Map<string, number>();
   private readonly active = new Map<string, Promise<void>>();
   /** Keys added during work on them. */
   private readonly again = new Set<string>();
@@ -39,8 +51,20 @@ export class WorkQueue {
   add(key: string): void {
     this.postponed.delete(key);
     if (this.active.has(key)) this.again.add(key);
-    else this.waiting.add(key);
+    else this.wait(key);
     this.dispatch();
+  }
+
+  /** Queues the key after a while, unless it waits already or is due earlier. */
+  addAfter(key: string, milliseconds: number): void {
+    if (this.waiting.has(key) || this.again.has(key)) return;
+    const due = this.postponed.get(key);
+    const { signal } = this;
+    // Before the start everything is worked on at once.
+    if (signal === undefined) this.add(key);
+    else if (due === undefined || due > this.options.timers.elapsed() + milliseconds) {
+      this.postpone(key, milliseconds, signal);
+    }
   }
 
   /** Works on added keys until the abort; returns when current work has ended. Call it once. */
@@ -57,14 +81,19 @@ export class WorkQueue {
   private dispatch(): void {
     const { signal } = this;
     if (signal === undefined || signal.aborted) return;
-    for (const key of this.waiting) {
-      if (this.active.size >= this.options.workers) return;
+    const { observer, timers, workers } = this.options;
+    for (const [key, since] of this.waiting) {
+      if (this.active.size >= workers) break;
       this.waiting.delete(key);
+      const ended = observer?.began(timers.elapsed() - since);
       this.active.set(
         key,
-        Promise.resolve().then(() => this.process(key, signal)),
+        Promise.resolve()
+          .then(() => this.process(key, signal))
+          .finally(ended),
       );
     }
+    observer?.depth(this.waiting.size);
   }
 
   private async process(key: string, signal: AbortSignal): Promise<void> {
@@ -79,9 +108,21 @@ export class WorkQueue {
     this.active.delete(key);
     if (signal.aborted) return;
     if (outcome !== 'later') this.pauses.delete(key);
-    if (this.again.delete(key)) this.waiting.add(key);
-    else if (outcome !== 'done') this.postpone(key, outcome === 'later' ? this.nextPause(key) : outcome, signal);
+    if (outcome !== 'done') this.options.observer?.retried();
+    if (this.again.delete(key)) this.wait(key);
+    else if (outcome !== 'done') {
+      const pauseMs = outcome === 'later' ? this.nextPause(key) : outcome;
+      const due = this.postponed.get(key);
+      // The work itself may have asked for an earlier time.
+      if (due === undefined || due > this.options.timers.elapsed() + pauseMs) this.postpone(key, pauseMs, signal);
+    }
     this.dispatch();
+  }
+
+  private wait(key: string): void {
+    if (this.waiting.has(key)) return;
+    this.waiting.set(key, this.options.timers.elapsed());
+    this.options.observer?.added();
   }
 
   private report(key: string, error: unknown): void {

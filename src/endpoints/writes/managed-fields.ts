@@ -2,29 +2,20 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { FieldSet } from '../../machinery/field-set/index.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
-import {
-  applyPatch,
-  conflictsError,
-  updateManagedFields,
-  type VersionView,
-} from '../../machinery/managed-fields/index.js';
+import { applyPatch, conflictsError, updateManagedFields } from '../../machinery/managed-fields/index.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { decode } from '../../machinery/schema/index.js';
 import { isolatesStatus } from '../../registry/metadata/before-create.js';
 import { remoteConversionOf } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
-import { toServed, toStored } from '../../registry/store/object-codec.js';
 import { convertedObject } from '../../registry/store/remote-conversion.js';
+import { type VersionViews, versionViews } from '../../registry/store/version-views.js';
 import type { WriteOptions } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
-import type { EndpointServices } from '../services.js';
 
 /** The path of the write, which determines the owners of fields. */
 type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource'> & {
   readonly context: Pick<RequestContext, 'signal'>;
 };
-
-type Versions = (apiVersion: string) => VersionView | undefined;
 
 /**
  * Records the field owners after an ordinary write in `metadata.managedFields`; changes `next`. Both objects are in the
@@ -37,7 +28,7 @@ export function trackFields(
   next: ApiObject,
 ): void | Promise<void> {
   const { services, resource, subresource } = path;
-  const entriesIn = (versions: Versions) =>
+  const entriesIn = (versions: VersionViews) =>
     updateManagedFields(resource.served.type, live, next, {
       manager: fieldManager,
       apiVersion: resource.apiVersion,
@@ -47,7 +38,7 @@ export function trackFields(
       ...(live === undefined ? {} : resetOptions(resource, subresource?.name)),
     });
   if (!hasRemoteVersions(resource)) {
-    setOwners(next, entriesIn(versionViews(services, resource)));
+    setOwners(next, entriesIn(versionViews(services.registry, resource)));
     return undefined;
   }
   return inRemoteVersions(path, entriesIn).then((entries) => setOwners(next, entries));
@@ -69,7 +60,7 @@ export async function mergeApplied(
   config: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   const { services, resource, subresource } = path;
-  const merged = (versions: Versions) =>
+  const merged = (versions: VersionViews) =>
     applyPatch(resource.served.type, live, config, {
       manager: fieldManager,
       apiVersion: resource.apiVersion,
@@ -82,7 +73,7 @@ export async function mergeApplied(
     });
   const result = hasRemoteVersions(resource)
     ? await inRemoteVersions(path, merged)
-    : merged(versionViews(services, resource));
+    : merged(versionViews(services.registry, resource));
   if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
   return result.object;
 }
@@ -94,10 +85,10 @@ export async function mergeApplied(
  */
 async function inRemoteVersions<T>(
   { services, resource, context }: WrittenPath,
-  work: (versions: Versions) => T,
+  work: (versions: VersionViews) => T,
 ): Promise<T> {
   const converted = new Map<string, ApiObject>();
-  const versions = versionViews(services, resource, (object, apiVersion) => {
+  const versions = versionViews(services.registry, resource, (object, apiVersion) => {
     const key = `${apiVersion} ${JSON.stringify(object)}`;
     const found = converted.get(key);
     if (found === undefined) throw new ConversionNeeded(key, object, apiVersion);
@@ -127,29 +118,6 @@ class ConversionNeeded extends Error {
   ) {
     super(`an object is needed in ${apiVersion}`);
   }
-}
-
-/**
- * The object in other versions, for owners whose entries use those: fields may have other names and places there.
- * Disabled versions are available, unknown ones are not.
- */
-function versionViews(
-  services: EndpointServices,
-  resource: ServedResource,
-  convertOther?: (object: ApiObject, apiVersion: string) => ApiObject,
-): Versions {
-  return (apiVersion) => {
-    const view = services.registry.findView(resource, apiVersion);
-    if (view === undefined) return undefined;
-    const convert = (object: ApiObject) => {
-      // Conversions need a canonical object, and the result of an apply is not canonical yet. Decoding also makes a
-      // copy, which conversions may change.
-      const canonical = decode(resource.served.type, object).value as ApiObject;
-      if (convertOther !== undefined) return convertOther(canonical, apiVersion);
-      return toServed(view, toStored(resource, canonical));
-    };
-    return { type: view.served.type, convert };
-  };
 }
 
 /** Fields that the path can't change: sending them gives nobody ownership. */

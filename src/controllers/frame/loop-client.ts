@@ -1,0 +1,226 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import { type Authorizer, type AuthorizerAttributes } from '../../machinery/authorizer.js';
+import { formatTime } from '../../machinery/clock.js';
+import { deniedError } from '../../machinery/denied-error.js';
+import { formatApiVersion, formatGroupResource, type GroupResource } from '../../machinery/group-version.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
+import { updateManagedFields } from '../../machinery/managed-fields/index.js';
+import { decode } from '../../machinery/schema/index.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { partOf, remoteConversionOf } from '../../registry/resource-definition.js';
+import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
+import { parseText, type VersionedText } from '../../registry/store/object-codec.js';
+import { versionViews } from '../../registry/store/version-views.js';
+import type { DeleteOptions } from '../../registry/strategy.js';
+import type { PartSubresource } from '../../registry/subresource-definition.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { Timers } from '../timers.js';
+import { workStore } from '../work-store.js';
+import type { Work } from './work.js';
+
+/** What loops read and write with. */
+export interface LoopClientParts {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly timers: Timers;
+  /** What the writes have to pass. Default: everything passes. */
+  readonly admission?: WriteAdmission | undefined;
+  /** Says what each loop may do. Default: everything. */
+  readonly authorizer?: Authorizer | undefined;
+}
+
+/** The owner of the fields that loops write. */
+const manager = 'plinth';
+
+/** Reads and writes objects for control loops. One client serves all loops: the {@link Work} says who acts. */
+export class LoopClient {
+  private readonly clients = new Map<string, ResourceClient<ApiObject>>();
+
+  constructor(private readonly parts: LoopClientParts) {}
+
+  /**
+   * The client of a stored resource; `T` must be the type of its stored version.
+   *
+   * @throws Error when the resource is not registered (any more)
+   */
+  of<T extends ApiObject>(resource: GroupResource): ResourceClient<T> {
+    const name = formatGroupResource(resource);
+    const served = this.parts.registry.findStored(name);
+    if (served === undefined) throw new Error(`the resource ${name} is not registered`);
+    let client = this.clients.get(name);
+    // A custom resource may have been defined anew.
+    if (client?.resource !== served) {
+      client = new ResourceClient(served, this.parts);
+      this.clients.set(name, client);
+    }
+    return client as unknown as ResourceClient<T>;
+  }
+}
+
+/**
+ * Objects of one resource, in their stored version. Writes pass authorization, admission and the rules of the kind like
+ * those of clients, and record the owner of the fields. Throws StatusErrors.
+ */
+export class ResourceClient<T extends ApiObject> {
+  private readonly store: AdmittedStore;
+
+  constructor(
+    readonly resource: StoredServedResource,
+    private readonly parts: LoopClientParts,
+  ) {
+    const inLiveNamespaces = resource.definition.namespaced;
+    this.store = workStore(resource, parts, { inLiveNamespaces });
+  }
+
+  /** The newest committed state; undefined when there is none. */
+  async get(namespace: string, name: string): Promise<T | undefined> {
+    const found = await this.parts.storage.get({ resource: this.resource.storageResource, namespace, name });
+    return found && this.read(found);
+  }
+
+  /** Creates an object, which may leave out kind, apiVersion and what has a default. */
+  async create(work: Work, object: DeepPartial<T>): Promise<T> {
+    const { definition, served } = this.resource;
+    const decoded = decode(served.type, object).value as ApiObject;
+    await this.authorize(work, 'create', decoded.metadata.namespace ?? '', decoded.metadata.name ?? '');
+    definition.strategy.applyDefaults?.(decoded);
+    this.recordOwner(undefined, decoded);
+    const text = await this.store.create(work.context, decoded);
+    work.wrote(text.resourceVersion);
+    return this.read(text);
+  }
+
+  /**
+   * Changes an object, or its part `subresource` (`status`). `change` gets a copy of the live object, which it may
+   * change, and returns what to write; undefined: nothing. It is called again when another writer was faster.
+   *
+   * Resolves with the written object, or with undefined when nothing was written because `change` said so or because the
+   * object with this uid is gone.
+   */
+  async update(
+    work: Work,
+    { metadata }: Readonly<ApiObject>,
+    change: (live: T) => T | undefined,
+    subresource = '',
+  ): Promise<T | undefined> {
+    const { namespace = '', name = '', uid } = metadata;
+    const part = subresource === '' ? undefined : partOf(this.resource.definition, subresource);
+    await this.authorize(work, 'update', namespace, name, subresource);
+    try {
+      const outcome = await this.store.update(work.context, namespace, name, {
+        ...(part === undefined ? {} : { subresource: part }),
+        transform: (live) => {
+          if (live === undefined || live.metadata.uid !== uid) throw new Unwritten();
+          const changed = change(cloneJson(live) as T);
+          if (changed === undefined) throw new Unwritten();
+          const next = decode(this.resource.served.type, changed).value as ApiObject;
+          this.recordOwner(live, next, part);
+          return next;
+        },
+      });
+      work.wrote(outcome.resourceVersion);
+      return this.read(outcome);
+    } catch (error) {
+      if (error instanceof Unwritten || isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** {@link update} of the status. */
+  updateStatus(work: Work, object: Readonly<ApiObject>, change: (live: T) => T | undefined): Promise<T | undefined> {
+    return this.update(work, object, change, 'status');
+  }
+
+  /**
+   * Deletes the object with this uid; false when it is gone already.
+   *
+   * @param options `preconditions` are set to the uid, with the resourceVersion if one is given
+   */
+  async delete(
+    work: Work,
+    { metadata }: Readonly<ApiObject>,
+    options: Omit<DeleteOptions, 'dryRun' | 'preconditions'> & { readonly resourceVersion?: string } = {},
+  ): Promise<boolean> {
+    const { namespace = '', name = '', uid } = metadata;
+    await this.authorize(work, 'delete', namespace, name);
+    const { resourceVersion, ...others } = options;
+    const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    try {
+      const { text } = await this.store.delete(work.context, namespace, name, { ...others, preconditions });
+      work.wrote(text.resourceVersion);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      // An object of the same name that is another one: the one that was meant is gone.
+      if (resourceVersion === undefined && isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Throws a 403 when the loop may not do this. Whoever may patch an object may also update it this way. */
+  private async authorize(work: Work, verb: string, namespace: string, name: string, subresource = ''): Promise<void> {
+    const { authorizer } = this.parts;
+    if (authorizer === undefined) return;
+    const { definition, served } = this.resource;
+    const attributes: AuthorizerAttributes = {
+      user: work.context.user as AuthorizerAttributes['user'],
+      verb,
+      isResourceRequest: true,
+      namespace,
+      apiGroup: definition.group,
+      apiVersion: served.version,
+      resource: definition.resource,
+      subresource,
+      name,
+      path: '',
+    };
+    const first = await authorizer.authorize(attributes);
+    if (first.decision === 'allow') return;
+    if (verb === 'update') {
+      const second = await authorizer.authorize({ ...attributes, verb: 'patch' });
+      if (second.decision === 'allow') return;
+    }
+    throw deniedError(attributes, first.reason);
+  }
+
+  private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: PartSubresource): void {
+    const { definition, served } = this.resource;
+    // Owners of kinds that something outside converts would need a call: their entries stay as they are.
+    if (remoteConversionOf(definition) !== undefined) return;
+    const { group } = definition;
+    const entries = updateManagedFields(served.type, live, next, {
+      manager,
+      apiVersion: formatApiVersion({ group, version: served.version }),
+      time: formatTime(this.parts.timers.now()),
+      versions: versionViews(this.parts.registry, this.resource),
+      ...(part === undefined ? {} : { subresource: part.name }),
+    });
+    if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;
+    else next.metadata.managedFields = entries;
+  }
+
+  private read({ json, resourceVersion }: Pick<VersionedText, 'json' | 'resourceVersion'>): T {
+    const object = parseText(this.resource, json);
+    object.metadata = { ...object.metadata, resourceVersion: String(resourceVersion) };
+    return object as T;
+  }
+}
+
+/** A kind with all its fields optional, at every depth: what a new object may leave out. */
+export type DeepPartial<T> = T extends readonly (infer U)[]
+  ? DeepPartial<U>[]
+  : T extends object
+    ? { [K in keyof T]?: DeepPartial<T[K]> }
+    : T;
+
+/** Leaves an update that has nothing to write. */
+class Unwritten extends Error {}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'NotFound';
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'Conflict';
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { registeredGroups } from '../../../test/support/registered-groups.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
+import type { ConfigMap } from '../../apis/core/v1/config-map.types.js';
+import type { Event } from '../../apis/core/v1/event.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
+import { vendorNames } from '../../machinery/vendor.js';
+import { Logger } from '../../observability/logger.js';
+import { SharedInformers } from '../../registry/informers/shared-informers.js';
+import type { ResourceStores } from '../../registry/store/resource-stores.js';
+import { systemTimers } from '../timers.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { LoopClient, type ResourceClient } from './loop-client.js';
+import { QueueMetrics } from './queue-metrics.js';
+import { ownKey, ReconcileLoop, type Source, source, splitKey } from './reconcile-loop.js';
+import { Work } from './work.js';
+
+type Map = ConfigMap & ApiObject;
+type StoredEvent = Event & ApiObject;
+
+const names = vendorNames('k8s.io');
+
+/** Gives each ConfigMap named in `wanted` as many copies as its data asks for, under generated names. */
+class Copier extends ReconcileLoop {
+  readonly name = 'copier';
+  runs = 0;
+  private readonly maps = this.informer<Map>('', 'configmaps');
+
+  protected sources(): readonly Source[] {
+    return [source(this.maps, ownKey)];
+  }
+
+  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    const { namespace, name } = splitKey(key);
+    const original = this.maps.get(namespace, name);
+    const wanted = Number(original?.data?.copies ?? 0);
+    if (original === undefined || wanted === 0) return 'done';
+    this.runs += 1;
+    const copies = [...this.maps.inNamespace(namespace)].filter(({ data }) => data?.of === name);
+    for (let i = copies.length; i < wanted; i++) {
+      await this.client<Map>('', 'configmaps').create(work, {
+        metadata: { generateName: `${name}-`, namespace },
+        data: { of: name },
+      });
+      this.events.normal(original, 'Copied', 'made a copy');
+    }
+    return 'done';
+  }
+}
+
+describe('ReconcileLoop', () => {
+  let postgres: TestPostgres;
+  let storage: TestStorage;
+  let stores: ResourceStores;
+  let stop: AbortController;
+  let maps: ResourceClient<Map>;
+  let work: Work;
+
+  before(async () => {
+    postgres = await startTestPostgres();
+  });
+  after(() => postgres?.stop());
+  beforeEach(async () => {
+    storage = await openTestStorage(await postgres.createTestDatabase());
+    stores = await registeredGroups(storage);
+    stop = new AbortController();
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers });
+    maps = client.of<Map>({ group: '', resource: 'configmaps' });
+    const user = { name: 'tester', uid: '', groups: [], extra: {} };
+    work = new Work(user, 'tester', systemTimers.now(), stop.signal);
+    await client.of({ group: '', resource: 'namespaces' }).create(work, { metadata: { name: 'ns' } });
+  });
+  afterEach(async () => {
+    stop.abort();
+    await storage.stop();
+  });
+
+  function copier(authorizer?: Authorizer, logger = new Logger('error', 'text', () => {}), metrics = new Registry()) {
+    const { registry } = stores;
+    const informers = new SharedInformers(storage, registry, () => undefined);
+    const client = new LoopClient({ storage, registry, timers: systemTimers, authorizer });
+    const queues = new QueueMetrics(metrics, () => systemTimers.elapsed());
+    const base = { storage, registry, names, logger, timers: systemTimers, random: Math.random };
+    return { loop: new Copier({ ...base, informers, client, queues }), informers };
+  }
+
+  it('sees its own writes before it works on a key again, however often the key is added', async () => {
+    const { loop, informers } = copier();
+    const running = loop.run(stop.signal);
+    let original = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '3' } });
+    for (let i = 0; i < 20; i++) {
+      const changed = await maps.update(work, original, (live) => ({ ...live, data: { copies: '3', i: String(i) } }));
+      assert.ok(changed);
+      original = changed;
+    }
+    const seen = informers.of<Map>({ group: '', resource: 'configmaps' });
+    await seen.use(stop.signal);
+    await seen.reached(BigInt(original.metadata.resourceVersion ?? 0));
+    await new Promise<void>((resolve) => {
+      const changed = () => {
+        if ([...seen.all()].filter(({ data }) => data?.of === 'a').length >= 3 && loop.runs > 1) resolve();
+      };
+      seen.subscribe({ changed }, stop.signal);
+    });
+    stop.abort();
+    await running;
+    const { items } = await storage.list({ resource: 'configmaps', namespace: 'ns' });
+    assert.equal(items.length, 4);
+    const events = await storage.list({ resource: 'events', namespace: 'ns' });
+    const [event, ...others] = events.items.map(({ json }) => JSON.parse(json) as StoredEvent);
+    assert.equal(others.length, 0, 'the same text is one event');
+    assert.equal(event?.count, 3);
+    assert.equal(event?.involvedObject?.kind, 'ConfigMap');
+    assert.equal(event?.source?.component, 'copier');
+  });
+
+  it('acts as its service account, within its rights, and says so when they are missing', async () => {
+    const asked: AuthorizerAttributes[] = [];
+    const authorizer: Authorizer = {
+      authorize: (attributes) => {
+        asked.push(attributes);
+        return { decision: 'noOpinion', reason: '' };
+      },
+    };
+    let tell: (line: string) => void = () => undefined;
+    const line = new Promise<string>((resolve) => (tell = resolve));
+    const { loop } = copier(authorizer, new Logger('warn', 'text', tell));
+    const running = loop.run(stop.signal);
+    await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '1' } });
+    assert.match(await line, /system:serviceaccount:control-system:copier.*cannot create resource/);
+    stop.abort();
+    await running;
+    const [first] = asked;
+    assert.equal(first?.verb, 'create');
+    assert.equal(first?.resource, 'configmaps');
+    assert.ok(first?.user.groups.includes('system:serviceaccounts:control-system'));
+    assert.ok(!first?.user.groups.includes('system:masters'));
+  });
+
+  it('measures its queue', async () => {
+    const metrics = new Registry();
+    const { loop } = copier(undefined, undefined, metrics);
+    await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '1' } });
+    const running = loop.run(stop.signal);
+    for (;;) {
+      const text = await metrics.metrics();
+      if (/workqueue_work_duration_seconds_count\{name="copier"\} [2-9]/.test(text)) {
+        assert.match(text, /workqueue_adds_total\{name="copier"\} [2-9]/);
+        assert.match(text, /workqueue_depth\{name="copier"\} 0/);
+        break;
+      }
+      await setImmediate();
+    }
+    stop.abort();
+    await running;
+  });
+
+  it('records who owns the fields that it writes', async () => {
+    const made = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { x: '1' } });
+    const [entry] = made.metadata.managedFields ?? [];
+    assert.equal(entry?.manager, 'plinth');
+    assert.equal(entry?.operation, 'Update');
+    assert.deepEqual(entry?.fieldsV1, { 'f:data': { '.': {}, 'f:x': {} } });
+  });
+});

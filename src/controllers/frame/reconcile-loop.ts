@@ -1,0 +1,181 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { GroupResource } from '../../machinery/group-version.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { Logger } from '../../observability/logger.js';
+import type { Informer } from '../../registry/informers/informer.js';
+import type { SharedInformers } from '../../registry/informers/shared-informers.js';
+import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { Timers } from '../timers.js';
+import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import type { LoopClient, ResourceClient } from './loop-client.js';
+import { LoopEvents } from './loop-events.js';
+import type { QueueMetrics } from './queue-metrics.js';
+import { loopUser, Work } from './work.js';
+
+/** What every loop is made of. */
+export interface ReconcileParts {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly informers: SharedInformers;
+  readonly client: LoopClient;
+  readonly queues?: QueueMetrics | undefined;
+}
+
+/** An informer that a loop needs, and which keys its objects stand for. */
+export interface Source {
+  readonly informer: Pick<Informer, 'use' | 'reached'>;
+  /** Tells the keys of all objects, and then of every change, until the abort. */
+  feed(add: (key: string) => void, signal: AbortSignal): void;
+}
+
+/**
+ * A source of a loop. `keysOf` says which keys a change concerns: `object` is undefined for one that is gone, `old` for a
+ * new one. Without it the loop only reads the informer.
+ */
+export function source<T extends ApiObject>(
+  informer: Informer<T>,
+  keysOf?: (object: T | undefined, old: T | undefined) => Iterable<string>,
+): Source {
+  return {
+    informer,
+    feed: (add, signal) => {
+      if (keysOf === undefined) return;
+      const changed = (object: T | undefined, old: T | undefined) => {
+        for (const key of keysOf(object, old)) add(key);
+      };
+      informer.subscribe({ changed }, signal);
+    },
+  };
+}
+
+/** The key of an object: `<namespace>/<name>`, without the slash for objects of the cluster. */
+export function keyOf({ metadata }: Readonly<ApiObject>): string {
+  const { namespace = '', name = '' } = metadata;
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** The reverse of {@link keyOf}. */
+export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** `keysOf` of the objects that a loop is about. */
+export function ownKey(object: ApiObject | undefined, old: ApiObject | undefined): Iterable<string> {
+  return [keyOf((object ?? old) as ApiObject)];
+}
+
+/** Errors that mean that another writer was faster. */
+const races: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict']);
+
+const firstPauseMs = 10;
+const longestPauseMs = 60_000;
+
+/**
+ * The frame of the loops: informers fill a queue of keys, and `reconcile` brings what a key stands for to the wanted
+ * state. The work on a key begins when the informers show everything that the last work on it wrote, so a loop never
+ * does anything twice because it has not seen its own writes yet.
+ */
+export abstract class ReconcileLoop implements ControlLoop {
+  /** The service account that the loop acts as; the name of its queue in metrics. */
+  abstract readonly name: string;
+  /** How many keys are worked on at once. */
+  protected readonly workers: number = 5;
+  /** Writes events about objects of the loop. */
+  private recorder: LoopEvents | undefined;
+  private queue: WorkQueue | undefined;
+
+  constructor(protected readonly parts: ReconcileParts) {}
+
+  /** Everything that the loop reads from memory. Asked for at the start of each term. */
+  protected abstract sources(): readonly Source[];
+
+  /**
+   * Brings what `key` stands for closer to the wanted state, from the informers and fresh reads; must be safe to repeat.
+   * An error is logged, unless it means that another writer was faster, and the key is tried again after a growing pause.
+   */
+  protected abstract reconcile(key: string, work: Work): Promise<WorkOutcome>;
+
+  /** Called when all informers are filled, before any work. */
+  protected started(_signal: AbortSignal): void {}
+
+  /** The component that events name. */
+  protected get component(): string {
+    return this.name;
+  }
+
+  protected get events(): LoopEvents {
+    this.recorder ??= new LoopEvents(this.parts, this.name, this.component);
+    return this.recorder;
+  }
+
+  /** Queues a key, after a while if `afterMs` is given; an earlier time that was asked for stays. */
+  protected enqueue(key: string, afterMs = 0): void {
+    if (afterMs <= 0) this.queue?.add(key);
+    else this.queue?.addAfter(key, afterMs);
+  }
+
+  /** The informer of a built-in resource. `group` is the upstream name without the vendor's suffix: `apps`, `batch`. */
+  protected informer<T extends ApiObject>(group: string, resource: string): Informer<T> {
+    return this.parts.informers.of<T>(this.resource(group, resource));
+  }
+
+  /** The client of a built-in resource; see {@link informer}. */
+  protected client<T extends ApiObject>(group: string, resource: string): ResourceClient<T> {
+    return this.parts.client.of<T>(this.resource(group, resource));
+  }
+
+  private resource(group: string, resource: string): GroupResource {
+    return { group: groupName(group, this.parts.names), resource };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { timers, logger, queues, names } = this.parts;
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const sources = this.sources();
+    const user = loopUser(this.name, names);
+    const queue = new WorkQueue({
+      work: async (key) => {
+        const work = new Work(user, this.name, timers.now(), ended);
+        try {
+          return await this.reconcile(key, work);
+        } catch (error) {
+          if (error instanceof StatusError && races.has(error.reason)) return 'later';
+          throw error;
+        } finally {
+          await Promise.all(sources.map(({ informer }) => informer.reached(work.written)));
+        }
+      },
+      onFault: (key, error) => logger.warn('a control loop could not finish yet', { loop: this.name, key, error }),
+      workers: this.workers,
+      firstPauseMs,
+      longestPauseMs,
+      timers,
+      observer: queues?.of(this.name),
+    });
+    this.queue = queue;
+    let work: Promise<void> | undefined;
+    try {
+      await Promise.all(sources.map(({ informer }) => informer.use(ended)));
+      if (ended.aborted) return;
+      this.started(ended);
+      for (const { feed } of sources) feed((key) => queue.add(key), ended);
+      work = queue.run(ended);
+      await work;
+      await this.recorder?.flushed();
+    } finally {
+      failed.abort();
+      await work;
+      this.queue = undefined;
+    }
+  }
+}

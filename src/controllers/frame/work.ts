@@ -1,0 +1,42 @@
+import { internalContext } from '../../machinery/internal-context.js';
+import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
+import type { VendorNames } from '../../machinery/vendor.js';
+
+/**
+ * The user that a control loop acts as (specification 5.4): a service account of the system namespace. It has the rights
+ * that the authorization modes give it.
+ */
+export function loopUser(account: string, { systemNamespace }: Pick<VendorNames, 'systemNamespace'>): UserInfo {
+  return Object.freeze({
+    name: `system:serviceaccount:${systemNamespace}:${account}`,
+    uid: '',
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${systemNamespace}`, 'system:authenticated'],
+    extra: {},
+  });
+}
+
+/** One run of a loop's `reconcile`: who acts, since when, and what was written. */
+export class Work {
+  readonly context: RequestContext;
+  private version = 0n;
+
+  /** @param now milliseconds since the epoch */
+  constructor(
+    user: UserInfo,
+    account: string,
+    readonly now: number,
+    readonly signal: AbortSignal,
+  ) {
+    this.context = internalContext(user, now, signal, `plinth/${account}`);
+  }
+
+  /** Notes a write. The next run for the same key begins when the informers of the loop show it. */
+  wrote(version: bigint | undefined): void {
+    if (version !== undefined && version > this.version) this.version = version;
+  }
+
+  /** The newest version that was written; 0 when nothing was. */
+  get written(): bigint {
+    return this.version;
+  }
+}

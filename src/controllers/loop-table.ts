@@ -1,0 +1,88 @@
+import { RemoteContent } from '../aggregation/remote-content.js';
+import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
+import { closedAuthorizer } from '../machinery/authorizer.js';
+import type { WriteAdmission } from '../registry/store/admitted-store.js';
+import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
+import { ApiServiceAvailabilityController } from './api-service-availability/api-service-availability.controller.js';
+import { ApiServiceRegistrationController } from './api-service-registration/api-service-registration.controller.js';
+import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.controller.js';
+import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.controller.js';
+import type { ControlLoop } from './control-loop.js';
+import type { ControllersOptions } from './controllers.js';
+import { CsrApprovingController } from './csr-approving/csr-approving.controller.js';
+import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';
+import { CsrSigningController } from './csr-signing/csr-signing.controller.js';
+import { DefinitionCleanupController } from './custom-resource-definitions/definition-cleanup.controller.js';
+import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
+import { EventTtlController } from './event-ttl/event-ttl.controller.js';
+import type { ReconcileParts } from './frame/reconcile-loop.js';
+import { NamespaceController } from './namespace/namespace.controller.js';
+import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
+import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
+import { ResourceQuotaController } from './resource-quota/resource-quota.controller.js';
+import { RootAuthorityPublisher } from './root-authority/root-authority-publisher.controller.js';
+import { ServiceAccountController } from './service-account/service-account.controller.js';
+import { ServiceAccountTokenController } from './service-account-token/service-account-token.controller.js';
+import { SqlViewsController } from './sql-views/sql-views.controller.js';
+import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
+import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
+
+/** What every loop may be made of. */
+export interface LoopParts extends ReconcileParts {
+  readonly admission?: WriteAdmission | undefined;
+}
+
+const defaultEventTtlMs = 3_600_000;
+
+/** The enabled loops, in no particular order. */
+export function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
+  const { databaseUrl } = options;
+  const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
+  const { eventTtlMs = defaultEventTtlMs } = options;
+  const without = (text: string): undefined => {
+    parts.logger.info(text);
+    return undefined;
+  };
+  const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
+    eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs }),
+    namespace: () => {
+      const remoteContent = aggregation && new RemoteContent(aggregation, parts.names);
+      return new NamespaceController({ ...parts, settleMs, remoteContent });
+    },
+    'allocation-repair': () => new AllocationRepairController(parts),
+    'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
+    'pvc-protection': () => new PvcProtectionController(parts),
+    'pv-protection': () => new PvProtectionController(parts),
+    resourcequota: () => new ResourceQuotaController(parts),
+    'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
+    'customresourcedefinition-status': () => new DefinitionStatusController(parts),
+    'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
+    'sql-views': () =>
+      databaseUrl === undefined
+        ? undefined
+        : new SqlViewsController({ ...parts, databaseUrl, suffix: parts.names.suffix }),
+    'apiservice-registration': () => new ApiServiceRegistrationController(parts),
+    'apiservice-availability': () =>
+      aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),
+    csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
+    csrsigning: () =>
+      signing === undefined
+        ? without('certificates are not signed: there is no --cluster-signing-cert-file')
+        : new CsrSigningController({ ...parts, signing }),
+    csrcleaner: () => new CsrCleanerController(parts),
+    bootstrapsigner: () => new BootstrapSignerController(parts),
+    tokencleaner: () => new TokenCleanerController(parts),
+    serviceaccount: () => new ServiceAccountController(parts),
+    'serviceaccount-token': () =>
+      signToken === undefined
+        ? without('secrets get no service account tokens: there is no --service-account-private-key-file')
+        : new ServiceAccountTokenController({ ...parts, signToken, rootAuthority }),
+    'root-ca-cert-publisher': () =>
+      rootAuthority === undefined
+        ? without("namespaces do not get the API's authorities: there is no --root-ca-file")
+        : new RootAuthorityPublisher({ ...parts, rootAuthority }),
+  };
+  return [...(options.enabled ?? selectedControllers(['*']))]
+    .map((name) => makers[name]())
+    .filter((loop) => loop !== undefined);
+}

@@ -1,0 +1,33 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { VersionView } from '../../machinery/managed-fields/index.js';
+import { decode } from '../../machinery/schema/index.js';
+import type { ResourceRegistry, ServedResource } from '../resource-registry.js';
+import { toServed, toStored } from './object-codec.js';
+
+/** Shows an object in the version that an owner of fields names; undefined for a version that is not known. */
+export type VersionViews = (apiVersion: string) => VersionView | undefined;
+
+/**
+ * The object in other versions, for owners whose entries use those: fields may have other names and places there.
+ * Disabled versions are available, unknown ones are not.
+ *
+ * @param convertOther converts in place of the registry, for kinds that something outside converts
+ */
+export function versionViews(
+  registry: Pick<ResourceRegistry, 'findView'>,
+  resource: ServedResource,
+  convertOther?: (object: ApiObject, apiVersion: string) => ApiObject,
+): VersionViews {
+  return (apiVersion) => {
+    const view = registry.findView(resource, apiVersion);
+    if (view === undefined) return undefined;
+    const convert = (object: ApiObject) => {
+      // Conversions need a canonical object, and the result of an apply is not canonical yet. Decoding also makes a
+      // copy, which conversions may change.
+      const canonical = decode(resource.served.type, object).value as ApiObject;
+      if (convertOther !== undefined) return convertOther(canonical, apiVersion);
+      return toServed(view, toStored(resource, canonical));
+    };
+    return { type: view.served.type, convert };
+  };
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import type { ControllerName } from '../../src/config/controllers.options.js';
+import { keepRunning } from '../../src/controllers/control-loop.js';
+import { type DeepPartial, LoopClient } from '../../src/controllers/frame/loop-client.js';
+import { Work } from '../../src/controllers/frame/work.js';
+import { makeLoops } from '../../src/controllers/loop-table.js';
+import { systemTimers, type Timers } from '../../src/controllers/timers.js';
+import type { ApiObject } from '../../src/machinery/api-object.js';
+import type { GroupResource } from '../../src/machinery/group-version.js';
+import { groupName, vendorNames } from '../../src/machinery/vendor.js';
+import { Logger } from '../../src/observability/logger.js';
+import { SharedInformers } from '../../src/registry/informers/shared-informers.js';
+import type { ResourceStores } from '../../src/registry/store/resource-stores.js';
+import { registeredGroups } from './registered-groups.js';
+import { startTestPostgres, type TestPostgres } from './test-postgres.js';
+import { openTestStorage, type TestStorage } from './test-storage.js';
+
+const names = vendorNames('k8s.io');
+const user = { name: 'tester', uid: '', groups: ['system:masters'], extra: {} };
+const patienceMs = 20_000;
+
+/** Loops that run in a process of their own, until they are stopped. */
+interface RunningLoops {
+  stop(): Promise<void>;
+}
+
+/**
+ * A database with a client of the API's stores, and any number of processes that run control loops on it. Objects are
+ * named as `deployments.apps` or `pods`; the vendor's suffix of a group is left out (`leases.coordination`).
+ */
+export class LoopScene {
+  private readonly stop = new AbortController();
+  private readonly running = new Set<RunningLoops>();
+  private readonly informers: SharedInformers;
+  private readonly client: LoopClient;
+  /** Lines that loops logged at level warn or above. */
+  readonly logged: string[] = [];
+
+  private constructor(
+    private readonly postgres: TestPostgres,
+    private readonly ownPostgres: boolean,
+    readonly databaseUrl: string,
+    readonly storage: TestStorage,
+    stores: ResourceStores,
+    readonly timers: Timers,
+  ) {
+    const fail = (error: unknown) => this.logged.push(String(error));
+    this.informers = new SharedInformers(storage, stores.registry, fail);
+    this.client = new LoopClient({ storage, registry: stores.registry, timers });
+  }
+
+  /**
+   * @param timers the clock of the loops; default: that of the system
+   * @param postgres a server to share; default: one of its own
+   */
+  static async start({ timers = systemTimers, postgres }: { timers?: Timers; postgres?: TestPostgres } = {}) {
+    const server = postgres ?? (await startTestPostgres());
+    const url = await server.createTestDatabase();
+    const storage = await openTestStorage(url);
+    const stores = await registeredGroups(storage);
+    const scene = new LoopScene(server, postgres === undefined, url, storage, stores, timers);
+    await scene.create('namespaces', { metadata: { name: 'default' } });
+    return scene;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.running].map((loops) => loops.stop()));
+    this.stop.abort();
+    await this.storage.stop();
+    if (this.ownPostgres) await this.postgres.stop();
+  }
+
+  /** Runs loops over a connection and with memory of their own, as another process would. */
+  async run(loops: readonly ControllerName[], timers = this.timers): Promise<RunningLoops> {
+    const storage = await openTestStorage(this.databaseUrl);
+    const { registry } = await registeredGroups(storage);
+    const logger = new Logger('warn', 'text', (line) => void this.logged.push(line));
+    const informers = new SharedInformers(storage, registry, (error) => void this.logged.push(String(error)));
+    const client = new LoopClient({ storage, registry, timers });
+    const parts = { storage, registry, names, logger, timers, random: Math.random, informers, client };
+    const options = { storage, registry, names, logger, enabled: new Set(loops) };
+    const stop = new AbortController();
+    const work = makeLoops(options, parts).map((loop) => keepRunning(loop, timers, logger, stop.signal));
+    const running = {
+      stop: async () => {
+        this.running.delete(running);
+        stop.abort();
+        await Promise.all(work);
+        await storage.stop();
+      },
+    };
+    this.running.add(running);
+    return running;
+  }
+
+  async create<T extends ApiObject>(resource: string, object: DeepPartial<T>): Promise<T> {
+    return this.of<T>(resource).create(this.work(), object);
+  }
+
+  /** Changes the live object; fails when it is not there. `change` may change its argument. */
+  async update<T extends ApiObject>(
+    resource: string,
+    namespace: string,
+    name: string,
+    change: (live: T) => void,
+    subresource = '',
+  ): Promise<T> {
+    const live = await this.get<T>(resource, namespace, name);
+    const changed = (object: T) => {
+      change(object);
+      return object;
+    };
+    const written = await this.of<T>(resource).update(this.work(), live, changed, subresource);
+    assert.ok(written, `${resource} ${namespace}/${name} was replaced`);
+    return written;
+  }
+
+  async delete(
+    resource: string,
+    namespace: string,
+    name: string,
+    options: { propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'; gracePeriodSeconds?: number } = {},
+  ): Promise<void> {
+    const live = await this.get(resource, namespace, name);
+    await this.of(resource).delete(this.work(), live, { ...options, garbageCollector: true });
+  }
+
+  async get<T extends ApiObject>(resource: string, namespace: string, name: string): Promise<T> {
+    const found = await this.find<T>(resource, namespace, name);
+    assert.ok(found, `${resource} ${namespace}/${name} is missing`);
+    return found;
+  }
+
+  find<T extends ApiObject>(resource: string, namespace: string, name: string): Promise<T | undefined> {
+    return this.of<T>(resource).get(namespace, name);
+  }
+
+  /**
+   * Waits until `look` finds what it looks for among all objects of the resource, and resolves with that. Looks after
+   * every change.
+   */
+  async until<T extends ApiObject, R>(
+    resource: string,
+    what: string,
+    look: (objects: readonly T[]) => R | undefined | false,
+  ): Promise<R> {
+    const informer = this.informers.of<T>(this.groupResource(resource));
+    const done = new AbortController();
+    await informer.use(AbortSignal.any([done.signal, this.stop.signal]));
+    try {
+      return await new Promise<R>((resolve, reject) => {
+        const timer = setTimeout(() => {
+          const state = JSON.stringify([...informer.all()], undefined, 1).slice(0, 6000);
+          reject(new Error(`waited in vain: ${what}\n${this.logged.slice(-5).join('\n')}\n${resource}: ${state}`));
+        }, patienceMs);
+        const check = () => {
+          const found = look([...informer.all()]);
+          if (found === undefined || found === false) return;
+          clearTimeout(timer);
+          resolve(found);
+        };
+        informer.subscribe({ changed: check }, done.signal);
+        check();
+      });
+    } finally {
+      done.abort();
+    }
+  }
+
+  private of<T extends ApiObject>(resource: string) {
+    return this.client.of<T>(this.groupResource(resource));
+  }
+
+  private groupResource(resource: string): GroupResource {
+    const dot = resource.indexOf('.');
+    if (dot < 0) return { group: '', resource };
+    return { group: groupName(resource.slice(dot + 1), names), resource: resource.slice(0, dot) };
+  }
+
+  private work(): Work {
+    return new Work(user, 'tester', this.timers.now(), this.stop.signal);
+  }
+}
