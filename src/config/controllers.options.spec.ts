@@ -20,6 +20,16 @@ describe('--controllers', () => {
   const usual = Object.entries(controllerDefaults)
     .filter(([, isOn]) => isOn)
     .map(([name]) => name);
+  const ownLoops = [
+    'eventttl',
+    'allocation-repair',
+    'validatingadmissionpolicy-status',
+    'customresourcedefinition-status',
+    'customresourcedefinition-cleanup',
+    'sql-views',
+    'apiservice-registration',
+    'apiservice-availability',
+  ];
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['*', usual],
     ['*,tokencleaner', [...usual, 'tokencleaner']],
@@ -27,6 +37,8 @@ describe('--controllers', () => {
     ['csrsigning,bootstrapsigner', ['csrsigning', 'bootstrapsigner']],
     ['csrsigning,-csrsigning', []],
     ['-csrsigning', []],
+    ['-*', ownLoops],
+    ['-*,csrsigning,-sql-views', [...ownLoops.filter((name) => name !== 'sql-views'), 'csrsigning']],
   ];
   for (const [list, expected] of cases) {
     it(`${list} runs ${expected.length}`, () => {

@@ -30,21 +30,32 @@ export type ControllerName = keyof typeof controllerDefaults;
 
 const controllerNames = Object.keys(controllerDefaults) as ControllerName[];
 
+/** The loops that belong to the server itself: no controller manager from elsewhere does their work. */
+const serverLoops: ReadonlySet<ControllerName> = new Set<ControllerName>([
+  'eventttl',
+  'allocation-repair',
+  'validatingadmissionpolicy-status',
+  'customresourcedefinition-status',
+  'customresourcedefinition-cleanup',
+  'sql-views',
+  'apiservice-registration',
+  'apiservice-availability',
+]);
+
 /**
- * The loops that a list such as `*,bootstrapsigner,-csrcleaner` selects: `*` stands for all that run by default; a dash
- * excludes a loop, whatever else the list says.
+ * The loops that a list such as `*,bootstrapsigner,-csrcleaner` selects: `*` stands for all that run by default, `-*` for
+ * those that belong to the server itself; a name adds a loop, and a dash before it excludes the loop, whatever else the
+ * list says.
  */
 export function selectedControllers(list: readonly string[]): ReadonlySet<ControllerName> {
   const given = new Set(list);
-  return new Set(
-    controllerNames.filter(
-      (name) => !given.has(`-${name}`) && (given.has(name) || (given.has('*') && controllerDefaults[name])),
-    ),
-  );
+  const isMeant = (name: ControllerName) =>
+    given.has(name) || (given.has('-*') ? serverLoops.has(name) : given.has('*') && controllerDefaults[name]);
+  return new Set(controllerNames.filter((name) => !given.has(`-${name}`) && isMeant(name)));
 }
 
 function controllersProblem(list: readonly string[]): string | undefined {
-  const known = new Set(['*', ...controllerNames.flatMap((name) => [name, `-${name}`])]);
+  const known = new Set(['*', '-*', ...controllerNames.flatMap((name) => [name, `-${name}`])]);
   const unknown = list.filter((entry) => !known.has(entry));
   return unknown.length === 0
     ? undefined
@@ -66,7 +77,7 @@ export class ControlLoopOptions {
     name: 'controllers',
     type: 'list',
     unit: 'names',
-    usage: `Control loops to run: * for the usual ones, a name for one more, -name for one less. Names: ${controllerNames.join(', ')}.`,
+    usage: `Control loops to run: * for the usual ones, -* for only those that no other controller manager has, a name for one more, -name for one less. Names: ${controllerNames.join(', ')}.`,
   })
   @Check('controllers', controllersProblem)
   readonly controllers: readonly string[] = ['*'];
