@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { AdmissionModule } from '../admission/admission.module.js';
+import { publishedNames } from '../authentication/request-header/published-names.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import { parseServiceAddresses } from '../config/admission-webhook.options.js';
 import { AggregationOptions } from '../config/aggregation.options.js';
@@ -15,16 +16,19 @@ import { ClientCredentials } from '../outgoing/client-credentials.js';
 import { DeniedAddresses } from '../outgoing/denied-addresses.js';
 import { sharedServiceResolver } from '../outgoing/service-resolver.js';
 import { SharedListers } from '../registry/informers/shared-listers.js';
+import { STORAGE, type Storage } from '../storage/storage.interface.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { Aggregation } from './aggregation.js';
 import { ApiServiceIndex } from './api-service-index.js';
 import { AvailabilityMetrics } from './availability-metrics.js';
-import { type IdentityFields, identityFields } from './forwarded-headers.js';
+import { type IdentityNames, noNames } from './identity-fields.js';
 import { knownApiService } from './known-api-service.js';
 import { LocalPriorities } from './local-priorities.js';
+import { PublishedIdentity } from './published-identity.js';
 
 /** The extension servers: which group versions they serve, and how they are reached. */
 @Module({
-  imports: [AdmissionModule],
+  imports: [AdmissionModule, StorageModule],
   providers: [
     {
       provide: Aggregation,
@@ -36,6 +40,7 @@ import { LocalPriorities } from './local-priorities.js';
         CLOCK,
         Metrics,
         Logger,
+        STORAGE,
         { token: AuthenticationOptions, optional: true },
       ],
       useFactory: buildAggregation,
@@ -54,6 +59,7 @@ function buildAggregation(
   clock: Clock,
   { registry }: Metrics,
   logger: Logger,
+  storage: Storage,
   authentication?: AuthenticationOptions,
 ): Aggregation {
   const services = listers.counting(
@@ -69,16 +75,24 @@ function buildAggregation(
     ),
     denied: new DeniedAddresses(webhookDeniedCidrs),
     credentials: proxyCredentials(options, clock),
+    identity: new PublishedIdentity({
+      read: () => publishedNames(storage, names),
+      own: ownNames(authentication),
+      onFault: (error) => logger.warn('the names of fields that extension servers read are not at hand', { error }),
+    }),
   };
   const index = new ApiServiceIndex(services, new LocalPriorities(names));
-  return new Aggregation(index, parts, logger, new AvailabilityMetrics(registry), identitiesOf(authentication));
+  return new Aggregation(index, parts, logger, new AvailabilityMetrics(registry));
 }
 
-function identitiesOf(options: AuthenticationOptions | undefined): IdentityFields | undefined {
-  if (options === undefined) return undefined;
-  const { requestheaderUsernameHeaders, requestheaderUidHeaders, requestheaderGroupHeaders } = options;
-  const names = [...requestheaderUsernameHeaders, ...requestheaderUidHeaders, ...requestheaderGroupHeaders];
-  return identityFields(names, options.requestheaderExtraHeadersPrefix);
+function ownNames(options: AuthenticationOptions | undefined): IdentityNames {
+  if (options === undefined) return noNames;
+  return {
+    users: options.requestheaderUsernameHeaders,
+    uids: options.requestheaderUidHeaders,
+    groups: options.requestheaderGroupHeaders,
+    extraPrefixes: options.requestheaderExtraHeadersPrefix,
+  };
 }
 
 function proxyCredentials(options: AggregationOptions, clock: Clock): ClientCredentials {

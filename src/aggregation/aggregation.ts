@@ -2,7 +2,6 @@ import { inTurns } from '../machinery/turns.js';
 import type { ApiServiceIndex } from './api-service-index.js';
 import type { AvailabilityMetrics } from './availability-metrics.js';
 import { Backend, type BackendParts } from './backend.js';
-import type { IdentityFields } from './forwarded-headers.js';
 import type { RemoteApi, RemoteApiService } from './known-api-service.js';
 import { RemoteDocument } from './remote-document.js';
 import { type RemoteResource, readResourceList } from './remote-resources.js';
@@ -30,8 +29,6 @@ export class Aggregation {
     private readonly parts: BackendParts,
     private readonly logger: { warn(text: string, fields?: object): void },
     readonly metrics?: AvailabilityMetrics,
-    /** Fields that no client may send to extension servers. */
-    readonly identities?: IdentityFields,
   ) {}
 
   backendOf(service: RemoteApiService): Backend {

@@ -1,7 +1,6 @@
 import type { APIServiceCondition } from '../apis/apiregistration/v1/api-service.types.js';
 import { ServiceFault } from '../outgoing/service-resolver.js';
 import { type Backend, BackendFault } from './backend.js';
-import { identityHeaders } from './forwarded-headers.js';
 import type { RemoteApiService } from './known-api-service.js';
 
 /** Whether a group version can be used, and why. */
@@ -42,7 +41,7 @@ export async function checkAvailability(
     const answer = await backend.call({
       method: 'GET',
       path,
-      headers: { ...identityHeaders(aggregatorUser), host: backend.host, accept: 'application/json' },
+      headers: await backend.headersAs(aggregatorUser),
       signal: AbortSignal.any([signal, limit]),
       headLimitMs: checkLimitMs,
     });

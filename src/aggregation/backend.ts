@@ -2,13 +2,17 @@ import { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { UserInfo } from '../machinery/request-context.js';
 import type { ClientTls } from '../outgoing/client-config.js';
 import type { ClientCredentials } from '../outgoing/client-credentials.js';
 import { connectionReason } from '../outgoing/connection-reason.js';
 import { DeniedAddressError, type DeniedAddresses } from '../outgoing/denied-addresses.js';
 import { GuardedAgent } from '../outgoing/https-connections.js';
 import { ServiceFault, type ServiceResolver } from '../outgoing/service-resolver.js';
+import { identityHeaders } from './forwarded-headers.js';
+import type { IdentityFields } from './identity-fields.js';
 import type { RemoteApi } from './known-api-service.js';
+import type { PublishedIdentity } from './published-identity.js';
 
 /** Why an extension server gave no usable answer. The message may be shown to clients. */
 export class BackendFault extends Error {}
@@ -45,6 +49,8 @@ export interface BackendParts {
   readonly denied: DeniedAddresses;
   /** The certificate that this server shows. */
   readonly credentials: Pick<ClientCredentials, 'tls'>;
+  /** In which fields it says who a request is from. */
+  readonly identity: Pick<PublishedIdentity, 'get'>;
 }
 
 const connectLimitMs = 10_000;
@@ -78,6 +84,16 @@ export class Backend {
   ) {
     this.serverName = `${remote.service}.${remote.namespace}.svc`;
     this.host = remote.port === 443 ? this.serverName : `${this.serverName}:${remote.port}`;
+  }
+
+  /** The fields in which the extension server learns who a request is from. */
+  identity(): Promise<IdentityFields> {
+    return this.parts.identity.get();
+  }
+
+  /** The head of a request for JSON that this server makes on its own. */
+  async headersAs(user: UserInfo): Promise<OutgoingHttpHeaders> {
+    return { ...identityHeaders(user, await this.identity()), host: this.host, accept: 'application/json' };
   }
 
   /** Takes a seat among the requests under way; undefined when there is none. The result gives it back, once. */

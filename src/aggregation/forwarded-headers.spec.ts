@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  answerHeaders,
-  forwardedHeaders,
-  identityFields,
-  identityHeaders,
-  UnspeakableUserError,
-} from './forwarded-headers.js';
+import { answerHeaders, forwardedHeaders, identityHeaders, UnspeakableUserError } from './forwarded-headers.js';
+import { identityFields, noNames } from './identity-fields.js';
 
 const user = { name: 'alice', uid: '7', groups: ['devs', 'ops'], extra: { 'acme/team': ['a', 'b'], none: [] } };
 const own = {
@@ -15,6 +10,7 @@ const own = {
   'x-remote-group': ['devs', 'ops'],
   'x-remote-extra-acme%2Fteam': ['a', 'b'],
 };
+const usual = identityFields(noNames);
 const forward = (rawHeaders: string[], more: { upgrade?: string; hasBody?: boolean } = {}) =>
   forwardedHeaders({
     rawHeaders,
@@ -23,6 +19,7 @@ const forward = (rawHeaders: string[], more: { upgrade?: string; hasBody?: boole
     host: 's.n.svc',
     upgrade: undefined,
     hasBody: false,
+    identities: usual,
     ...more,
   });
 const base = { host: 's.n.svc', 'x-forwarded-for': '192.0.2.9', ...own };
@@ -70,7 +67,12 @@ describe('the head of a forwarded request', () => {
   }
 
   it('drops the fields that the operator names', () => {
-    const identities = identityFields(['X-My_User', 'X-Grp'], ['X-More-', '']);
+    const identities = identityFields({
+      ...noNames,
+      users: ['X-Remote-User', 'X-My_User'],
+      groups: ['X-Remote-Group', 'X-Grp'],
+      extraPrefixes: ['X-Remote-Extra-', 'X-More-', ''],
+    });
     const raw = ['x_my-user', 'root', 'X-GRP', 'g', 'x-more_a', 'b', 'x-moreover', 'kept'];
     const headers = forwardedHeaders({
       rawHeaders: raw,
@@ -85,7 +87,7 @@ describe('the head of a forwarded request', () => {
   });
 
   it('refuses a name that is no text', () => {
-    assert.throws(() => identityHeaders({ ...user, name: 'a\ud800' }), UnspeakableUserError);
+    assert.throws(() => identityHeaders({ ...user, name: 'a\ud800' }, usual), UnspeakableUserError);
   });
 
   it('frames a body in one way', () => {
@@ -106,16 +108,39 @@ describe('the head of a forwarded request', () => {
 });
 
 describe('the fields that name a user', () => {
+  it('are the first of those that extension servers are told, unless the usual one is among them', () => {
+    const names = {
+      users: ['X-My-User', 'X-U'],
+      uids: [],
+      groups: ['X-Grp', 'X-Remote-GROUP'],
+      extraPrefixes: ['X-E-'],
+    };
+    assert.deepEqual(identityHeaders(user, identityFields(names)), {
+      'x-my-user': 'alice',
+      'x-remote-uid': '7',
+      'x-remote-group': ['devs', 'ops'],
+      'x-e-acme%2Fteam': ['a', 'b'],
+    });
+  });
+
+  it('keep the values of keys that differ only in case', () => {
+    const extra = { Team: ['a'], team: ['b', 'c'], TÄM: ['d'], tÄm: ['e'], täm: ['f'] };
+    const { 'x-remote-extra-team': team, ...rest } = identityHeaders({ ...user, extra }, usual);
+    assert.deepEqual(team, ['a', 'b', 'c']);
+    assert.deepEqual(rest['x-remote-extra-t%C3%84m'], ['d', 'e']);
+    assert.deepEqual(rest['x-remote-extra-t%C3%A4m'], 'f');
+  });
+
   it('are in UTF-8', () => {
-    const { 'x-remote-user': name } = identityHeaders({ name: 'jörg 李', uid: '', groups: [], extra: {} });
+    const { 'x-remote-user': name } = identityHeaders({ name: 'jörg 李', uid: '', groups: [], extra: {} }, usual);
     assert.equal(Buffer.from(String(name), 'latin1').toString('utf8'), 'jörg 李');
   });
 
   for (const name of [' root', 'root ', 'a\nX-Remote-Group: system:masters', 'a\u0000', '\troot', 'a\u007f']) {
     it(`refuse ${JSON.stringify(name)}, which would arrive as something else`, () => {
-      assert.throws(() => identityHeaders({ ...user, name }), UnspeakableUserError);
-      assert.throws(() => identityHeaders({ ...user, groups: ['g', name] }), UnspeakableUserError);
-      assert.throws(() => identityHeaders({ ...user, extra: { a: [name] } }), UnspeakableUserError);
+      assert.throws(() => identityHeaders({ ...user, name }, usual), UnspeakableUserError);
+      assert.throws(() => identityHeaders({ ...user, groups: ['g', name] }, usual), UnspeakableUserError);
+      assert.throws(() => identityHeaders({ ...user, extra: { a: [name] } }, usual), UnspeakableUserError);
     });
   }
 });

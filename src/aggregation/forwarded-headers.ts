@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { UserInfo } from '../machinery/request-context.js';
+import { type IdentityFields, spelled } from './identity-fields.js';
 
 /** A user whose identity can't be written into a header without changing it. */
 export class UnspeakableUserError extends Error {}
@@ -23,19 +24,6 @@ const connectionFields: ReadonlySet<string> = new Set([
 /** Prefix of the entry of `Sec-WebSocket-Protocol` in which browsers send a token. */
 const tokenProtocol = 'base64url.bearer.authorization.';
 
-/** Fields that extension servers may believe besides those that this server writes, in lower case, with `-` for `_`. */
-export interface IdentityFields {
-  readonly names: ReadonlySet<string>;
-  readonly prefixes: readonly string[];
-}
-
-/** Makes {@link IdentityFields} of the names and prefixes that the operator tells extension servers. */
-export function identityFields(names: readonly string[], prefixes: readonly string[]): IdentityFields {
-  return { names: new Set(names.map(spelled)), prefixes: prefixes.map(spelled).filter((prefix) => prefix !== '') };
-}
-
-const noFields: IdentityFields = identityFields([], []);
-
 export interface ForwardedRequest {
   /** Names and values in turn, as the client sent them. */
   readonly rawHeaders: readonly string[];
@@ -46,8 +34,7 @@ export interface ForwardedRequest {
   /** The protocol that the client wants to switch to. */
   readonly upgrade: string | undefined;
   readonly hasBody: boolean;
-  /** Default: none but the usual ones. */
-  readonly identities?: IdentityFields | undefined;
+  readonly identities: IdentityFields;
 }
 
 /**
@@ -58,7 +45,7 @@ export interface ForwardedRequest {
  * @throws UnspeakableUserError
  */
 export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders {
-  const { rawHeaders, user, clientAddress, host, upgrade, hasBody, identities = noFields } = request;
+  const { rawHeaders, user, clientAddress, host, upgrade, hasBody, identities } = request;
   const named = namedByConnection(rawHeaders);
   const headers: Record<string, string | string[]> = {};
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -78,20 +65,21 @@ export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders
     headers.connection = 'Upgrade';
     headers.upgrade = upgrade;
   }
-  return { ...headers, ...identityHeaders(user) };
+  return { ...headers, ...identityHeaders(user, identities) };
 }
 
 /**
- * The fields that name a user to an extension server, in the spelling that such servers expect.
+ * The fields that name a user to an extension server. Keys of further fields that differ only in case are one to such
+ * servers: its values are those of all of them.
  *
  * @throws UnspeakableUserError
  */
-export function identityHeaders({ name, uid, groups, extra }: UserInfo): OutgoingHttpHeaders {
-  const headers: Record<string, string | string[]> = { 'x-remote-user': spoken(name) };
-  if (uid !== '') headers['x-remote-uid'] = spoken(uid);
-  if (groups.length > 0) headers['x-remote-group'] = groups.map(spoken);
+export function identityHeaders({ name, uid, groups, extra }: UserInfo, fields: IdentityFields): OutgoingHttpHeaders {
+  const headers: Record<string, string | string[]> = { [fields.user]: spoken(name) };
+  if (uid !== '') headers[fields.uid] = spoken(uid);
+  if (groups.length > 0) headers[fields.group] = groups.map(spoken);
   for (const [key, values] of Object.entries(extra)) {
-    if (values.length > 0) headers[`x-remote-extra-${escapeKey(key)}`] = values.map(spoken);
+    for (const value of values) add(headers, `${fields.extraPrefix}${escapeKey(key)}`, spoken(value));
   }
   return headers;
 }
@@ -105,11 +93,6 @@ export function answerHeaders(rawHeaders: readonly string[]): Record<string, str
     if (!connectionFields.has(name) && !named.has(name)) add(headers, name, rawHeaders[i + 1] as string);
   }
   return headers;
-}
-
-/** Some servers take `_` for `-`. */
-function spelled(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-');
 }
 
 function identifies(name: string, { names, prefixes }: IdentityFields): boolean {
@@ -168,10 +151,13 @@ function spoken(text: string): string {
 
 const keyCharacter = /[A-Za-z0-9!#$&'*+.^_`|~-]/;
 
-/** Percent-encodes what the name of a field can't contain. */
+/** In lower case, as those who read it take it; what the name of a field can't contain is percent-encoded. */
 function escapeKey(key: string): string {
   let escaped = '';
-  for (const byte of Buffer.from(key, 'utf8')) {
+  for (const byte of Buffer.from(
+    key.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
+    'utf8',
+  )) {
     const character = String.fromCharCode(byte);
     escaped += keyCharacter.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   }

@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import type { UserInfo } from '../machinery/request-context.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
 import type { Backend } from './backend.js';
-import { identityHeaders } from './forwarded-headers.js';
 import type { RemoteApiService } from './known-api-service.js';
 import type { RemoteResource } from './remote-resources.js';
+import { parseText, readText } from './remote-text.js';
 
 /** What is left in a namespace on extension servers. */
 export interface RemoteContentReport {
@@ -19,14 +18,20 @@ export interface RemoteContentReport {
 
 const callLimitMs = 30_000;
 const maxAnswerBytes = 16 * 1024 * 1024;
+/** For all calls of one server about one namespace. */
+const serverLimitMs = 60_000;
 const pageSize = 500;
 
+/** What a list says of the objects of a namespace. */
 interface Listed {
-  readonly metadata?: { readonly remainingItemCount?: number };
-  readonly items?: readonly {
-    readonly metadata?: { readonly name?: string; readonly finalizers?: readonly string[] };
-  }[];
+  readonly names: readonly string[];
+  readonly finalizers: readonly string[];
+  /** How many objects there are. */
+  readonly count: number;
 }
+
+/** The server answered, and not with what was asked for. */
+class RefusedError extends Error {}
 
 /** Deletes the objects of a namespace that extension servers keep. */
 export class RemoteContent {
@@ -66,18 +71,33 @@ export class RemoteContent {
         report.discoveryFailures.push(`${groupVersion}: stale GroupVersion discovery: ${groupVersion}`);
         continue;
       }
-      for (const resource of value) {
-        if (resource.scope !== 'Namespaced' || !resource.verbs.includes('delete')) continue;
-        await check();
-        try {
-          await this.deleteAll(remote, backend, resource, namespace, report, signal);
-        } catch (error) {
-          signal.throwIfAborted();
-          report.errors.push(error instanceof Error ? error : new Error(String(error)));
-        }
-      }
+      await this.deleteFrom(remote, backend, value, namespace, report, check, signal);
     }
     return report;
+  }
+
+  /** A server that does not answer is asked no more this time: other namespaces wait, too. */
+  private async deleteFrom(
+    remote: RemoteApiService,
+    backend: Backend,
+    resources: readonly RemoteResource[],
+    namespace: string,
+    report: RemoteContentReport,
+    check: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(serverLimitMs)]);
+    for (const resource of resources) {
+      if (resource.scope !== 'Namespaced' || !resource.verbs.includes('delete')) continue;
+      await check();
+      try {
+        await this.deleteAll(remote, backend, resource, namespace, report, limited);
+      } catch (error) {
+        signal.throwIfAborted();
+        report.errors.push(error instanceof Error ? error : new Error(String(error)));
+        if (!(error instanceof RefusedError)) return;
+      }
+    }
   }
 
   private async deleteAll(
@@ -92,23 +112,18 @@ export class RemoteContent {
     const canList = verbs.includes('list');
     if (verbs.includes('deletecollection')) await this.call(backend, 'DELETE', path, signal);
     else if (canList) {
-      for (const { metadata } of (await this.list(backend, path, signal)).items ?? []) {
-        await this.call(backend, 'DELETE', `${path}/${encodeURIComponent(metadata?.name ?? '')}`, signal);
-      }
+      const { names } = await this.list(backend, path, signal);
+      for (const name of names) await this.call(backend, 'DELETE', `${path}/${encodeURIComponent(name)}`, signal);
     }
     if (!canList) return;
-    const { items = [], metadata } = await this.list(backend, path, signal);
-    const left = items.length + (metadata?.remainingItemCount ?? 0);
-    if (left > 0) report.remaining.set(`${resource}.${group}`, left);
-    for (const finalizer of items.flatMap((item) => item.metadata?.finalizers ?? [])) {
-      report.finalizers.set(finalizer, (report.finalizers.get(finalizer) ?? 0) + 1);
-    }
+    const { count, finalizers } = await this.list(backend, path, signal);
+    if (count > 0) report.remaining.set(`${resource}.${group}`, count);
+    for (const one of finalizers) report.finalizers.set(one, (report.finalizers.get(one) ?? 0) + 1);
   }
 
   private async list(backend: Backend, path: string, signal: AbortSignal): Promise<Listed> {
     const text = await this.call(backend, 'GET', `${path}?limit=${pageSize}`, signal);
-    const value: unknown = text === '' ? {} : JSON.parse(text);
-    return typeof value === 'object' && value !== null && Array.isArray((value as Listed).items ?? []) ? value : {};
+    return listed(text === '' ? {} : await parseText(text));
   }
 
   /** The text of the answer; empty when what was asked for is not there. */
@@ -116,25 +131,34 @@ export class RemoteContent {
     const { response } = await backend.call({
       method,
       path,
-      headers: { ...identityHeaders(this.user), host: backend.host, accept: 'application/json' },
+      headers: await backend.headersAs(this.user),
       signal: AbortSignal.any([signal, AbortSignal.timeout(callLimitMs)]),
       headLimitMs: callLimitMs,
     });
-    const text = await textOf(response);
+    const text = await readText(response, maxAnswerBytes);
     const { statusCode = 0 } = response;
     if (statusCode === 404 || statusCode === 405) return '';
-    if (statusCode >= 300) throw new Error(`${method} ${path}: the extension server answered ${statusCode}`);
+    if (statusCode >= 300) throw new RefusedError(`${method} ${path}: the extension server answered ${statusCode}`);
     return text;
   }
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxAnswerBytes) throw new Error(`an extension server answered with more than ${maxAnswerBytes} bytes`);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** Whatever is no list has no objects. One without a name must not be deleted: its path is that of all. */
+function listed(value: unknown): Listed {
+  const { items, metadata } = fieldsOf(value);
+  const all = (Array.isArray(items) ? items : []).map((item) => fieldsOf(fieldsOf(item).metadata));
+  const { remainingItemCount: more } = fieldsOf(metadata);
+  return {
+    names: all.map(({ name }) => name).filter(isText),
+    finalizers: all.flatMap(({ finalizers }) => (Array.isArray(finalizers) ? finalizers.filter(isText) : [])),
+    count: all.length + (typeof more === 'number' && more > 0 ? more : 0),
+  };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }

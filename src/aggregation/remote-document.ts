@@ -1,11 +1,9 @@
-import type { IncomingMessage } from 'node:http';
-import { checkNesting } from '../machinery/json/nesting.js';
-import { parseInTurns } from '../machinery/json/parse-in-turns.js';
+import { createHash } from 'node:crypto';
 import type { UserInfo } from '../machinery/request-context.js';
 import { inTurns, type Steps } from '../machinery/turns.js';
 import { aggregatorUser } from './availability.js';
 import { type Backend, BackendFault } from './backend.js';
-import { identityHeaders } from './forwarded-headers.js';
+import { parseText, readText } from './remote-text.js';
 
 export interface RemoteDocumentOptions<T> {
   readonly path: string;
@@ -27,8 +25,6 @@ const oldMs = 60_000;
 const patienceMs = 500;
 const fetchLimitMs = 10_000;
 const maxDepth = 100;
-/** Characters that take a few milliseconds. */
-const parsedAtOnce = 256 * 1024;
 const valuesPerStep = 1000;
 
 /**
@@ -38,13 +34,14 @@ const valuesPerStep = 1000;
 export class RemoteDocument<T> {
   private value: T | undefined;
   private etag: string | undefined;
+  private digest: string | undefined;
   private fetchedAt = Number.NEGATIVE_INFINITY;
   private isFailed = false;
   private pending: Promise<void> | undefined;
   private readonly elapsed: () => number;
 
   constructor(
-    private readonly backend: Pick<Backend, 'call' | 'host'>,
+    private readonly backend: Pick<Backend, 'call' | 'headersAs'>,
     private readonly options: RemoteDocumentOptions<T>,
   ) {
     this.elapsed = options.elapsed ?? (() => performance.now());
@@ -85,9 +82,7 @@ export class RemoteDocument<T> {
       method: 'GET',
       path,
       headers: {
-        ...identityHeaders(user),
-        host: backend.host,
-        accept: 'application/json',
+        ...(await backend.headersAs(user)),
         ...(etag === undefined ? {} : { 'if-none-match': etag }),
       },
       signal: AbortSignal.timeout(fetchLimitMs),
@@ -102,11 +97,15 @@ export class RemoteDocument<T> {
       response.destroy();
       throw new BackendFault(`${path} was answered with ${response.statusCode}`);
     }
-    const text = await textOf(response, maxBytes);
-    checkNesting(text);
-    const value: unknown = text.length > parsedAtOnce ? await parseInTurns(text) : JSON.parse(text);
-    if ((await inTurns(depthOf(value))) > maxDepth) throw new BackendFault(`${path} is nested too deeply`);
-    this.value = await read(value);
+    const text = await readText(response, maxBytes);
+    // What did not change stays the same value: what was made of it need not be made again.
+    const digest = createHash('sha256').update(text).digest('base64');
+    if (digest !== this.digest) {
+      const value = await parseText(text);
+      if ((await inTurns(depthOf(value))) > maxDepth) throw new BackendFault(`${path} is nested too deeply`);
+      this.value = await read(value);
+      this.digest = digest;
+    }
     this.etag = response.headers.etag;
   }
 }
@@ -115,17 +114,6 @@ function patience(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, patienceMs).unref();
   });
-}
-
-async function textOf(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxBytes) throw new BackendFault(`a document has more than ${maxBytes} bytes`);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** How deeply a value is nested. */

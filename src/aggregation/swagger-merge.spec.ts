@@ -1,10 +1,37 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { atOnce } from '../machinery/turns.js';
-import { mergeSwagger, swaggerOf } from './swagger-merge.js';
+import { mergeSwagger, type SwaggerParts, swaggerOf } from './swagger-merge.js';
 
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` });
-const merge = (...args: Parameters<typeof mergeSwagger>) => atOnce(mergeSwagger(...args));
+
+interface Parts {
+  readonly paths: object;
+  readonly definitions: object;
+}
+const maps = ({ paths, definitions }: Parts): SwaggerParts => ({
+  paths: new Map(Object.entries(paths)),
+  definitions: new Map(Object.entries(definitions)),
+});
+const objects = ({ paths, definitions }: SwaggerParts) => ({
+  paths: Object.fromEntries(paths),
+  definitions: Object.fromEntries(definitions),
+});
+const merge = (own: Parts, others: readonly Parts[]) => objects(atOnce(mergeSwagger(maps(own), others.map(maps))));
+
+/** The longest step in milliseconds, in the best of some runs: the machine may be busy. */
+function longestStep(make: () => Generator): number {
+  const run = () => {
+    const steps = make();
+    for (let longest = 0; ; ) {
+      const began = performance.now();
+      const { done } = steps.next();
+      longest = Math.max(longest, performance.now() - began);
+      if (done) return longest;
+    }
+  };
+  return Math.min(run(), run(), run());
+}
 
 describe('the document of an extension server', () => {
   it('is reduced to the group version and what that refers to', () => {
@@ -13,8 +40,8 @@ describe('the document of an extension server', () => {
       definitions: { a: { items: ref('b') }, b: { items: [ref('a'), ref('missing'), ref('__proto__')] }, c: {} },
     };
     const { paths, definitions } = atOnce(swaggerOf(document, 'g', 'v1'));
-    assert.deepEqual(Object.keys(paths), ['/apis/g/v1/', '/apis/g/v1/x']);
-    assert.deepEqual(Object.keys(definitions), ['a', 'b']);
+    assert.deepEqual([...paths.keys()], ['/apis/g/v1/', '/apis/g/v1/x']);
+    assert.deepEqual([...definitions.keys()], ['a', 'b']);
   });
 
   for (const value of [null, [], {}, { paths: [] }, { paths: {}, definitions: 1 }, 'x']) {
@@ -27,6 +54,24 @@ it('a huge definition is refused', () => {
   const huge = { enum: Array.from({ length: 30_000 }, (_, i) => i) };
   const document = { paths: { '/apis/g/v1/x': ref('a') }, definitions: { a: huge } };
   assert.throws(() => atOnce(swaggerOf(document, 'g', 'v1')), /more than 20000 values/);
+});
+
+it('a huge number of definitions is refused', () => {
+  const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`d${i}`, {}]));
+  const read = (document: object) => () => atOnce(swaggerOf(document, 'g', 'v1'));
+  assert.throws(read({ paths: {}, definitions: many }), /more than 10000/);
+  assert.throws(read({ paths: many }), /more than 10000/);
+});
+
+it('many definitions of many servers are read and merged in short steps', () => {
+  const definitionsFrom = (n: number) =>
+    Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, i) => [`s${n}.d${i}`, { items: i < 9_999 ? ref(`s${n}.d${i + 1}`) : {} }]),
+    );
+  const document = { paths: { '/apis/g/v1/x': ref('s0.d0') }, definitions: definitionsFrom(0) };
+  assert.ok(longestStep(() => swaggerOf(document, 'g', 'v1')) < 20);
+  const parts = Array.from({ length: 8 }, (_, n) => maps({ paths: {}, definitions: definitionsFrom(n) }));
+  assert.ok(longestStep(() => mergeSwagger(parts[0] as SwaggerParts, parts.slice(1))) < 20);
 });
 
 describe('merged documents', () => {

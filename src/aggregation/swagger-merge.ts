@@ -3,30 +3,38 @@ import type { Steps } from '../machinery/turns.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Paths and definitions of a Swagger 2.0 document. */
+/** Paths and definitions of a Swagger 2.0 document: maps, since those can be read in steps. */
 export interface SwaggerParts {
-  readonly paths: Json;
-  readonly definitions: Json;
+  readonly paths: ReadonlyMap<string, unknown>;
+  readonly definitions: ReadonlyMap<string, unknown>;
 }
 
 const definitionPrefix = '#/definitions/';
 /** A definition or path with more is refused: each of them is compared and copied in one step. */
 const maxValues = 20_000;
+/** More paths or definitions are refused: the names of an object are read in one step. Large servers have a thousand. */
+const maxMembers = 10_000;
 const kindsField = 'x-kubernetes-group-version-kind';
 
 /**
  * What a document of an extension server says about one group version.
  *
- * @throws Error for anything that is no such document, or has a huge definition.
+ * @throws Error for anything that is no such document, has a huge definition or a huge number of them.
  */
 export function* swaggerOf(value: unknown, group: string, version: string): Steps<SwaggerParts> {
   const { paths, definitions = {} } = (value ?? {}) as { paths?: unknown; definitions?: unknown };
   if (!isJson(paths) || !isJson(definitions)) throw new Error('the answer is no OpenAPI document');
   const base = `/apis/${group}/${version}`;
   const isOwn = (path: string) => path === base || path.startsWith(`${base}/`);
-  const own = Object.fromEntries(Object.entries(paths).filter(([path]) => isOwn(path)));
+  const names = Object.keys(paths);
+  yield;
+  if (names.length > maxMembers || Object.keys(definitions).length > maxMembers) {
+    throw new Error(`the document has more than ${maxMembers} paths or definitions`);
+  }
+  const own = new Map(names.filter(isOwn).map((path) => [path, paths[path]]));
   const used = new Map<string, unknown>();
-  const pending: unknown[] = Object.values(own).toReversed();
+  const pending: unknown[] = [...own.values()].reverse();
+  yield;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     for (const name of referencesIn(next)) {
       if (used.has(name) || name === '__proto__' || !Object.hasOwn(definitions, name)) continue;
@@ -35,7 +43,7 @@ export function* swaggerOf(value: unknown, group: string, version: string): Step
     }
     yield;
   }
-  return { paths: own, definitions: Object.fromEntries(used) };
+  return { paths: own, definitions: used };
 }
 
 /**
@@ -43,24 +51,33 @@ export function* swaggerOf(value: unknown, group: string, version: string): Step
  * different one is renamed, as are those that refer to it. No added definition describes a kind that an own one describes.
  */
 export function* mergeSwagger(own: SwaggerParts, others: readonly SwaggerParts[]): Steps<SwaggerParts> {
-  const paths: Record<string, unknown> = { ...own.paths };
-  const definitions: Record<string, unknown> = { ...own.definitions };
-  const ownKinds = new Set(Object.values(own.definitions).flatMap(kindsOf).map(kindKey));
+  const paths = new Map<string, unknown>();
+  const definitions = new Map<string, unknown>();
+  const ownKinds = new Set<string>();
+  for (const [path, item] of own.paths) {
+    paths.set(path, item);
+    yield;
+  }
+  for (const [name, definition] of own.definitions) {
+    definitions.set(name, definition);
+    for (const kind of kindsOf(definition)) ownKinds.add(kindKey(kind));
+    yield;
+  }
   for (const other of others) {
-    const added: Record<string, unknown> = {};
-    for (const [name, definition] of Object.entries(other.definitions)) {
-      const isShared = Object.hasOwn(definitions, name) && isEqual(definitions[name], definition);
-      added[name] = isShared ? definition : withoutKinds(definition, ownKinds);
+    const added = new Map<string, unknown>();
+    for (const [name, definition] of other.definitions) {
+      const isShared = definitions.has(name) && isEqual(definitions.get(name), definition);
+      added.set(name, isShared ? definition : withoutKinds(definition, ownKinds));
       yield;
     }
     const names = yield* newNames(definitions, added);
-    for (const [name, definition] of Object.entries(added)) {
+    for (const [name, definition] of added) {
       const target = names.get(name) ?? name;
-      if (!Object.hasOwn(definitions, target)) definitions[target] = renamed(definition, names);
+      if (!definitions.has(target)) definitions.set(target, renamed(definition, names));
       yield;
     }
-    for (const [path, item] of Object.entries(other.paths)) {
-      if (!Object.hasOwn(paths, path)) paths[path] = renamed(item, names);
+    for (const [path, item] of other.paths) {
+      if (!paths.has(path)) paths.set(path, renamed(item, names));
       yield;
     }
   }
@@ -68,17 +85,20 @@ export function* mergeSwagger(own: SwaggerParts, others: readonly SwaggerParts[]
 }
 
 /** The definitions that can't keep their names. */
-function* newNames(taken: Json, added: Json): Steps<ReadonlyMap<string, string>> {
+function* newNames(
+  taken: ReadonlyMap<string, unknown>,
+  added: ReadonlyMap<string, unknown>,
+): Steps<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   const rename = (name: string) => {
     let number = 2;
-    while (Object.hasOwn(taken, `${name}_v${number}`) || Object.hasOwn(added, `${name}_v${number}`)) number++;
+    while (taken.has(`${name}_v${number}`) || added.has(`${name}_v${number}`)) number++;
     names.set(name, `${name}_v${number}`);
   };
   const referrers = new Map<string, string[]>();
-  for (const [name, definition] of Object.entries(added)) {
-    if (!Object.hasOwn(taken, name)) continue;
-    if (!isEqual(taken[name], definition)) rename(name);
+  for (const [name, definition] of added) {
+    if (!taken.has(name)) continue;
+    if (!isEqual(taken.get(name), definition)) rename(name);
     for (const reference of new Set(referencesIn(definition))) {
       const known = referrers.get(reference);
       if (known === undefined) referrers.set(reference, [name]);

@@ -13,7 +13,15 @@ const keys = {
   extraPrefixes: 'requestheader-extra-headers-prefix',
 } as const;
 
-const headerKeys = [keys.username, keys.uid, keys.groups, keys.extraPrefixes] as const;
+const identityKeys = {
+  users: keys.username,
+  uids: keys.uid,
+  groups: keys.groups,
+  extraPrefixes: keys.extraPrefixes,
+} as const;
+
+/** The ConfigMap of the system namespace in which the data is. */
+export const authorityMapName = 'extension-apiserver-authentication';
 
 /** The data of a ConfigMap from which other servers learn to authenticate as this one does. */
 export type AuthorityData = Readonly<Record<string, string>>;
@@ -55,7 +63,7 @@ export function mergeAuthorities(stored: AuthorityData, own: AuthorityData, now:
   for (const key of [keys.clientAuthorities, keys.proxyAuthorities]) {
     if (own[key] !== undefined) merged[key] = mergeCertificates([stored[key] ?? '', own[key]], now);
   }
-  for (const key of headerKeys) {
+  for (const key of Object.values(identityKeys)) {
     if (own[key] !== undefined) merged[key] = JSON.stringify(union(listOf(stored[key]), listOf(own[key])));
   }
   const ownNames = own[keys.allowedNames];
@@ -66,6 +74,16 @@ export function mergeAuthorities(stored: AuthorityData, own: AuthorityData, now:
     merged[keys.allowedNames] = JSON.stringify(isEvery ? [] : union(before, after));
   }
   return merged;
+}
+
+/** The names of the fields in which other servers expect the user, most preferred first. */
+export function identityNamesOf(data: AuthorityData): Readonly<Record<keyof typeof identityKeys, readonly string[]>> {
+  return {
+    users: listOf(data[identityKeys.users]),
+    uids: listOf(data[identityKeys.uids]),
+    groups: listOf(data[identityKeys.groups]),
+    extraPrefixes: listOf(data[identityKeys.extraPrefixes]),
+  };
 }
 
 function mergeCertificates(texts: readonly string[], now: number): string {

@@ -6,9 +6,8 @@ import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { ResourceStores } from '../../registry/store/resource-stores.js';
-import { type AuthorityData, mergeAuthorities } from './authority-data.js';
+import { type AuthorityData, authorityMapName, mergeAuthorities } from './authority-data.js';
 
-const mapName = 'extension-apiserver-authentication';
 const admitted = () => Promise.resolve();
 /** Others may create or delete the ConfigMap between our read and our write. */
 const maxAttempts = 5;
@@ -42,16 +41,18 @@ async function publish(names: VendorNames, stores: ResourceStores, own: Authorit
   const namespace = names.systemNamespace;
   const now = clock.now();
   const fresh = () => {
-    const body = { metadata: { name: mapName, namespace }, data: mergeAuthorities({}, own, now) };
+    const body = { metadata: { name: authorityMapName, namespace }, data: mergeAuthorities({}, own, now) };
     return decode(resource.served.type, body).value as ApiObject;
   };
   for (let attempt = 1; ; attempt++) {
     try {
-      if ((await storage.get({ resource: resource.storageResource, namespace, name: mapName })) === undefined) {
+      if (
+        (await storage.get({ resource: resource.storageResource, namespace, name: authorityMapName })) === undefined
+      ) {
         await store.create(request, fresh(), { dryRun: false, validate: admitted });
         return;
       }
-      await store.update(request, namespace, mapName, {
+      await store.update(request, namespace, authorityMapName, {
         dryRun: false,
         validate: admitted,
         transform: (live) => {

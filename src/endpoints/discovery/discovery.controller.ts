@@ -12,7 +12,14 @@ import { handleRemote } from '../remote/handle-remote.js';
 import { remoteVersions } from '../remote/remote-versions.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
-import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery-documents.js';
+import {
+  aggregatedDiscovery,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+  type RemoteVersion,
+} from './discovery-documents.js';
 import { readOnlyPaths } from './read-only-paths.js';
 
 /** The name and version that this server reports. */
@@ -42,6 +49,7 @@ interface HeldDocument extends Tagged {
   readonly changes: number;
   /** The groups in their order, which extension servers may change. */
   readonly order: string;
+  readonly remotes: ReadonlyMap<string, RemoteVersion>;
 }
 
 function withDigest(document: unknown): Tagged {
@@ -127,13 +135,18 @@ export class DiscoveryController {
     sendText({ context, reply }, 200, plainJson.contentType, text);
   }
 
-  /** A document made of the registry alone, made again only when resources came, changed or went. */
-  private held(key: string, groups: readonly OrderedGroup[], make: () => unknown): Tagged {
+  /** A document, made again only when resources came, changed or went, here or on extension servers. */
+  private held(
+    key: string,
+    groups: readonly OrderedGroup[],
+    remotes: ReadonlyMap<string, RemoteVersion>,
+    make: () => unknown,
+  ): Tagged {
     const { changes } = this.services.registry;
     const order = groups.map((one) => `${one.group}/${one.versions.join(',')}`).join(' ');
     const known = this.documents.get(key);
-    if (known?.changes === changes && known.order === order) return known;
-    const made = { changes, order, ...withDigest(make()) };
+    if (known?.changes === changes && known.order === order && isSame(known.remotes, remotes)) return known;
+    const made = { changes, order, remotes, ...withDigest(make()) };
     this.documents.set(key, made);
     return made;
   }
@@ -145,11 +158,10 @@ export class DiscoveryController {
     const group = `apidiscovery.${suffix}`;
     const version = aggregatedVersion(request.headers.accept, group);
     if (version === undefined) return false;
-    const remotes = core || aggregation === undefined ? new Map() : await remoteVersions(aggregation);
+    const remotes = core || aggregation === undefined ? noRemotes : await remoteVersions(aggregation);
     const groups = this.services.orderedGroups().filter((one) => (one.group === '') === core);
     const make = () => aggregatedDiscovery(registry, groups, `${group}/${version}`, remotes);
-    // What extension servers say may change at any time.
-    const { text, etag } = remotes.size > 0 ? withDigest(make()) : this.held(`${version} ${core}`, groups, make);
+    const { text, etag } = this.held(`${version} ${core}`, groups, remotes, make);
     const context = request.plinthContext as HttpRequestContext;
     reply.header('etag', etag).header('vary', 'Accept');
     if (request.headers['if-none-match'] === etag) {
@@ -159,6 +171,18 @@ export class DiscoveryController {
     sendText({ context, reply }, 200, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`, text);
     return true;
   }
+}
+
+const noRemotes: ReadonlyMap<string, RemoteVersion> = new Map();
+
+/** Whether extension servers say the same: what they say is kept until they say something else. */
+function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, RemoteVersion>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [name, { resources, isCurrent }] of a) {
+    const other = b.get(name);
+    if (other?.resources !== resources || other.isCurrent !== isCurrent) return false;
+  }
+  return true;
 }
 
 /**

@@ -37,8 +37,8 @@ describe('a Swagger document in pieces', () => {
 
   it('gets what other servers add', () => {
     const other = {
-      paths: { '/b': operation('not taken'), '/c': operation('c') },
-      definitions: { D: { type: 'object' } },
+      paths: new Map(Object.entries({ '/b': operation('not taken'), '/c': operation('c') })),
+      definitions: new Map([['D', { type: 'object' }]]),
     };
     const merged = atOnce(mergedPieces(pieces, [other]));
     assert.deepEqual(JSON.parse([...swaggerText(merged)].join('')), {

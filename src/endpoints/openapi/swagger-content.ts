@@ -13,17 +13,23 @@ export function* mergedPieces(
   pieces: Iterable<SwaggerPiece>,
   others: readonly SwaggerParts[],
 ): Steps<readonly SwaggerPiece[]> {
-  const own = { paths: {}, definitions: {} };
+  const own = { paths: new Map<string, unknown>(), definitions: new Map<string, unknown>() };
   const merged: SwaggerPiece[] = [];
-  for (const { head, paths, definitions } of pieces) {
+  for (const { head, paths = {}, definitions = {} } of pieces) {
     if (head !== undefined) merged.push({ head });
-    Object.assign(own.paths, paths);
-    Object.assign(own.definitions, definitions);
+    for (const [path, item] of Object.entries(paths)) own.paths.set(path, item);
+    for (const [name, schema] of Object.entries(definitions)) own.definitions.set(name, schema);
     yield;
   }
   const { paths, definitions } = yield* mergeSwagger(own, others);
-  for (const [path, item] of Object.entries(paths)) merged.push({ paths: { [path]: item } });
-  for (const [name, schema] of Object.entries(definitions)) merged.push({ definitions: { [name]: schema } });
+  for (const [path, item] of paths) {
+    merged.push({ paths: { [path]: item } });
+    yield;
+  }
+  for (const [name, schema] of definitions) {
+    merged.push({ definitions: { [name]: schema } });
+    yield;
+  }
   return merged;
 }
 

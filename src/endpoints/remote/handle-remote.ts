@@ -68,7 +68,7 @@ export async function handleRemote(
 }
 
 async function exchange(
-  { options, aggregation }: EndpointServices,
+  { options }: EndpointServices,
   backend: Backend,
   context: HttpRequestContext,
   http: FastifyRequest,
@@ -88,7 +88,7 @@ async function exchange(
       host: backend.host,
       upgrade: upgrade?.request.headers.upgrade,
       hasBody: body !== undefined,
-      identities: aggregation?.identities,
+      identities: await backend.identity(),
     }),
     body,
     signal,

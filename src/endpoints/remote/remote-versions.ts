@@ -1,13 +1,15 @@
 import type { Aggregation } from '../../aggregation/aggregation.js';
 import type { RemoteVersion } from '../discovery/discovery-documents.js';
 
+const nothing: RemoteVersion['resources'] = Object.freeze([]);
+
 /** What extension servers say of their group versions, by `<group>/<version>`; of those that are away, what they said. */
 export async function remoteVersions(aggregation: Aggregation): Promise<Map<string, RemoteVersion>> {
   const found = await Promise.all(
     aggregation.services.remotes().map(async (remote) => {
       const { resources } = aggregation.of(remote);
       const { value, isCurrent } = remote.isAvailable ? await resources.get() : resources.last;
-      const version = { resources: value ?? [], isCurrent: isCurrent && remote.isAvailable };
+      const version = { resources: value ?? nothing, isCurrent: isCurrent && remote.isAvailable };
       return [`${remote.group}/${remote.version}`, version] as const;
     }),
   );

@@ -1,0 +1,62 @@
+/** The names under which extension servers may look for the user of a request, most preferred first. */
+export interface IdentityNames {
+  readonly users: readonly string[];
+  readonly uids: readonly string[];
+  readonly groups: readonly string[];
+  /** Beginnings of the names of further fields. */
+  readonly extraPrefixes: readonly string[];
+}
+
+/** The fields that name a user to extension servers. */
+export interface IdentityFields {
+  /** What this server writes: lower-case names. */
+  readonly user: string;
+  readonly uid: string;
+  readonly group: string;
+  readonly extraPrefix: string;
+  /** What no client may send: besides the above, whatever extension servers may believe. In lower case, `-` for `_`. */
+  readonly names: ReadonlySet<string>;
+  readonly prefixes: readonly string[];
+}
+
+const usual = {
+  user: 'x-remote-user',
+  uid: 'x-remote-uid',
+  group: 'x-remote-group',
+  extra: 'x-remote-extra-',
+} as const;
+
+/** No names but the usual ones. */
+export const noNames: IdentityNames = Object.freeze({ users: [], uids: [], groups: [], extraPrefixes: [] });
+
+/** The fields for servers that were told these names. Without names, or with the usual one among them, it is that. */
+export function identityFields({ users, uids, groups, extraPrefixes }: IdentityNames): IdentityFields {
+  return {
+    user: chosen(users, usual.user),
+    uid: chosen(uids, usual.uid),
+    group: chosen(groups, usual.group),
+    extraPrefix: chosen(extraPrefixes, usual.extra),
+    names: new Set([...users, ...uids, ...groups].map(spelled)),
+    prefixes: extraPrefixes.map(spelled).filter((prefix) => prefix !== ''),
+  };
+}
+
+/** The names of both, those of the first one before those of the second. */
+export function joinedNames(a: IdentityNames, b: IdentityNames): IdentityNames {
+  return {
+    users: [...a.users, ...b.users],
+    uids: [...a.uids, ...b.uids],
+    groups: [...a.groups, ...b.groups],
+    extraPrefixes: [...a.extraPrefixes, ...b.extraPrefixes],
+  };
+}
+
+/** A name as it is compared: some servers take `_` for `-`. */
+export function spelled(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}
+
+function chosen(names: readonly string[], usually: string): string {
+  const known = names.map((name) => name.toLowerCase()).filter((name) => name !== '');
+  return known.includes(usually) ? usually : (known[0] ?? usually);
+}

@@ -1,0 +1,49 @@
+import { type IdentityFields, type IdentityNames, identityFields, joinedNames, noNames } from './identity-fields.js';
+
+export interface PublishedIdentityOptions {
+  /** The names that extension servers are told, by whichever process; undefined: nothing is published. */
+  readonly read: () => Promise<IdentityNames | undefined>;
+  /** The names that this process was started with. */
+  readonly own: IdentityNames;
+  readonly onFault: (error: unknown) => void;
+  /** Milliseconds from a fixed point. */
+  readonly elapsed?: () => number;
+}
+
+const freshMs = 10_000;
+
+/**
+ * The fields that name users to extension servers, as all processes together publish them: processes of control loops
+ * have no such flags, and other serving processes may have other ones.
+ */
+export class PublishedIdentity {
+  private fields: IdentityFields | undefined;
+  private readAt = Number.NEGATIVE_INFINITY;
+  private pending: Promise<void> | undefined;
+  private readonly elapsed: () => number;
+
+  constructor(private readonly options: PublishedIdentityOptions) {
+    this.elapsed = options.elapsed ?? (() => performance.now());
+  }
+
+  /** The fields as of some seconds ago at most, or of the last time that they could be read. Never throws. */
+  async get(): Promise<IdentityFields> {
+    if (this.elapsed() - this.readAt >= freshMs) this.pending ??= this.refresh();
+    if (this.fields === undefined) await this.pending;
+    return this.fields ?? identityFields(this.options.own);
+  }
+
+  private async refresh(): Promise<void> {
+    const { read, own, onFault } = this.options;
+    try {
+      this.fields = identityFields(joinedNames(own, (await read()) ?? noNames));
+      this.readAt = this.elapsed();
+    } catch (error) {
+      onFault(error);
+      // What was read before stays; without it, the next request reads again.
+      if (this.fields !== undefined) this.readAt = this.elapsed();
+    } finally {
+      this.pending = undefined;
+    }
+  }
+}
