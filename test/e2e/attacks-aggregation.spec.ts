@@ -27,6 +27,7 @@ before(async () => {
       '--requestheader-allowed-names=front',
       '--requestheader-username-headers=X-Remote-User,X-My-User',
       '--requestheader-extra-headers-prefix=X-My-Extra-',
+      '--requestheader-group-headers=X-My-Group',
       '--authorization-mode=RBAC',
       '--request-timeout=15s',
       '--admission-webhook-denied-cidrs=169.254.0.0/16,127.0.0.2/32',
@@ -83,6 +84,17 @@ describe('a client of an extension server', () => {
       !rawHeaders.includes('root') && !names.includes('x-remote-extra-a') && !names.includes('proxy-authorization'),
     );
     assert.equal(rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'x-remote-user') + 1], 'admin');
+  });
+
+  it('is named in the fields that this server publishes, by every process', async () => {
+    await works();
+    const { headers } = scene.extension.last(flavours) ?? assert.fail('it did not arrive');
+    assert.equal(headers['x-my-group'], 'system:masters, system:authenticated');
+    assert.equal(headers['x-remote-group'], undefined);
+    const checks = scene.extension.arrived.filter(
+      (one) => one.url === groupPath && one.headers['x-remote-user'] === 'system:kube-aggregator',
+    );
+    assert.ok(checks.length > 0 && checks.every((check) => check.headers['x-my-group'] === 'system:masters'));
   });
 
   it('may send fields with the names of what every object has', async () => {

@@ -117,6 +117,15 @@ export class ExtensionServer {
     return this.watchers.size;
   }
 
+  /** Goes away with all its connections, and comes back at the same address. */
+  async restart(whileAway: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    const { port } = this;
+    await this.stop();
+    await whileAway();
+    this.server.listen(port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     if (!this.server.listening) return;
