@@ -12,6 +12,7 @@ import { parse } from 'yaml';
 import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs } from '../../test/support/child-guard.js';
 import { mainFile } from '../../test/support/main-file.js';
+import { AggregationOptions } from '../config/aggregation.options.js';
 import { ControlLoopOptions } from '../config/controllers.options.js';
 import { parseOptions } from '../config/parse-options.js';
 import { serverOptionGroups } from '../config/server-options.js';
@@ -122,7 +123,7 @@ describe('command line', () => {
     // Its command knows every flag, and every file exists.
     for (const [command, groups] of [
       ['serve', serverOptionGroups],
-      ['controllers', { controllers: ControlLoopOptions }],
+      ['controllers', { controllers: ControlLoopOptions, aggregation: AggregationOptions }],
     ] as const) {
       const [, printed = ''] = new RegExp(` ${command} ([^]*?[^\\\\])\\n`).exec(output) ?? [];
       const argv = printed.split(/[\s\\]+/).filter((word) => word !== '');

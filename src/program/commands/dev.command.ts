@@ -117,8 +117,11 @@ function completeOptions(
   // Flags about the authority or the headers of proxies switch the defaults off.
   const bringsProxies = [...given].some((flag) => flag.startsWith('requestheader-'));
   const proxies = bringsProxies ? {} : proxyOptions(pki.proxyAuthorityFile);
+  const bringsCertificate = bringsProxies || parsed.aggregation.proxyClientCertFile !== undefined;
+  const { certificateFile: proxyClientCertFile, privateKeyFile: proxyClientKeyFile } = pki.proxy;
   return {
     ...parsed,
+    aggregation: bringsCertificate ? parsed.aggregation : { proxyClientCertFile, proxyClientKeyFile },
     secureServing: { ...parsed.secureServing, ...tls },
     storage: { ...parsed.storage, databaseUrl },
     authentication: { ...parsed.authentication, ...proxies, clientCaFile },

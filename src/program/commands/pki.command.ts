@@ -58,6 +58,7 @@ function serveFlags(pki: Pki, tokenKey: string): Flags {
     ['requestheader-username-headers', proxyHeaders.requestheaderUsernameHeaders.join()],
     ['requestheader-group-headers', proxyHeaders.requestheaderGroupHeaders.join()],
     ['requestheader-extra-headers-prefix', proxyHeaders.requestheaderExtraHeadersPrefix.join()],
+    ...proxyFlags(pki),
     // Without these, whoever reaches the port may do everything. The admin kubeconfig belongs to system:masters.
     ['authorization-mode', 'Node,RBAC'],
     ['enable-admission-plugins', 'NodeRestriction'],
@@ -70,6 +71,14 @@ function controllersFlags(pki: Pki, tokenKey: string): Flags {
     ['cluster-signing-key-file', pki.authorityKeyFile],
     ['service-account-private-key-file', tokenKey],
     ['root-ca-file', pki.servingAuthorityFile],
+    ...proxyFlags(pki),
+  ];
+}
+
+function proxyFlags({ proxy }: Pki): Flags {
+  return [
+    ['proxy-client-cert-file', proxy.certificateFile],
+    ['proxy-client-key-file', proxy.privateKeyFile],
   ];
 }
 

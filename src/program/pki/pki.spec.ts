@@ -127,6 +127,9 @@ describe('pki', () => {
     CertificateAuthority.fromPem(pki.authority, await readFile(pki.authorityKeyFile, 'utf8'));
     const proxies = new X509Certificate(await readFile(pki.proxyAuthorityFile, 'utf8'));
     assert.ok(proxies.ca && !proxies.publicKey.equals(new X509Certificate(pki.authority).publicKey));
+    const proxy = new X509Certificate(await readFile(pki.proxy.certificateFile, 'utf8'));
+    assert.ok(proxy.verify(proxies.publicKey));
+    assert.equal(proxy.subject, 'CN=front-proxy-client');
   });
 
   describe('in a folder with files of others', () => {

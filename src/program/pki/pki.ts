@@ -12,6 +12,7 @@ import {
   isUsable,
   type KeyPair,
 } from './issue-certificate.js';
+import { proxyName } from './proxy-options.js';
 
 const authorityDays = 3650;
 const leafDays = 365;
@@ -46,11 +47,13 @@ export interface Pki {
   readonly admin: KeyPair;
   /** The authority of authenticating proxies, which differs from that of users. */
   readonly proxyAuthorityFile: string;
+  /** What extension servers know this server by: a certificate of that authority. */
+  readonly proxy: KeyPairFiles;
 }
 
 /**
  * Makes missing files in `directory`: an authority, a serving certificate, an administrator's client certificate (user
- * `admin`, group `system:masters`) and an authority of proxies. Files that are still good are kept. Files that others
+ * `admin`, group `system:masters`), an authority of proxies and the certificate of one, this server itself. Files that are still good are kept. Files that others
  * made are used and never overwritten.
  *
  * @throws StartupError for a foreign file that can't be used.
@@ -66,6 +69,8 @@ export async function ensurePki(options: PkiOptions): Promise<Pki> {
   };
   const admin = await ensurePair(options, 'admin', administrator, authority.pair);
   const proxies = await ensurePair(options, 'front-proxy-ca', authorityRequest('plinth-front-proxy-ca'));
+  const proxyRequest: CertificateRequest = { commonName: proxyName, usage: 'client', validDays: leafDays };
+  const proxy = await ensurePair(options, proxyName, proxyRequest, proxies.pair);
   const isOurs = isSignedBy(new X509Certificate(serving.pair.certificate), authority.pair.certificate);
   const servingAuthority = isOurs ? authority : serving;
   return {
@@ -77,6 +82,7 @@ export async function ensurePki(options: PkiOptions): Promise<Pki> {
     servingAuthority: servingAuthority.pair.certificate,
     admin: admin.pair,
     proxyAuthorityFile: proxies.files.certificateFile,
+    proxy: proxy.files,
   };
 }
 

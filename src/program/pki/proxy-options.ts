@@ -1,8 +1,11 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 
+/** Common name of the certificate of a proxy. */
+export const proxyName = 'front-proxy-client';
+
 /** The headers that proxies and extension servers made for the reference server expect. */
 export const proxyHeaders = {
-  requestheaderAllowedNames: ['front-proxy-client'],
+  requestheaderAllowedNames: [proxyName],
   requestheaderUsernameHeaders: ['X-Remote-User'],
   requestheaderGroupHeaders: ['X-Remote-Group'],
   requestheaderExtraHeadersPrefix: ['X-Remote-Extra-'],
