@@ -55,8 +55,11 @@ export async function handleResource(
 async function handle(request: ResourceRequest): Promise<void> {
   const { definition } = request.resource;
   switch (definition.type) {
-    case 'stored':
+    case 'stored': {
+      const waiting = definition.prepare?.();
+      if (waiting !== undefined) await waiting;
       return request.subresource === undefined ? handleObject(request) : handleBelow(request, request.subresource);
+    }
     case 'virtual':
       return handleQuestion(request, definition);
     case 'computed':

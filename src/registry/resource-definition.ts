@@ -107,6 +107,11 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
    * the version that they were written in until a request writes them.
    */
   readonly conversion?: RemoteConversion | undefined;
+  /**
+   * Makes ready what reading and writing the objects needs, where that takes long; undefined when there is nothing to
+   * wait for. Who does not wait has it made at once.
+   */
+  prepare?(): Promise<void> | undefined;
   /** The object that defines the kind, for kinds that are added at run time. None is made after its clean-up began. */
   readonly definedBy?: Definer | undefined;
   /** Why no objects may be created at the moment: the message of a 405. Only this may change in a definition. */

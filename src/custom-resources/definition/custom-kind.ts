@@ -13,7 +13,7 @@ import {
 } from '../../machinery/schema/index.js';
 import { pruned, type StructuralSchema, toOpenApi } from '../structural/index.js';
 import type { DefinitionSource, TopField, VersionSource } from './definition-source.js';
-import { fieldOwnership, objectOwnership } from './field-ownership.js';
+import { fieldOwnership, otherFields } from './field-ownership.js';
 
 /** What every custom kind begins with. */
 const base = kind({ group: 'custom', version: 'v1', kind: 'Any' }, { metadata: always(1, objectMeta) });
@@ -77,7 +77,13 @@ class FieldForm implements CustomForm {
 
   openApi(...[version, reference]: Parameters<PublishCustom>): ReturnType<PublishCustom> {
     const own = this.version.schema.unpack().properties?.[this.field.name];
-    return own === undefined ? {} : toOpenApi(own, { version, objectMeta: reference(objectMeta) });
+    return own === undefined
+      ? {}
+      : toOpenApi(own, {
+          version,
+          objectMeta: reference(objectMeta),
+          isLazy: this.version.schema.isLong,
+        });
   }
 
   private own(): StructuralSchema | undefined {
@@ -99,8 +105,12 @@ class KindForm implements CustomKindForm {
   }
 
   get others(): CustomOwnership | undefined {
-    const root = objectOwnership(this.schema());
-    return root.kind === 'object' ? root.others : { kind: 'any' };
+    return otherFields(this.schema());
+  }
+
+  published(): Promise<unknown> | undefined {
+    const { schema } = this.version;
+    return schema.isLong ? schema.unpackInTurns() : undefined;
   }
 
   openApi(...[version, reference]: Parameters<PublishCustom>): ReturnType<PublishCustom> {
@@ -109,12 +119,12 @@ class KindForm implements CustomKindForm {
       type: _type,
       properties: _none,
       ...published
-    } = toOpenApi(root, { version, objectMeta: reference(objectMeta) });
+    } = toOpenApi(root, { version, objectMeta: reference(objectMeta), isLazy: this.version.schema.isLong });
     return published;
   }
 
   /** Readers of version 2 can't be told that there are other fields besides the published ones. */
   publishesFields(version: 2 | 3): boolean {
-    return version === 3 || !this.schema().xPreserve;
+    return version === 3 || this.version.schema.unpack()['x-kubernetes-preserve-unknown-fields'] !== true;
   }
 }

@@ -20,6 +20,7 @@ import { type CompiledRules, compileRulesInSteps, evaluateRules } from '../rules
 import {
   type StructuralSchema,
   structuralSchema,
+  structuralSchemaInSteps,
   TooManyDefaultsError,
   validateValue,
   withDefaults,
@@ -31,7 +32,7 @@ import type { DefinitionSource, VersionSource } from './definition-source.js';
 import { deprecationWarning } from './deprecation.js';
 import { printerColumns } from './printer-columns.js';
 import { selectableNames, selectableValues } from './selectable-fields.js';
-import { storedMark } from './stored-mark.js';
+import { storedMark, storedMarkInSteps } from './stored-mark.js';
 
 const terminating = 'create not allowed while custom resource definition is terminating';
 
@@ -107,6 +108,7 @@ class CustomVersion implements StoredResource {
   private knownSchema: StructuralSchema | undefined;
   private knownColumns: readonly TableColumn[] | undefined;
   private knownMark: string | undefined;
+  private reading: Promise<void> | undefined;
   /** The compiled expressions of the schema, once `hasRules` is set; undefined when it has none. */
   private rules: CompiledRules | undefined;
   private hasRules = false;
@@ -174,6 +176,24 @@ class CustomVersion implements StoredResource {
   get schema(): StructuralSchema {
     this.knownSchema ??= structuralSchema(this.version.schema.unpack());
     return this.knownSchema;
+  }
+
+  prepare(): Promise<void> | undefined {
+    const mine = this.read();
+    const stored = this.storage === this ? undefined : this.storage.read();
+    return mine === undefined ? stored : mine.then(() => stored);
+  }
+
+  /** Reads a long schema in turns with other work; undefined when nothing is to be waited for. */
+  private read(): Promise<void> | undefined {
+    if (this.knownMark !== undefined || !this.version.schema.isLong) return undefined;
+    this.reading ??= this.readInTurns();
+    return this.reading;
+  }
+
+  private async readInTurns(): Promise<void> {
+    this.knownSchema ??= await inTurns(structuralSchemaInSteps(await this.version.schema.unpackInTurns()));
+    this.knownMark = await inTurns(storedMarkInSteps(this.knownSchema));
   }
 
   get columns(): readonly TableColumn[] {

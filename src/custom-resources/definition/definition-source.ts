@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinition,
@@ -8,6 +8,7 @@ import type {
 } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import type { CustomForm } from '../../machinery/schema/index.js';
+import type { Steps } from '../../machinery/turns.js';
 import { isConditionTrue } from './definition-conditions.js';
 import { PackedJson } from './packed-json.js';
 
@@ -60,9 +61,9 @@ export interface DefinitionSource {
 
 /**
  * What is served for a definition; undefined while that is nothing, because its names are not accepted or it has not
- * been established yet.
+ * been established yet. In several steps, as schemas may be long.
  */
-export function definitionSource(definition: CustomResourceDefinition): DefinitionSource | undefined {
+export function* definitionSource(definition: CustomResourceDefinition): Steps<DefinitionSource | undefined> {
   const { metadata, spec, status } = definition;
   const storage = spec.versions?.find((version) => version.storage);
   if (!isConditionTrue(definition, 'Established') || storage === undefined) return undefined;
@@ -70,9 +71,12 @@ export function definitionSource(definition: CustomResourceDefinition): Definiti
   // A client with the right may write such a status; the control loop corrects it.
   if (plural === '' || kind === '') return undefined;
   const others = (spec.versions ?? []).filter((version) => version !== storage);
-  const served = [metadata.uid, spec, status.acceptedNames];
+  const { versions: _versions, ...rest } = spec;
+  const hash = createHash('sha256').update(JSON.stringify([metadata.uid, rest, status.acceptedNames]));
+  const versions: VersionSource[] = [];
+  for (const version of [storage, ...others]) versions.push(yield* versionSource(version, hash));
   return {
-    digest: createHash('sha256').update(JSON.stringify(served)).digest('base64'),
+    digest: hash.digest('base64'),
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     group: spec.group,
@@ -85,7 +89,7 @@ export function definitionSource(definition: CustomResourceDefinition): Definiti
       shortNames: nonEmpty(shortNames),
       categories: nonEmpty(categories),
     },
-    versions: [versionSource(storage), ...others.map(versionSource)],
+    versions: versions as [VersionSource, ...VersionSource[]],
     conversionWebhook: spec.conversion?.strategy === 'Webhook' ? spec.conversion.webhook : undefined,
     isTerminating: isConditionTrue(definition, 'Terminating'),
   };
@@ -95,12 +99,14 @@ function nonEmpty(names: readonly string[] | undefined): readonly string[] | und
   return names === undefined || names.length === 0 ? undefined : names;
 }
 
-function versionSource(version: CustomResourceDefinitionVersion): VersionSource {
-  const schema = version.schema?.openAPIV3Schema ?? { 'x-kubernetes-preserve-unknown-fields': true };
+function* versionSource(version: CustomResourceDefinitionVersion, hash: Hash): Steps<VersionSource> {
+  const { schema: given, ...rest } = version;
+  const schema = given?.openAPIV3Schema ?? { 'x-kubernetes-preserve-unknown-fields': true };
+  hash.update(JSON.stringify(rest));
   return {
     name: version.name,
     isServed: version.served,
-    schema: new PackedJson(schema),
+    schema: yield* PackedJson.pack(schema, (text) => hash.update(text)),
     fields: topFields(schema),
     subresources: version.subresources ?? {},
     columns: version.additionalPrinterColumns ?? [],

@@ -10,6 +10,10 @@ function leaf(expected: Leaf['expected']): Leaf {
   return { kind: 'leaf', expected };
 }
 
+function declared(fields: ReadonlyMap<string, CustomOwnership>): CustomOwnership {
+  return { kind: 'object', field: (name) => fields.get(name), others: undefined };
+}
+
 const text = leaf('string');
 const bool = leaf('boolean');
 const texts: CustomOwnership = { kind: 'map', value: text };
@@ -34,18 +38,23 @@ export function fieldOwnership(schema: StructuralSchema): CustomOwnership {
   }
 }
 
-/** The same for the fields of an object. */
-export function objectOwnership(schema: StructuralSchema): CustomOwnership {
+function objectOwnership(schema: StructuralSchema): CustomOwnership {
   const { properties, additionalProperties, xPreserve, xEmbedded } = schema;
   if (typeof additionalProperties === 'object') return { kind: 'map', value: fieldOwnership(additionalProperties) };
   if (properties.size === 0 && !xEmbedded) {
     if (xPreserve || additionalProperties === true) return { kind: 'map', value: any };
   }
-  const fields = new Map<string, CustomOwnership>(xEmbedded ? objectFields : []);
-  for (const [name, property] of properties) {
-    if (!xEmbedded || !objectFields.has(name)) fields.set(name, fieldOwnership(property));
-  }
-  return { kind: 'object', fields, others: xPreserve || additionalProperties === true ? any : undefined };
+  const field = (name: string) => {
+    const known = xEmbedded ? objectFields.get(name) : undefined;
+    const property = properties.get(name);
+    return known ?? (property === undefined ? undefined : fieldOwnership(property));
+  };
+  return { kind: 'object', field, others: xPreserve || additionalProperties === true ? any : undefined };
+}
+
+/** The same for what the schema of a whole object does not name; undefined: it does not belong there. */
+export function otherFields({ additionalProperties, xPreserve }: StructuralSchema): CustomOwnership | undefined {
+  return xPreserve || (additionalProperties !== undefined && additionalProperties !== false) ? any : undefined;
 }
 
 function listOwnership({ xListType, xListMapKeys, items }: StructuralSchema): CustomOwnership {
@@ -66,9 +75,8 @@ const objectFields: ReadonlyMap<string, CustomOwnership> = new Map<string, Custo
   ['kind', text],
   [
     'metadata',
-    {
-      kind: 'object',
-      fields: new Map<string, CustomOwnership>([
+    declared(
+      new Map<string, CustomOwnership>([
         ...['name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion'].map(
           (name) => [name, text] as const,
         ),
@@ -85,19 +93,16 @@ const objectFields: ReadonlyMap<string, CustomOwnership> = new Map<string, Custo
           {
             kind: 'keyed',
             keys: [{ name: 'uid', default: undefined }],
-            element: {
-              kind: 'object',
-              fields: new Map<string, CustomOwnership>([
+            element: declared(
+              new Map<string, CustomOwnership>([
                 ...['apiVersion', 'kind', 'name', 'uid'].map((name) => [name, text] as const),
                 ['controller', bool],
                 ['blockOwnerDeletion', bool],
               ]),
-              others: undefined,
-            },
+            ),
           },
         ],
       ]),
-      others: undefined,
-    },
+    ),
   ],
 ]);

@@ -55,7 +55,7 @@ export function compileRules(schema: StructuralSchema, work?: CompileWork): Comp
 }
 
 /**
- * Compiles the rules of a version, one in each step. A rule with a fault is part of the result: it is reported when the
+ * Compiles the rules of a version, at most one in each step. A rule with a fault is part of the result: it is reported when the
  * definition is written, and for every object if the definition is there all the same.
  *
  * @throws {CompileWorkExceeded} when the given work is used up.
@@ -69,6 +69,7 @@ function* compilePart(
   isObject: boolean,
   work: CompileWork | undefined,
 ): Steps<CompiledRules | undefined> {
+  yield;
   const rules: CompiledRule[] = [];
   const type = schema.xValidations.length === 0 ? undefined : ruleType(schema, isObject || schema.xEmbedded);
   for (const source of schema.xValidations) {

@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
+import { inTurns, type Steps } from '../../machinery/turns.js';
 import type { Logger } from '../../observability/logger.js';
 import { conversionTransport } from '../../outgoing/conversion-transports.js';
 import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
@@ -14,6 +15,11 @@ import { type DefinitionSource, definitionSource } from '../definition/definitio
 /** A definition as far as it is served: all that is kept of it. */
 interface Reduced extends ApiObject {
   readonly source: DefinitionSource | undefined;
+}
+
+function* reduced(object: ApiObject): Steps<Reduced> {
+  const source = yield* definitionSource(object as unknown as CustomResourceDefinition);
+  return { metadata: { name: object.metadata.name ?? '' }, source };
 }
 
 interface Known {
@@ -41,10 +47,7 @@ export class DefinitionFollower {
     private readonly logger: Pick<Logger, 'warn'>,
   ) {
     const sink: ObjectSink = {
-      reduce: (object): Reduced => ({
-        metadata: { name: object.metadata.name ?? '' },
-        source: definitionSource(object as unknown as CustomResourceDefinition),
-      }),
+      reduce: (object) => inTurns(reduced(object)),
       replace: (objects, at) => this.replaceAll(objects as readonly Reduced[], at),
       set: (object, at) => this.set(object as Reduced, at),
       delete: (_namespace, name, at) => this.remove(name, at),

@@ -1,6 +1,10 @@
+import { eachInSteps, type Steps } from '../../machinery/turns.js';
 import { ValueSet } from './comparison.js';
 
-/** The values of an enum, hashed at their first use. */
+/** Hashing so many values takes noticeable time. */
+const many = 1000;
+
+/** The values of an enum, hashed at their first use if they are few. */
 export class AllowedValues {
   private set: ValueSet | undefined;
 
@@ -14,6 +18,14 @@ export class AllowedValues {
   /** Whether looking up an object or list takes time linear in it, rather than none. */
   get hasComposites(): boolean {
     return this.hashed().hasComposites;
+  }
+
+  /** Hashes many values, in several steps. */
+  *hashIfMany(): Steps {
+    if (this.values.length < many || this.set !== undefined) return;
+    const set = new ValueSet();
+    yield* eachInSteps(this.values, (value) => set.add(value));
+    this.set = set;
   }
 
   private hashed(): ValueSet {

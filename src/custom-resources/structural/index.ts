@@ -18,6 +18,7 @@ export {
   type SchemaTypeName,
   type StructuralSchema,
   structuralSchema,
+  structuralSchemaInSteps,
   type ValueValidation,
 } from './structural-schema.js';
 export { type OpenApiForm, toOpenApi } from './to-open-api.js';

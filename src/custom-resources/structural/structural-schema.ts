@@ -1,4 +1,5 @@
 import type { JSONSchemaProps, ValidationRule } from '../../apis/apiextensions/v1/json-schema.types.js';
+import { atOnce, type Steps } from '../../machinery/turns.js';
 import { AllowedValues } from './allowed-values.js';
 import { Pattern } from './pattern.js';
 
@@ -75,10 +76,17 @@ export interface NestedValidation {
  * understands, never throws, and reads lists of items, `$ref` and the like as absent. Takes time linear in the schema.
  */
 export function structuralSchema(props: JSONSchemaProps): StructuralSchema {
-  const properties = mapOf(props.properties, structuralSchema);
-  const items = singleSchema(props.items);
+  return atOnce(structuralSchemaInSteps(props));
+}
+
+/** {@link structuralSchema} in several steps, which hash long enums, too. */
+export function* structuralSchemaInSteps(props: JSONSchemaProps): Steps<StructuralSchema> {
+  yield;
+  const properties = yield* mapOf(props.properties, structuralSchemaInSteps);
+  const { items: item } = props;
+  const items = item === undefined || Array.isArray(item) ? undefined : yield* structuralSchemaInSteps(item);
   const additional = props.additionalProperties;
-  const additionalProperties = typeof additional === 'object' ? structuralSchema(additional) : additional;
+  const additionalProperties = typeof additional === 'object' ? yield* structuralSchemaInSteps(additional) : additional;
   const below = [...properties.values()];
   if (items !== undefined) below.push(items);
   if (typeof additionalProperties === 'object') below.push(additionalProperties);
@@ -101,7 +109,7 @@ export function structuralSchema(props: JSONSchemaProps): StructuralSchema {
     xListMapKeys: props['x-kubernetes-list-map-keys'] ?? none,
     xMapType: props['x-kubernetes-map-type'] as StructuralSchema['xMapType'],
     xValidations: props['x-kubernetes-validations'] ?? none,
-    validation: valueValidation(props),
+    validation: yield* valueValidation(props),
     hasDefaults: props.default !== undefined || below.some((schema) => schema.hasDefaults),
     hasStructureRules: isChecked || below.some((schema) => schema.hasStructureRules),
   };
@@ -115,39 +123,50 @@ export function hasDefaults(schema: StructuralSchema): boolean {
 const none: readonly never[] = [];
 const noMembers: ReadonlyMap<string, never> = new Map<string, never>();
 
-function mapOf<T>(
+function* mapOf<T>(
   record: Readonly<Record<string, JSONSchemaProps>> | undefined,
-  convert: (props: JSONSchemaProps) => T,
-): ReadonlyMap<string, T> {
+  convert: (props: JSONSchemaProps) => Steps<T>,
+): Steps<ReadonlyMap<string, T>> {
   if (record === undefined) return noMembers;
   const map = new Map<string, T>();
-  for (const name of Object.keys(record)) map.set(name, convert(record[name] as JSONSchemaProps));
+  for (const name of Object.keys(record)) map.set(name, yield* convert(record[name] as JSONSchemaProps));
   return map;
-}
-
-function singleSchema(items: JSONSchemaProps['items']): StructuralSchema | undefined {
-  return items === undefined || Array.isArray(items) ? undefined : structuralSchema(items);
 }
 
 function typeName(type: string | undefined): SchemaTypeName | undefined {
   return type === undefined || type === '' ? undefined : (type as SchemaTypeName);
 }
 
-function nestedValidation(props: JSONSchemaProps): NestedValidation {
+function* nestedValidation(props: JSONSchemaProps): Steps<NestedValidation> {
+  yield;
   const { items } = props;
   return {
     type: typeName(props.type),
-    properties: mapOf(props.properties, nestedValidation),
-    items: items === undefined || Array.isArray(items) ? undefined : nestedValidation(items),
-    validation: valueValidation(props),
+    properties: yield* mapOf(props.properties, nestedValidation),
+    items: items === undefined || Array.isArray(items) ? undefined : yield* nestedValidation(items),
+    validation: yield* valueValidation(props),
   };
+}
+
+function* nestedValidations(schemas: readonly JSONSchemaProps[] | undefined): Steps<readonly NestedValidation[]> {
+  if (schemas === undefined) return none;
+  const nested: NestedValidation[] = [];
+  for (const schema of schemas) nested.push(yield* nestedValidation(schema));
+  return nested;
+}
+
+function* allowedValues(values: readonly unknown[] | undefined): Steps<AllowedValues | undefined> {
+  if (values === undefined || values.length === 0) return undefined;
+  const allowed = new AllowedValues(values);
+  yield* allowed.hashIfMany();
+  return allowed;
 }
 
 function hasAny(schemas: readonly JSONSchemaProps[] | undefined): boolean {
   return schemas !== undefined && schemas.length > 0;
 }
 
-function valueValidation(props: JSONSchemaProps): ValueValidation | undefined {
+function* valueValidation(props: JSONSchemaProps): Steps<ValueValidation | undefined> {
   const validation: ValueValidation = {
     format: props.format ?? '',
     maximum: props.maximum,
@@ -163,11 +182,11 @@ function valueValidation(props: JSONSchemaProps): ValueValidation | undefined {
     maxProperties: props.maxProperties,
     minProperties: props.minProperties,
     required: props.required ?? none,
-    enum: props.enum === undefined || props.enum.length === 0 ? undefined : new AllowedValues(props.enum),
-    allOf: props.allOf?.map(nestedValidation) ?? none,
-    anyOf: props.anyOf?.map(nestedValidation) ?? none,
-    oneOf: props.oneOf?.map(nestedValidation) ?? none,
-    not: props.not === undefined ? undefined : nestedValidation(props.not),
+    enum: yield* allowedValues(props.enum),
+    allOf: yield* nestedValidations(props.allOf),
+    anyOf: yield* nestedValidations(props.anyOf),
+    oneOf: yield* nestedValidations(props.oneOf),
+    not: props.not === undefined ? undefined : yield* nestedValidation(props.not),
     hasAlternatives: hasAny(props.allOf) || hasAny(props.anyOf) || hasAny(props.oneOf) || props.not !== undefined,
   };
   for (const key in validation) {

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
+import { LazyJson } from '../../machinery/json/lazy-json.js';
 import { type JsonRecord, setMember } from './json-objects.js';
 
 export interface OpenApiForm {
@@ -6,6 +7,8 @@ export interface OpenApiForm {
   readonly version: 2 | 3;
   /** What stands for the metadata of embedded resources, for example a reference; by default any object. */
   readonly objectMeta?: Readonly<JsonRecord>;
+  /** Makes what is below the schema itself only when it is written: for long schemas. */
+  readonly isLazy?: boolean;
 }
 
 /**
@@ -27,10 +30,14 @@ export function toOpenApi(props: JSONSchemaProps, form: OpenApiForm): JsonRecord
   if (!isLoose) addContents(props, form, published);
   const { additionalProperties } = props;
   if (typeof additionalProperties === 'object') {
-    published.additionalProperties = toOpenApi(additionalProperties, form);
+    published.additionalProperties = below(additionalProperties, form);
   } else if (additionalProperties !== undefined) published.additionalProperties = additionalProperties;
   if (form.version === 3) addAlternatives(props, form, published);
   return published;
+}
+
+function below(props: JSONSchemaProps, form: OpenApiForm): unknown {
+  return form.isLazy === true ? new LazyJson(() => toOpenApi(props, form)) : toOpenApi(props, form);
 }
 
 const keywordsOf2 = [
@@ -65,7 +72,7 @@ const keywordsOf3 = [...keywordsOf2, 'default', 'nullable'] as const satisfies r
 
 function addContents(props: JSONSchemaProps, form: OpenApiForm, published: JsonRecord): void {
   const { properties, items } = props;
-  if (items !== undefined && !Array.isArray(items)) published.items = toOpenApi(items, form);
+  if (items !== undefined && !Array.isArray(items)) published.items = below(items, form);
   const isEmbedded = props['x-kubernetes-embedded-resource'] === true;
   if (properties === undefined && !isEmbedded) return;
   published.properties = publishedProperties(properties ?? {}, form);
@@ -80,7 +87,7 @@ function addContents(props: JSONSchemaProps, form: OpenApiForm, published: JsonR
 function publishedProperties(properties: Readonly<Record<string, JSONSchemaProps>>, form: OpenApiForm): JsonRecord {
   const published: JsonRecord = {};
   for (const name of Object.keys(properties)) {
-    setMember(published, name, toOpenApi(properties[name] as JSONSchemaProps, form));
+    setMember(published, name, below(properties[name] as JSONSchemaProps, form));
   }
   return published;
 }
@@ -89,8 +96,8 @@ function addAlternatives(props: JSONSchemaProps, form: OpenApiForm, published: J
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
     const schemas = props[keyword];
     if (schemas !== undefined && schemas.length > 0) {
-      published[keyword] = schemas.map((schema) => toOpenApi(schema, form));
+      published[keyword] = schemas.map((schema) => below(schema, form));
     }
   }
-  if (props.not !== undefined) published.not = toOpenApi(props.not, form);
+  if (props.not !== undefined) published.not = below(props.not, form);
 }

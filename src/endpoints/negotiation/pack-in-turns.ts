@@ -14,7 +14,9 @@ export interface Packed {
 }
 
 /** Digests and compresses content while its parts are made, which takes turns with other work between them. */
-export async function packInTurns(parts: Iterable<string | Uint8Array>): Promise<Packed> {
+export async function packInTurns(
+  parts: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+): Promise<Packed> {
   const hash = createHash('sha256');
   const encoder = createGzip();
   const compressed: Buffer[] = [];
@@ -24,7 +26,7 @@ export async function packInTurns(parts: Iterable<string | Uint8Array>): Promise
   ended.catch(() => undefined);
   try {
     let began = performance.now();
-    for (const part of parts) {
+    for await (const part of parts) {
       if (part.length > 0) {
         hash.update(part);
         if (!encoder.write(part)) await once(encoder, 'drain');

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import protobuf from 'protobufjs/minimal.js';
+import { atOnce } from '../../machinery/turns.js';
 import { openApi3Message, type Shape, swaggerMessage } from './document-messages.js';
 import { encodeDocument } from './encode-document.js';
+
+const encoded = (...document: Parameters<typeof encodeDocument>) => atOnce(encodeDocument(...document));
 
 /** The values at a path of field numbers: text for the last length-delimited fields, numbers for others. */
 function at(data: Uint8Array, path: readonly number[]): (string | number)[] {
@@ -32,7 +35,7 @@ const operation = {
 
 it('encodes a Swagger 2.0 document', () => {
   const schema = { $ref: '#/definitions/Thing' };
-  const data = encodeDocument(swaggerMessage, {
+  const data = encoded(swaggerMessage, {
     swagger: '2.0',
     info: { title: 'T', version: 'v1' },
     paths: {
@@ -96,7 +99,7 @@ it('encodes a Swagger 2.0 document', () => {
 
 it('encodes an OpenAPI 3.0 document', () => {
   const schema = { $ref: '#/components/schemas/Thing' };
-  const data = encodeDocument(openApi3Message, {
+  const data = encoded(openApi3Message, {
     openapi: '3.0.0',
     paths: {
       '/things': {
@@ -154,7 +157,7 @@ it('encodes an OpenAPI 3.0 document', () => {
 
 it('refuses a member that it would lose', () => {
   const shape: Shape = { fields: { known: { number: 1, as: 'text' } } };
-  assert.throws(() => encodeDocument(shape, { known: 'a', other: 'b' }), TypeError);
+  assert.throws(() => encoded(shape, { known: 'a', other: 'b' }), TypeError);
 });
 
 /** Every keyword that the schema of a custom kind may have. */
@@ -212,7 +215,7 @@ function checkKeywords(data: Uint8Array, schema: readonly number[], numbers: Num
 }
 
 it('encodes every keyword of a schema in a Swagger 2.0 document', () => {
-  const data = encodeDocument(swaggerMessage, { definitions: { K: { ...keywords, default: { a: 1 } } } });
+  const data = encoded(swaggerMessage, { definitions: { K: { ...keywords, default: { a: 1 } } } });
   const schema = [9, 1, 2];
   checkKeywords(data, schema, {
     title: [3],
@@ -241,7 +244,7 @@ it('encodes every keyword of a schema in a Swagger 2.0 document', () => {
 
 it('encodes every keyword of a schema in an OpenAPI 3.0 document', () => {
   const not = { type: 'string' };
-  const data = encodeDocument(openApi3Message, {
+  const data = encoded(openApi3Message, {
     components: { schemas: { K: { ...keywords, not, default: { a: 1 } }, L: { default: 'd' } } },
   });
   const schema = [5, 1, 1, 2, 1];

@@ -1,4 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
+import { madeJson } from '../../machinery/json/lazy-json.js';
+import type { Steps } from '../../machinery/turns.js';
 import type { Shape, Slot, Union } from './document-messages.js';
 
 type Writer = protobuf.Writer;
@@ -8,18 +10,18 @@ const varint = 0;
 const fixed64 = 1;
 const bytes = 2;
 
-/** Encodes an OpenAPI document as protobuf. Throws for a member that the shape does not know. */
-export function encodeDocument(shape: Shape, document: Json): Uint8Array {
+/** Encodes an OpenAPI document as protobuf, in several steps. Throws for a member that the shape does not know. */
+export function* encodeDocument(shape: Shape, document: Json): Steps<Uint8Array> {
   const writer = protobuf.Writer.create();
-  writeFields(writer, shape, document);
+  yield* writeFields(writer, shape, document);
   return writer.finish();
 }
 
 /** Encodes members of a map of the document, without the start that {@link encodeMapStart} makes. */
-export function encodeEntries(shape: Shape, name: string, value: Json): Uint8Array {
+export function* encodeEntries(shape: Shape, name: string, value: Json): Steps<Uint8Array> {
   const writer = protobuf.Writer.create();
   const slot = mapSlot(shape, name);
-  writeEntries(writer, slot, slot.entries, value);
+  yield* writeEntries(writer, slot, slot.entries, value);
   return writer.finish();
 }
 
@@ -38,11 +40,11 @@ function tag(writer: Writer, number: number, wireType: number): Writer {
   return writer.uint32(((number << 3) | wireType) >>> 0);
 }
 
-function writeFields(writer: Writer, shape: Shape, value: Json): void {
+function* writeFields(writer: Writer, shape: Shape, value: Json): Steps {
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     const slot = shape.fields[name];
-    if (slot !== undefined) writeMember(writer, slot, member);
+    if (slot !== undefined) yield* writeMember(writer, slot, member);
     else if (shape.extensions !== undefined && name.startsWith('x-')) {
       tag(writer, shape.extensions, bytes).fork();
       tag(writer, 1, bytes).string(name);
@@ -52,40 +54,42 @@ function writeFields(writer: Writer, shape: Shape, value: Json): void {
   }
 }
 
-function writeMember(writer: Writer, slot: Slot, member: unknown): void {
+function* writeMember(writer: Writer, slot: Slot, member: unknown): Steps {
   if (slot.entries !== undefined) {
-    for (const value of Array.isArray(member) ? member : [member]) writeMap(writer, slot, slot.entries, value as Json);
+    for (const value of Array.isArray(member) ? member : [member])
+      yield* writeMap(writer, slot, slot.entries, value as Json);
     return;
   }
   const isOneValue = slot.as === 'any' || slot.as === 'default' || !Array.isArray(member);
   for (const value of isOneValue ? [member] : member) {
-    writeWrapped(writer, slot.number, slot.wrap ?? [], slot, value);
+    yield* writeWrapped(writer, slot.number, slot.wrap ?? [], slot, value);
   }
 }
 
 /** Writes a message with a name-value pair for each member of a map. */
-function writeMap(writer: Writer, slot: Slot, entries: number, value: Json): void {
+function* writeMap(writer: Writer, slot: Slot, entries: number, value: Json): Steps {
   tag(writer, slot.number, bytes).fork();
-  writeEntries(writer, slot, entries, value);
+  yield* writeEntries(writer, slot, entries, value);
   writer.ldelim();
 }
 
-function writeEntries(writer: Writer, slot: Slot, entries: number, value: Json): void {
+function* writeEntries(writer: Writer, slot: Slot, entries: number, value: Json): Steps {
   for (const [name, member] of Object.entries(value)) {
     const own = slot.own?.[name];
     if (own !== undefined) {
-      writeWrapped(writer, own, slot.wrap ?? [], slot, member);
+      yield* writeWrapped(writer, own, slot.wrap ?? [], slot, member);
       continue;
     }
+    yield;
     tag(writer, entries, bytes).fork();
     tag(writer, 1, bytes).string(name);
-    writeWrapped(writer, 2, slot.wrap ?? [], slot, member);
+    yield* writeWrapped(writer, 2, slot.wrap ?? [], slot, member);
     writer.ldelim();
   }
 }
 
 /** Writes one value as field `number`, inside a message for each number of `wrap`. */
-function writeWrapped(writer: Writer, number: number, wrap: readonly number[], slot: Slot, value: unknown): void {
+function* writeWrapped(writer: Writer, number: number, wrap: readonly number[], slot: Slot, value: unknown): Steps {
   const [inner, ...rest] = wrap;
   if (slot.flag !== undefined && typeof value === 'boolean') {
     tag(writer, number, bytes).fork();
@@ -95,7 +99,7 @@ function writeWrapped(writer: Writer, number: number, wrap: readonly number[], s
   }
   if (inner !== undefined) {
     tag(writer, number, bytes).fork();
-    writeWrapped(writer, inner, rest, slot, value);
+    yield* writeWrapped(writer, inner, rest, slot, value);
     writer.ldelim();
     return;
   }
@@ -120,19 +124,19 @@ function writeWrapped(writer: Writer, number: number, wrap: readonly number[], s
       writeDefault(writer, number, value);
       return;
     default:
-      writeMessage(writer, number, slot.as(), value as Json);
+      yield* writeMessage(writer, number, slot.as(), madeJson(value) as Json);
   }
 }
 
-function writeMessage(writer: Writer, number: number, as: Shape | Union, value: Json): void {
+function* writeMessage(writer: Writer, number: number, as: Shape | Union, value: Json): Steps {
   if (typeof as !== 'function') {
     tag(writer, number, bytes).fork();
-    writeFields(writer, as, value);
+    yield* writeFields(writer, as, value);
     writer.ldelim();
     return;
   }
   const { wrap, shape } = as(value);
-  writeWrapped(writer, number, wrap, { number, as: () => shape }, value);
+  yield* writeWrapped(writer, number, wrap, { number, as: () => shape }, value);
 }
 
 /** Writes any value as YAML text; JSON is YAML. */

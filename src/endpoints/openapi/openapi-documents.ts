@@ -14,7 +14,14 @@ import type { DocumentInfo } from './document-parts.js';
 import { openApi3Document } from './openapi3-document.js';
 import type { PathModel } from './operation-model.js';
 import { mediaTypes, resourcePaths } from './resource-paths.js';
-import { type DocumentContent, mergedPieces, swaggerBytes, swaggerText } from './swagger-content.js';
+import {
+  bytesInSteps,
+  type DocumentContent,
+  jsonText,
+  mergedPieces,
+  swaggerBytes,
+  swaggerText,
+} from './swagger-content.js';
 import { swaggerPieces } from './swagger-document.js';
 
 export type DocumentForm = 'json' | 'protobuf';
@@ -64,7 +71,7 @@ export class OpenApiDocuments {
     const resources = sources.flatMap((source) => source.resources);
     return this.hold(`v2 ${form}`, [...resources, ...remotes], async () => {
       const own = swaggerPieces(this.info, this.schemaOptions(), pathsOf(sources), this.services.kinds.status);
-      const pieces = remotes.length === 0 ? own : await inTurns(mergedPieces(own, remotes));
+      const pieces = remotes.length === 0 ? own : await mergedPieces(own, remotes);
       return form === 'json' ? swaggerText(pieces) : swaggerBytes(this.loadEncoder(), pieces);
     });
   }
@@ -125,14 +132,21 @@ export class OpenApiDocuments {
   }
 
   private fromSource(path: string, source: Source, form: DocumentForm): Promise<OpenApiDocument> {
-    return this.hold(`v3 ${form} ${path}`, source.resources, () => {
-      const { kinds, names } = this.services;
-      const options = this.schemaOptions();
-      const document = openApi3Document(this.info, options, source.paths(), kinds.status, mediaTypes(names));
-      return [
-        form === 'json' ? JSON.stringify(document) : this.loadEncoder().encodeDocument(openApi3Message, document),
-      ];
-    });
+    return this.hold(`v3 ${form} ${path}`, source.resources, () => this.openApi3Content(source, form));
+  }
+
+  private async *openApi3Content(source: Source, form: DocumentForm): AsyncGenerator<string | Uint8Array> {
+    const { kinds, names } = this.services;
+    // Long schemas stay in memory as long as somebody has them.
+    const schemas = [];
+    for (const resource of source.resources) schemas.push(await publishedSchema(resource));
+    const options = this.schemaOptions();
+    const document = await inTurns(
+      openApi3Document(this.info, options, source.paths(), kinds.status, mediaTypes(names)),
+    );
+    if (form === 'json') yield* jsonText(document);
+    else yield yield* bytesInSteps(this.loadEncoder().encodeDocument(openApi3Message, document));
+    schemas.length = 0;
   }
 
   private hold(
@@ -204,8 +218,19 @@ async function makeDocument(make: () => DocumentContent | Promise<DocumentConten
   return packInTurns(await make());
 }
 
-function* pathsOf(sources: readonly Source[]): Generator<PathModel, void, undefined> {
-  for (const source of sources) yield* source.paths();
+async function* pathsOf(sources: readonly Source[]): AsyncGenerator<PathModel, void, undefined> {
+  for (const source of sources) {
+    // Long schemas stay in memory as long as somebody has them.
+    const schemas = [];
+    for (const resource of source.resources) schemas.push(await publishedSchema(resource));
+    yield* source.paths();
+    schemas.length = 0;
+  }
+}
+
+/** What a resource of a long schema needs for its description, so that it is not made at once. */
+function publishedSchema({ served }: ServedResource): Promise<unknown> | undefined {
+  return served.type.custom?.published();
 }
 
 const none: readonly ServedResource[] = [];

@@ -4,6 +4,7 @@ import {
   type OpenApiSchema,
   type StructType,
 } from '../../machinery/schema/index.js';
+import type { Steps } from '../../machinery/turns.js';
 import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
 
@@ -11,18 +12,18 @@ import type { OperationModel, ParameterModel, PathModel } from './operation-mode
 const failureName = 'Failure';
 
 /**
- * Builds an OpenAPI 3.0 document for these paths, with the schemas of all types that they use.
+ * Builds an OpenAPI 3.0 document for these paths, one in each step, with the schemas of all types that they use.
  *
  * @param failure the body of failures
  * @param failureTypes its media types
  */
-export function openApi3Document(
+export function* openApi3Document(
   info: DocumentInfo,
   options: Omit<OpenApiOptions, 'version'>,
   paths: Iterable<PathModel>,
   failure: StructType,
   failureTypes: readonly string[],
-): Record<string, unknown> {
+): Steps<Record<string, unknown>> {
   const builder = new OpenApiBuilder({ ...options, version: 3 });
   const items: Record<string, unknown> = {};
   for (const path of paths) {
@@ -30,6 +31,7 @@ export function openApi3Document(
     for (const operation of path.operations) item[operation.method] = operationObject(builder, operation);
     if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);
     items[path.path] = item;
+    yield;
   }
   const failed = contentObject(failureTypes, builder.reference(failure));
   const bearer = { type: 'apiKey', description: descriptions.bearer, name: 'authorization', in: 'header' };

@@ -268,6 +268,7 @@ class ResourcePaths {
 
 const listTypes = new WeakMap<KindType, KindType>();
 const plainForm: CustomKindForm = {
+  published: () => undefined,
   decode: (input) => input,
   others: undefined,
   openApi: () => ({}),

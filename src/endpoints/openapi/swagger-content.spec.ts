@@ -22,26 +22,32 @@ const whole = {
   definitions: { A: { type: 'object' }, B: { type: 'string' }, C: { type: 'string' } },
 };
 
+async function all<T>(parts: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const part of parts) found.push(part);
+  return found;
+}
+
 describe('a Swagger document in pieces', () => {
   const cases: readonly [string, readonly SwaggerPiece[], object][] = [
     ['several', pieces, whole],
     ['no paths', [{ head }], { ...head, paths: {}, definitions: {} }],
   ];
   for (const [what, given, expected] of cases) {
-    it(`is the same document as a whole: ${what}`, () => {
-      assert.deepEqual(JSON.parse([...swaggerText(given)].join('')), expected);
-      const whole = encoder.encodeDocument(swaggerMessage, expected as Record<string, unknown>);
-      assert.deepEqual(Buffer.concat([...swaggerBytes(encoder, given)]), Buffer.from(whole));
+    it(`is the same document as a whole: ${what}`, async () => {
+      assert.deepEqual(JSON.parse((await all(swaggerText(given))).join('')), expected);
+      const whole = atOnce(encoder.encodeDocument(swaggerMessage, expected as Record<string, unknown>));
+      assert.deepEqual(Buffer.concat(await all(swaggerBytes(encoder, given))), Buffer.from(whole));
     });
   }
 
-  it('gets what other servers add', () => {
+  it('gets what other servers add', async () => {
     const other = {
       paths: new Map(Object.entries({ '/b': operation('not taken'), '/c': operation('c') })),
       definitions: new Map([['D', { type: 'object' }]]),
     };
-    const merged = atOnce(mergedPieces(pieces, [other]));
-    assert.deepEqual(JSON.parse([...swaggerText(merged)].join('')), {
+    const merged = await mergedPieces(pieces, [other]);
+    assert.deepEqual(JSON.parse((await all(swaggerText(merged))).join('')), {
       ...whole,
       paths: { ...whole.paths, '/c': operation('c') },
       definitions: { ...whole.definitions, D: { type: 'object' } },

@@ -18,18 +18,18 @@ export interface SwaggerPiece {
  *
  * @param failure the body of failures
  */
-export function* swaggerPieces(
+export async function* swaggerPieces(
   info: DocumentInfo,
   options: Omit<OpenApiOptions, 'version'>,
-  paths: Iterable<PathModel>,
+  paths: AsyncIterable<PathModel>,
   failure: StructType,
-): Generator<SwaggerPiece, void, undefined> {
+): AsyncGenerator<SwaggerPiece, void, undefined> {
   const builder = new OpenApiBuilder({ ...options, version: 2 });
   const bearer = { description: descriptions.bearer, type: 'apiKey', name: 'authorization', in: 'header' };
   yield {
     head: { swagger: '2.0', info, securityDefinitions: { BearerToken: bearer }, security: [{ BearerToken: [] }] },
   };
-  for (const path of paths) {
+  for await (const path of paths) {
     const item: Record<string, unknown> = {};
     for (const operation of path.operations) item[operation.method] = operationObject(builder, operation, failure);
     if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);

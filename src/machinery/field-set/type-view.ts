@@ -34,11 +34,16 @@ export type LeafForm = 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'ma
 
 export interface StructView {
   readonly kind: 'struct';
-  readonly fields: ReadonlyMap<string, TypeView>;
+  readonly fields: Pick<ReadonlyMap<string, TypeView>, 'get' | 'has'>;
   /** Fields that are structs or maps of their own, for which empty and absent are equal. */
   readonly blanks: ReadonlySet<string>;
   /** The view of fields that are not declared but belong there all the same. */
   readonly others?: TypeView | undefined;
+}
+
+/** A struct whose fields are all known from the start. */
+interface DeclaredView extends StructView {
+  readonly fields: ReadonlyMap<string, TypeView>;
 }
 
 export interface KeyedView {
@@ -82,7 +87,7 @@ const serverFields: readonly string[] = [
   'managedFields',
 ];
 
-const structViews = new WeakMap<StructType, StructView>();
+const structViews = new WeakMap<StructType, DeclaredView>();
 const rootViews = new WeakMap<StructType, StructView>();
 
 /** The view of a whole object of a kind: type, identity and server-set metadata are untracked. Built once per type. */
@@ -94,7 +99,7 @@ export function rootView(type: StructType): StructView {
     const fields = new Map(plain.fields);
     fields.set('kind', untrackedView).set('apiVersion', untrackedView);
     if (metadata?.kind === 'struct') {
-      const tracked = new Map(metadata.fields);
+      const tracked = new Map((metadata as DeclaredView).fields);
       for (const name of serverFields) tracked.set(name, untrackedView);
       fields.set('metadata', { ...metadata, fields: tracked });
     }
@@ -104,7 +109,7 @@ export function rootView(type: StructType): StructView {
   return view;
 }
 
-function structView(type: StructType): StructView {
+function structView(type: StructType): DeclaredView {
   let view = structViews.get(type);
   if (view === undefined) {
     const fields = new Map<string, TypeView>();
@@ -171,11 +176,31 @@ function ownershipView(ownership: CustomOwnership): TypeView {
         keys: ownership.keys.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       };
     case 'object': {
-      const fields = new Map<string, TypeView>();
-      for (const [name, field] of ownership.fields) fields.set(name, ownershipView(field));
       const others = ownership.others === undefined ? undefined : ownershipView(ownership.others);
-      return { kind: 'struct', fields, blanks: noBlanks, others };
+      return { kind: 'struct', fields: new OwnedFields(ownership.field), blanks: noBlanks, others };
     }
+  }
+}
+
+/** The views of the fields that were asked for. */
+class OwnedFields {
+  private readonly known = new Map<string, TypeView>();
+
+  constructor(private readonly ownershipOf: (name: string) => CustomOwnership | undefined) {}
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+
+  get(name: string): TypeView | undefined {
+    const known = this.known.get(name);
+    if (known !== undefined) return known;
+    const ownership = this.ownershipOf(name);
+    // Names that are not declared are not kept: any object may have others.
+    if (ownership === undefined) return undefined;
+    const view = ownershipView(ownership);
+    this.known.set(name, view);
+    return view;
   }
 }
 

@@ -52,6 +52,7 @@ function widget(fields: Readonly<Record<string, CustomForm>>, others?: CustomOwn
     name: 'dev.example.v1.Widget',
     fields: [...base.fields, ...made],
     custom: {
+      published: () => undefined,
       decode: (input, onUnknown) => {
         const output = new Map<string, unknown>();
         for (const name of Object.keys(input).sort()) {
@@ -70,15 +71,20 @@ function widget(fields: Readonly<Record<string, CustomForm>>, others?: CustomOwn
 }
 
 const leaf: CustomOwnership = { kind: 'leaf', expected: 'string' };
+function declared(fields: readonly (readonly [string, CustomOwnership])[]) {
+  const map = new Map(fields);
+  return (name: string) => map.get(name);
+}
+
 const open: CustomOwnership = {
   kind: 'object',
-  fields: new Map<string, CustomOwnership>([
+  field: declared([
     ['known', leaf],
     ['items', { kind: 'keyed' as const, element: { kind: 'map', value: leaf }, keys: [{ name: 'a', default: 'x' }] }],
   ]),
   others: { kind: 'any' },
 };
-const closed: CustomOwnership = { kind: 'object', fields: new Map([['known', leaf]]), others: undefined };
+const closed: CustomOwnership = { kind: 'object', field: declared([['known', leaf]]), others: undefined };
 const type = widget({ spec: formOf(closed), status: formOf(closed) });
 
 describe('custom kinds', () => {

@@ -133,7 +133,8 @@ export type CustomOwnership =
   | { readonly kind: 'any' }
   | {
       readonly kind: 'object';
-      readonly fields: ReadonlyMap<string, CustomOwnership>;
+      /** Of a declared field, made when it is asked for: there may be very many. */
+      readonly field: (name: string) => CustomOwnership | undefined;
       /** Of fields that are not declared; undefined: they don't belong there. */
       readonly others: CustomOwnership | undefined;
     }
@@ -165,6 +166,11 @@ export interface CustomKindForm {
   ) => Readonly<Record<string, unknown>>;
   /** Of fields that are not declared, for server-side apply; undefined: they don't belong there. */
   readonly others: CustomOwnership | undefined;
+  /**
+   * Reads a long schema in turns with other work before it is published; undefined when there is nothing to wait for. As
+   * long as somebody keeps the result, publishing the kind and its fields takes little time at once.
+   */
+  readonly published: () => Promise<unknown> | undefined;
   /** The published schema of the kind, its fields aside, which the caller may change. */
   readonly openApi: PublishCustom;
   /** Whether the fields are published. Where they are not, readers would take all other fields for unknown ones. */

@@ -16,7 +16,7 @@ export interface ObjectSink {
    * Makes the value that `replace` and `set` get in place of the object; default: the object. Called as soon as an
    * object is read, so a sink that needs little of each never holds all of them in memory.
    */
-  reduce?(object: ApiObject, resourceVersion: bigint): ApiObject;
+  reduce?(object: ApiObject, resourceVersion: bigint): ApiObject | Promise<ApiObject>;
   /** Gets all objects, at the start and whenever changes may have been missed. */
   replace(objects: readonly ApiObject[], resourceVersion: bigint): void | Promise<void>;
   set(object: ApiObject, resourceVersion: bigint): void | Promise<void>;
@@ -114,8 +114,7 @@ export class Reflector {
 
   /** Reads a large object in turns with everything else. */
   private read(stored: Pick<StoredObject, 'key' | 'json' | 'resourceVersion'>): ApiObject | Promise<ApiObject> {
-    const reduce = (object: ApiObject) =>
-      this.sink.reduce === undefined ? object : this.sink.reduce(object, stored.resourceVersion);
+    const reduce = (object: ApiObject) => this.sink.reduce?.(object, stored.resourceVersion) ?? object;
     const object = readStored(this.registry, stored);
     return object instanceof Promise ? object.then(reduce) : reduce(object);
   }

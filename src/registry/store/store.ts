@@ -51,7 +51,7 @@ export class Store {
 
   /** Writes a new object that is decoded, defaulted and admitted. Changes `object` to the written state. */
   create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
-    return createObject(this.parts, context, object, options);
+    return this.whenReady(() => createObject(this.parts, context, object, options));
   }
 
   /**
@@ -93,7 +93,7 @@ export class Store {
 
   /** Writes the object that `options.transform` makes of the live one; creates it where that is allowed. */
   update(context: RequestContext, namespace: string, name: string, options: UpdateOptions): Promise<UpdateOutcome> {
-    return updateObject(this.parts, context, namespace, name, options);
+    return this.whenReady(() => updateObject(this.parts, context, namespace, name, options));
   }
 
   /**
@@ -109,6 +109,11 @@ export class Store {
     validate: ValidateAdmission,
     uid?: string,
   ): Promise<DeleteOutcome> {
-    return deleteObject(this.parts, context, namespace, name, options, validate, uid);
+    return this.whenReady(() => deleteObject(this.parts, context, namespace, name, options, validate, uid));
+  }
+
+  private whenReady<T>(work: () => Promise<T>): Promise<T> {
+    const waiting = this.parts.definition.prepare?.();
+    return waiting === undefined ? work() : waiting.then(work);
   }
 }

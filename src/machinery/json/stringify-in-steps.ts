@@ -1,0 +1,72 @@
+import type { Steps } from '../turns.js';
+import { LazyJson, madeJson } from './lazy-json.js';
+
+/** Values with at most so many parts are written at once. */
+const partsAtOnce = 200;
+/** Characters that count as one part. */
+const charactersOfPart = 1000;
+/** Parts of the text are joined up to this many characters. */
+const pieceCharacters = 64 * 1024;
+
+/**
+ * Writes a JSON value as JSON.stringify does, in several steps if it is long: `write` gets the pieces of the text in
+ * their order. No piece ends within a string. Nothing is written for undefined.
+ */
+export function* stringifyInSteps(value: unknown, write: (piece: string) => void): Steps {
+  let piece = '';
+  const put = (text: string) => {
+    piece += text;
+    if (piece.length < pieceCharacters) return;
+    write(piece);
+    piece = '';
+  };
+  yield* putValue(value, put);
+  if (piece !== '') write(piece);
+}
+
+function* putValue(lazy: unknown, put: (text: string) => void): Steps {
+  const value = madeJson(lazy);
+  if (!isLong(value)) {
+    const text = JSON.stringify(value);
+    if (text !== undefined) put(text);
+    return;
+  }
+  const isList = Array.isArray(value);
+  let separator = isList ? '[' : '{';
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    const isLeft = member === undefined || typeof member === 'function';
+    if (isLeft && !isList) continue;
+    put(isList ? separator : `${separator}${JSON.stringify(key)}:`);
+    separator = ',';
+    if (isLeft) put('null');
+    else yield* putValue(member, put);
+    yield;
+  }
+  if (separator !== ',') put(separator);
+  put(isList ? ']' : '}');
+}
+
+/** Looks at few parts of a value, however long it is. */
+function isLong(value: unknown): value is object {
+  let left = partsAtOnce;
+  const count = (part: unknown): void => {
+    left -= part instanceof LazyJson ? partsAtOnce : 1;
+    if (typeof part === 'string') left -= Math.floor(part.length / charactersOfPart);
+    if (typeof part !== 'object' || part === null || hasOwnText(part)) return;
+    if (Array.isArray(part)) {
+      for (let i = 0; i < part.length && left > 0; i++) count(part[i]);
+      return;
+    }
+    for (const key in part) {
+      if (left <= 0) return;
+      count((part as Record<string, unknown>)[key]);
+    }
+  };
+  count(value);
+  return left <= 0 && typeof value === 'object' && value !== null && !hasOwnText(value);
+}
+
+function hasOwnText(value: object): boolean {
+  return typeof (value as { toJSON?: unknown }).toJSON === 'function';
+}
