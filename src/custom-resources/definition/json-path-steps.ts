@@ -24,24 +24,29 @@ export type Step =
 /** A path that does not fit the value. */
 class Unfit extends Error {}
 
-/** Most values that one evaluation looks at: a cell of a table is not worth more. */
-const mostLooks = 100_000;
+/** Most values that paths look at in one object: a row of a table is not worth more. */
+const mostLooks = 30_000;
 
-interface Budget {
-  left: number;
+/** What evaluations may still look at together. */
+export class LookBudget {
+  left = mostLooks;
 }
 
 /** The values that steps find from a value; undefined when they do not fit it, or look at too much of it. */
-export function evaluateSteps(steps: readonly Step[], value: unknown): readonly unknown[] | undefined {
+export function evaluateSteps(
+  steps: readonly Step[],
+  value: unknown,
+  budget: LookBudget,
+): readonly unknown[] | undefined {
   try {
-    return follow(steps, [value], { left: mostLooks });
+    return follow(steps, [value], budget);
   } catch (error) {
     if (error instanceof Unfit) return undefined;
     throw error;
   }
 }
 
-function follow(steps: readonly Step[], from: readonly unknown[], budget: Budget): readonly unknown[] {
+function follow(steps: readonly Step[], from: readonly unknown[], budget: LookBudget): readonly unknown[] {
   let values = from;
   for (const step of steps) {
     const found: unknown[] = [];
@@ -52,7 +57,7 @@ function follow(steps: readonly Step[], from: readonly unknown[], budget: Budget
   return values;
 }
 
-function take(step: Step, value: unknown, found: unknown[], budget: Budget): void {
+function take(step: Step, value: unknown, found: unknown[], budget: LookBudget): void {
   spend(budget);
   switch (step.kind) {
     case 'field': {
@@ -95,7 +100,7 @@ function take(step: Step, value: unknown, found: unknown[], budget: Budget): voi
   }
 }
 
-function takeDescendants(value: unknown, found: unknown[], budget: Budget): void {
+function takeDescendants(value: unknown, found: unknown[], budget: LookBudget): void {
   const pending = [value];
   while (pending.length > 0) {
     spend(budget);
@@ -111,7 +116,7 @@ function takeSlice(
   list: readonly unknown[],
   { from = 0, to = list.length, step = 1 }: Extract<Step, { kind: 'slice' }>,
   found: unknown[],
-  budget: Budget,
+  budget: LookBudget,
 ): void {
   const start = Math.max(0, from < 0 ? from + list.length : from);
   const end = Math.min(list.length, to < 0 ? to + list.length : to);
@@ -124,7 +129,7 @@ function takeSlice(
 function passes(
   element: unknown,
   { left, operator, right }: Extract<Step, { kind: 'filter' }>,
-  budget: Budget,
+  budget: LookBudget,
 ): boolean {
   const lefts = follow(left, [element], budget);
   if (operator === 'exists') return lefts.length > 0;
@@ -164,7 +169,7 @@ function comparable(value: unknown): string | number | boolean {
   throw new Unfit();
 }
 
-function spend(budget: Budget): void {
+function spend(budget: LookBudget): void {
   if (budget.left-- <= 0) throw new Unfit();
 }
 

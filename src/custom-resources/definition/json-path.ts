@@ -1,4 +1,4 @@
-import { evaluateSteps, type Step } from './json-path-steps.js';
+import { evaluateSteps, LookBudget, type Step } from './json-path-steps.js';
 
 /**
  * A JSON path of a printer column, in the form that command-line clients use without the braces: fields (`.spec.x`,
@@ -26,9 +26,15 @@ export function parseJsonPath(text: string): JsonPath {
 /**
  * What a path finds in a value, in the order of the value. Members that are missing are no error: then nothing is
  * found. Undefined when the path does not fit the value (an index into a string), or would look at too much of it.
+ *
+ * @param budget shared by evaluations that take too long together
  */
-export function findByPath({ steps }: JsonPath, value: unknown): readonly unknown[] | undefined {
-  return evaluateSteps(steps, value);
+export function findByPath(
+  { steps }: JsonPath,
+  value: unknown,
+  budget = new LookBudget(),
+): readonly unknown[] | undefined {
+  return evaluateSteps(steps, value, budget);
 }
 
 /** The names along a path of plain fields (`.spec.replicas`), as the scale of an object has them. */

@@ -4,24 +4,31 @@ import { goPrint } from '../../machinery/patch/go-print.js';
 import { ageColumn, nameColumn, sinceText } from '../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../registry/resource-definition.js';
 import { findByPath, type JsonPath, JsonPathError, parseJsonPath } from './json-path.js';
+import { LookBudget } from './json-path-steps.js';
 
 type Cell = string | number | boolean | null;
 
-/** The columns of a version: the name, and what the definition says, or the age. */
+/**
+ * The columns of a version: the name, and what the definition says, or the age. Cells of one object that are asked for
+ * in the order of the columns look at a limited number of its values together; those beyond it are empty.
+ */
 export function printerColumns(columns: readonly CustomResourceColumnDefinition[]): readonly TableColumn[] {
-  return columns.length === 0
-    ? [nameColumn, { ...ageColumn, type: 'date' }]
-    : [nameColumn, ...columns.map((column) => printerColumn(column))];
+  if (columns.length === 0) return [nameColumn, { ...ageColumn, type: 'date' }];
+  let row: { readonly object: unknown; readonly budget: LookBudget } | undefined;
+  const budgetOf = (object: unknown, index: number) => {
+    const before = index === 0 ? undefined : row;
+    const current = before !== undefined && before.object === object ? before : { object, budget: new LookBudget() };
+    // What a table showed last need not stay in memory.
+    row = index === columns.length - 1 ? undefined : current;
+    return current.budget;
+  };
+  return [nameColumn, ...columns.map((column, i) => printerColumn(column, (object) => budgetOf(object, i)))];
 }
 
-function printerColumn({
-  name,
-  type,
-  format,
-  description,
-  priority,
-  jsonPath,
-}: CustomResourceColumnDefinition): TableColumn {
+function printerColumn(
+  { name, type, format, description, priority, jsonPath }: CustomResourceColumnDefinition,
+  budgetOf: (object: unknown) => LookBudget,
+): TableColumn {
   const path = pathOf(jsonPath);
   return {
     name,
@@ -30,7 +37,8 @@ function printerColumn({
     description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     ...(priority === undefined ? {} : { priority }),
     cell: (object, now) => {
-      const found = path && findByPath(path, object);
+      const budget = budgetOf(object);
+      const found = path && findByPath(path, object, budget);
       return found === undefined || found.length === 0 ? null : cellOf(type, found[0], now);
     },
   };

@@ -20,13 +20,14 @@ export function* stringifyInSteps(value: unknown, write: (piece: string) => void
     write(piece);
     piece = '';
   };
-  yield* putValue(value, put);
+  yield* putValue(value, put, new Set());
   if (piece !== '') write(piece);
 }
 
-function* putValue(lazy: unknown, put: (text: string) => void): Steps {
+/** @param long objects and lists that are known to have many parts */
+function* putValue(lazy: unknown, put: (text: string) => void, long: Set<unknown>): Steps {
   const value = madeJson(lazy);
-  if (!isLong(value)) {
+  if (!isLong(value, long)) {
     const text = JSON.stringify(value);
     if (text !== undefined) put(text);
     return;
@@ -40,28 +41,30 @@ function* putValue(lazy: unknown, put: (text: string) => void): Steps {
     put(isList ? separator : `${separator}${JSON.stringify(key)}:`);
     separator = ',';
     if (isLeft) put('null');
-    else yield* putValue(member, put);
+    else yield* putValue(member, put, long);
     yield;
   }
   if (separator !== ',') put(separator);
   put(isList ? ']' : '}');
 }
 
-/** Looks at few parts of a value, however long it is. */
-function isLong(value: unknown): value is object {
+/** Looks at few parts of a value, however many it has. Naming the members of a large object takes time, too. */
+function isLong(value: unknown, long: Set<unknown>): value is object {
   let left = partsAtOnce;
   const count = (part: unknown): void => {
+    if (long.has(part)) left = 0;
     left -= part instanceof LazyJson ? partsAtOnce : 1;
     if (typeof part === 'string') left -= Math.floor(part.length / charactersOfPart);
-    if (typeof part !== 'object' || part === null || hasOwnText(part)) return;
+    if (typeof part !== 'object' || part === null || hasOwnText(part) || left <= 0) return;
     if (Array.isArray(part)) {
       for (let i = 0; i < part.length && left > 0; i++) count(part[i]);
-      return;
+    } else {
+      for (const key in part) {
+        if (left <= 0) break;
+        count((part as Record<string, unknown>)[key]);
+      }
     }
-    for (const key in part) {
-      if (left <= 0) return;
-      count((part as Record<string, unknown>)[key]);
-    }
+    if (left <= 0) long.add(part);
   };
   count(value);
   return left <= 0 && typeof value === 'object' && value !== null && !hasOwnText(value);

@@ -56,7 +56,8 @@ export const instanceCases: readonly HostileCase[] = [
   values(
     'set of 200,000',
     keyed,
-    [() => `{"s":[${times(200_000, (i) => `"${i}"`)}]}`, 201],
+    // Who owns each of them is part of the object, which makes it too large.
+    [() => `{"s":[${times(200_000, (i) => `"${i}"`)}]}`, 201, 413],
     [() => `{"s":[${times(200_000, () => '"a"')}]}`, 422],
   ),
   values(
