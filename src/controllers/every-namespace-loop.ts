@@ -12,6 +12,7 @@ import type { AdmittedStore, WriteAdmission } from '../registry/store/admitted-s
 import { parseStored } from '../registry/store/object-codec.js';
 import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
+import { isNamespaceTerminating } from './frame/refusals.js';
 import { runWithInformers } from './run-with-informers.js';
 import type { Timers } from './timers.js';
 import { coreResource } from './token-secrets.js';
@@ -148,7 +149,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
       else await this.update(namespace, signal);
     } catch (error) {
       // The other writer's change triggers another check of its own. What admission refuses is tried again.
-      if (!(error instanceof StatusError && (races.has(error.reason) || isTerminating(error)))) throw error;
+      if (!(error instanceof StatusError && (races.has(error.reason) || isNamespaceTerminating(error)))) throw error;
     }
     return 'done';
   }
@@ -175,9 +176,4 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
 function isActive(object: ApiObject): boolean {
   const { metadata, status } = object as ApiObject as Namespace;
   return metadata.deletionTimestamp === undefined && status?.phase !== 'Terminating';
-}
-
-/** Whether a write was refused because the namespace is being deleted, which nothing ends but its end. */
-function isTerminating({ details }: StatusError): boolean {
-  return details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
 }

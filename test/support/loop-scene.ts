@@ -7,6 +7,7 @@ import { makeLoops } from '../../src/controllers/loop-table.js';
 import { systemTimers, type Timers } from '../../src/controllers/timers.js';
 import type { ApiObject } from '../../src/machinery/api-object.js';
 import type { GroupResource } from '../../src/machinery/group-version.js';
+import { cloneJson } from '../../src/machinery/json/exact-numbers.js';
 import { groupName, vendorNames } from '../../src/machinery/vendor.js';
 import { Logger } from '../../src/observability/logger.js';
 import { SharedInformers } from '../../src/registry/informers/shared-informers.js';
@@ -41,7 +42,7 @@ export class LoopScene {
     private readonly ownPostgres: boolean,
     readonly databaseUrl: string,
     readonly storage: TestStorage,
-    stores: ResourceStores,
+    private readonly stores: ResourceStores,
     readonly timers: Timers,
   ) {
     const fail = (error: unknown) => this.logged.push(String(error));
@@ -165,6 +166,42 @@ export class LoopScene {
     } finally {
       done.abort();
     }
+  }
+
+  /** Puts a pod on a node, as a scheduler does. */
+  async bind(namespace: string, name: string, node: string): Promise<void> {
+    const store = this.stores.named('', 'pods');
+    const path = store.resource.definition.subresources?.find((subresource) => subresource.name === 'binding');
+    assert.ok(path?.type === 'created');
+    const { context } = this.work();
+    const body = { metadata: { name, namespace }, target: { kind: 'Node', name: node } };
+    const transform = (live: ApiObject | undefined) => {
+      assert.ok(live, `pod ${namespace}/${name} is missing`);
+      return path.write(context, cloneJson(live) as ApiObject, body);
+    };
+    const validate = async () => {};
+    await store.update(context, namespace, name, { dryRun: false, validate, subresource: path, transform });
+  }
+
+  /**
+   * Calls `tell` with every object of the resource and after each change; the returned function
+   * ends that, and so does the end of the scene. An error of `tell` is among the logged lines.
+   */
+  async follow<T extends ApiObject>(
+    resource: string,
+    tell: (object: T | undefined, old: T | undefined) => Promise<void> | undefined,
+  ): Promise<() => void> {
+    const informer = this.informers.of<T>(this.groupResource(resource));
+    const done = new AbortController();
+    const ended = AbortSignal.any([done.signal, this.stop.signal]);
+    await informer.use(ended);
+    const changed = (object: T | undefined, old: T | undefined) => {
+      tell(object, old)?.catch((error: unknown) => {
+        if (!ended.aborted) this.logged.push(String(error));
+      });
+    };
+    informer.subscribe({ changed }, ended);
+    return () => done.abort();
   }
 
   private of<T extends ApiObject>(resource: string) {
