@@ -36,6 +36,16 @@ export function* eachInSteps<T>(values: Iterable<T>, visit: (value: T) => void):
   }
 }
 
+/** What `make` makes of each value, each in a step of its own: for values that may be large. */
+export function* mappedInSteps<T, R>(values: readonly T[], make: (value: T, index: number) => R): Steps<R[]> {
+  const made: R[] = [];
+  for (const [i, value] of values.entries()) {
+    made.push(make(value, i));
+    yield;
+  }
+  return made;
+}
+
 /** A set of the values, built in several steps if there are many. */
 export function* setInSteps<T>(values: readonly T[]): Steps<Set<T>> {
   if (values.length <= roundsOfStep) return new Set(values);

@@ -2,6 +2,10 @@ import type { HookTransport } from './hook-client.js';
 
 /** One call of a conversion webhook, as the metrics see it. */
 export interface ConversionCall {
+  /** Name of the definition. */
+  readonly definition: string;
+  readonly fromVersion: string;
+  readonly toVersion: string;
   readonly seconds: number;
   /** What went wrong; undefined: nothing. */
   readonly failure: 'call' | 'malformed_response' | 'invalid_converted_object' | undefined;

@@ -157,7 +157,7 @@ export class HookClient {
 }
 
 function crowdedError(): StatusError {
-  const message = 'too many requests wait for an admission webhook, please try again later';
+  const message = 'too many requests wait for the webhook, please try again later';
   return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
 }
 

@@ -36,14 +36,29 @@ export class HookMetrics implements HookCallCounter {
   private readonly rejections: Counter<'name' | 'type' | 'operation' | 'error_type' | 'rejection_code'>;
   private readonly failedOpen: Counter<'name' | 'type'>;
 
-  private readonly conversions: Histogram<'result' | 'failure_type'>;
+  private readonly conversions: Counter<'result' | 'failure_type'>;
+  private readonly conversionTimes: Histogram<'result' | 'failure_type'>;
+  private readonly conversionTimesByKind: Histogram<'crd_name' | 'from_version' | 'to_version' | 'succeeded'>;
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.conversions = new Histogram({
-      name: 'apiserver_crd_conversion_webhook_duration_seconds',
+    this.conversions = new Counter({
+      name: 'apiserver_conversion_webhook_request_total',
+      help: 'Calls of conversion webhooks, by whether they gave a usable answer and why not.',
+      labelNames: ['result', 'failure_type'],
+      registers,
+    });
+    this.conversionTimes = new Histogram({
+      name: 'apiserver_conversion_webhook_duration_seconds',
       help: 'Time of calls of conversion webhooks, by whether they gave a usable answer and why not.',
       labelNames: ['result', 'failure_type'],
+      buckets,
+      registers,
+    });
+    this.conversionTimesByKind = new Histogram({
+      name: 'apiserver_crd_conversion_webhook_duration_seconds',
+      help: 'Time of calls of conversion webhooks, by definition, versions and whether they gave a usable answer.',
+      labelNames: ['crd_name', 'from_version', 'to_version', 'succeeded'],
       buckets,
       registers,
     });
@@ -88,10 +103,16 @@ export class HookMetrics implements HookCallCounter {
     this.failedOpen.inc({ name, type: typeOf(kind) });
   }
 
-  countConversion({ seconds, failure }: ConversionCall): void {
-    const failureType = failure === undefined ? '' : `conversion_webhook_${failure}_failure`;
-    this.conversions.observe(
-      { result: failure === undefined ? 'success' : 'failure', failure_type: failureType },
+  countConversion({ definition, fromVersion, toVersion, seconds, failure }: ConversionCall): void {
+    const isFailed = failure !== undefined;
+    const labels = {
+      result: isFailed ? 'failure' : 'success',
+      failure_type: isFailed ? `conversion_webhook_${failure}_failure` : '',
+    };
+    this.conversions.inc(labels);
+    this.conversionTimes.observe(labels, seconds);
+    this.conversionTimesByKind.observe(
+      { crd_name: definition, from_version: fromVersion, to_version: toVersion, succeeded: String(!isFailed) },
       seconds,
     );
   }

@@ -2,6 +2,7 @@ import type { WebhookConversion } from '../../apis/apiextensions/v1/custom-resou
 import type { ApiObject } from '../../machinery/api-object.js';
 import { parseApiVersion } from '../../machinery/group-version.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { inTurns, mappedInSteps } from '../../machinery/turns.js';
 import type { ConversionCall, ConversionTransport } from '../../outgoing/conversion-transports.js';
 import { HookClient } from '../../outgoing/hook-client.js';
 import { HookFault } from '../../outgoing/hook-fault.js';
@@ -20,6 +21,8 @@ const settings = { userAgent: 'plinth-conversion', maxAnswerBytes };
 
 /** The kind that a converter is for. */
 interface ConvertedKind {
+  /** Name of the definition. */
+  readonly definition: string;
   readonly kind: string;
   /** Name of the group of ConversionReview. */
   readonly reviewGroup: string;
@@ -64,9 +67,12 @@ export class WebhookConverter {
       const converted = await this.ask(originals, texts, apiVersion, signal);
       for (const [n, { index }] of asked.entries()) result[index] = converted[n] as ApiObject;
     };
-    for (const [index, object] of objects.entries()) {
+    const texts = await inTurns(
+      mappedInSteps(objects, (object) => (object.apiVersion === apiVersion ? '' : JSON.stringify(object))),
+    );
+    for (const [index, text] of texts.entries()) {
+      const object = objects[index] as ApiObject;
       if (object.apiVersion === apiVersion) continue;
-      const text = JSON.stringify(object);
       const isFull = batch.length === maxObjects || characters + text.length > maxCharacters;
       const first = batch[0];
       const isOther = first !== undefined && objects[first.index]?.apiVersion !== object.apiVersion;
@@ -113,7 +119,13 @@ export class WebhookConverter {
     } catch (error) {
       throw this.failed(objects[0] as ApiObject, error);
     } finally {
-      transport?.countConversion({ seconds: (performance.now() - began) / 1000, failure });
+      transport?.countConversion({
+        definition: this.of.definition,
+        fromVersion: versionOf(objects[0]?.apiVersion),
+        toVersion: versionOf(apiVersion),
+        seconds: (performance.now() - began) / 1000,
+        failure,
+      });
     }
   }
 
@@ -140,6 +152,10 @@ export class ConversionError extends StatusError {
   override get isExpected(): boolean {
     return true;
   }
+}
+
+function versionOf(apiVersion = ''): string {
+  return parseApiVersion(apiVersion)?.version ?? '';
 }
 
 function isSpoken(version: string): version is ReviewVersion {

@@ -102,10 +102,12 @@ export class DefinitionFollower {
     }
   }
 
-  private converterOf({ conversionWebhook, names: { kind } }: DefinitionSource): WebhookConverter | undefined {
+  private converterOf({ name, conversionWebhook, names: { kind } }: DefinitionSource): WebhookConverter | undefined {
     if (conversionWebhook === undefined) return undefined;
     const reviewGroup = this.storageName.slice(this.storageName.indexOf('.') + 1);
-    return new WebhookConverter({ kind, reviewGroup }, conversionWebhook, () => conversionTransport(this.registry));
+    return new WebhookConverter({ definition: name, kind, reviewGroup }, conversionWebhook, () =>
+      conversionTransport(this.registry),
+    );
   }
 
   private remove(name: string, at: bigint): void {

@@ -53,6 +53,8 @@ export class Write {
   private lastLive: ObjectForms | undefined;
   /** The last object that passed mutating admission. */
   private admitted: ApiObject | undefined;
+  /** The last object before something outside converted it to the stored version. */
+  private unconverted: ApiObject | undefined;
   /** Chosen by validating admission for the object that it saw last. */
   private writer: ObjectWriter | undefined;
 
@@ -66,6 +68,7 @@ export class Write {
     this.type = request.type;
     this.lastLive = undefined;
     this.admitted = undefined;
+    this.unconverted = undefined;
     this.writer = undefined;
   }
 
@@ -178,6 +181,7 @@ export class Write {
     if (uid) next.metadata.uid = uid;
     else if (live === undefined) delete next.metadata.uid;
     if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
+    this.unconverted = next;
     return convertedToStored(resource, next, context.signal);
   }
 
@@ -237,7 +241,7 @@ export class Write {
     return async (object, old) => {
       const { request } = this;
       const { subresource } = request;
-      const next = await ObjectForms.of(request, object as ApiObject);
+      const next = await this.nextForms(object as ApiObject);
       const isKnown = old !== undefined && this.lastLive?.stored === old;
       const live = old === undefined ? undefined : isKnown ? this.lastLive : await ObjectForms.of(request, old);
       // If nothing shows the body afterwards, only the body itself can be validated.
@@ -249,6 +253,16 @@ export class Write {
       await request.admission.validate(attributes);
       this.writer = attributes.writer;
     };
+  }
+
+  /** The forms of the object about to be written. Its requested one is known: a conversion back would make it again. */
+  private async nextForms(stored: ApiObject): Promise<ObjectForms> {
+    const { request, unconverted } = this;
+    if (unconverted === undefined) return ObjectForms.of(request, stored);
+    const { labels: _labels, annotations: _annotations, ...metadata } = stored.metadata;
+    const { labels, annotations } = unconverted.metadata;
+    const own = { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) };
+    return new ObjectForms(request, stored, { ...unconverted, metadata: { ...metadata, ...own } });
   }
 
   /** Runs validating admission on a body that is not stored. */

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
+import { inTurns, mappedInSteps } from '../../machinery/turns.js';
 import { type RemoteConversion, remoteConversionOf } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { encodeForStorage, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
@@ -40,12 +41,11 @@ async function convertTexts<T extends Text>(
   places: readonly number[],
   signal: AbortSignal,
 ): Promise<readonly T[]> {
-  const objects = places.map((i) => parseText(resource, (texts[i] as T).json));
+  const objects = await inTurns(mappedInSteps(places, (i) => parseText(resource, (texts[i] as T).json)));
   const converted = await conversion.convert(objects, resource.apiVersion, signal);
+  const encoded = await inTurns(mappedInSteps(converted, (object) => encodeForStorage(resource, object)));
   const result = [...texts];
-  for (const [n, i] of places.entries()) {
-    result[i] = { ...(texts[i] as T), json: encodeForStorage(resource, converted[n] as ApiObject) };
-  }
+  for (const [n, i] of places.entries()) result[i] = { ...(texts[i] as T), json: encoded[n] as string };
   return result;
 }
 

@@ -13,7 +13,7 @@ import { validateClientConfig } from '../../admissionregistration/webhook-config
 const strategies: readonly string[] = ['None', 'Webhook'];
 
 /** Versions of ConversionReview that this server sends. */
-export const conversionReviewVersions: readonly string[] = ['v1'];
+export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1'];
 
 /**
  * Broken rules of how objects get from version to version. The fields are reported under the names that clients know
