@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { type Any, deployment, isReady, pretend, type Scenario, template } from '../scene.js';
+
+const service = (name: string, app: string, spec: object = {}) => ({
+  metadata: { name },
+  spec: { selector: { app }, ports: [{ name: 'http', port: 80, targetPort: 8080 }], ...spec },
+});
+const addresses = (endpoints: Any, key: string): string[] =>
+  (endpoints.subsets ?? []).flatMap((subset: Any) => (subset[key] ?? []).map(({ ip }: Any) => ip)).sort();
+
+export const services: readonly Scenario[] = [
+  {
+    name: 'endpoints and slices list the ready pods of a service',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web'));
+      await scene.create('deployments', deployment('web', 3));
+      const endpoints = await scene.until(
+        'endpoints',
+        'web',
+        'three addresses',
+        (object) => addresses(object, 'addresses').length === 3,
+      );
+      const pods = await scene.list('pods', 'app=web');
+      assert.deepEqual(addresses(endpoints, 'addresses'), pods.map(({ status }) => status.podIP).sort());
+      assert.deepEqual(endpoints.subsets[0].ports, [{ name: 'http', port: 8080, protocol: 'TCP' }]);
+      assert.equal(endpoints.subsets[0].addresses[0].targetRef.kind, 'Pod');
+      const slices = await scene.untilAll(
+        'endpointslices',
+        'a slice of three',
+        (all) => all.reduce((sum, { endpoints: each }) => sum + (each ?? []).length, 0) === 3,
+        'kubernetes.io/service-name=web',
+      );
+      assert.equal(slices.length, 1);
+      assert.equal(slices[0].addressType, 'IPv4');
+      assert.ok(
+        slices[0].endpoints.every(
+          ({ conditions, nodeName }: Any) => conditions.ready === true && nodeName !== undefined,
+        ),
+      );
+    },
+  },
+  {
+    name: 'a pod that is not ready is listed as such',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web'));
+      await scene.create('pods', {
+        metadata: { name: 'web', labels: { app: 'web' }, annotations: pretend({ 'ready-after': '3s' }) },
+        spec: template({}).spec,
+      });
+      const before = await scene.until(
+        'endpoints',
+        'web',
+        'not ready',
+        (object) => addresses(object, 'notReadyAddresses').length === 1,
+      );
+      assert.equal(addresses(before, 'addresses').length, 0);
+      await scene.until('endpoints', 'web', 'ready', (object) => addresses(object, 'addresses').length === 1);
+    },
+  },
+  {
+    name: 'scaling to none empties endpoints and slices',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web'));
+      await scene.create('deployments', deployment('web', 2));
+      await scene.until('endpoints', 'web', 'two', (object) => addresses(object, 'addresses').length === 2);
+      await scene.patch('deployments', 'web/scale', { spec: { replicas: 0 } });
+      await scene.until('endpoints', 'web', 'none', (object) => (object.subsets ?? []).length === 0);
+      await scene.untilAll('endpointslices', 'none', (all) =>
+        all.every(({ endpoints }) => (endpoints ?? []).length === 0),
+      );
+    },
+  },
+  {
+    name: 'publishNotReadyAddresses lists all',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web', { publishNotReadyAddresses: true, clusterIP: 'None' }));
+      await scene.create('pods', {
+        metadata: { name: 'web', labels: { app: 'web' }, annotations: pretend({ 'ready-after': '600s' }) },
+        spec: template({}).spec,
+      });
+      await scene.until('endpoints', 'web', 'listed', (object) => addresses(object, 'addresses').length === 1);
+    },
+  },
+  {
+    name: 'endpoints without a selector are mirrored into a slice',
+    run: async (scene) => {
+      await scene.create('services', { metadata: { name: 'manual' }, spec: { ports: [{ port: 80 }] } });
+      await scene.create('endpoints', {
+        metadata: { name: 'manual' },
+        subsets: [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ port: 80 }] }],
+      });
+      const [slice] = await scene.untilAll(
+        'endpointslices',
+        'the mirror',
+        (all) => all.length === 1 && all[0].endpoints?.length === 1,
+        'kubernetes.io/service-name=manual',
+      );
+      assert.deepEqual(slice.endpoints[0].addresses, ['192.0.2.7']);
+      assert.match(
+        slice.metadata.labels['endpointslice.kubernetes.io/managed-by'],
+        /^endpointslicemirroring-controller/,
+      );
+      await scene.delete('endpoints', 'manual');
+      await scene.untilAll('endpointslices', 'no mirror', (all) => all.length === 0);
+    },
+  },
+  {
+    name: 'what belongs to a service goes with it',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web'));
+      await scene.create('deployments', deployment('web', 1));
+      await scene.untilAll('pods', 'ready', (pods) => pods.length === 1 && pods.every(isReady));
+      await scene.untilAll('endpointslices', 'a slice', (all) => all.length === 1);
+      await scene.delete('services', 'web');
+      await scene.untilGone('endpoints', 'web');
+      await scene.untilAll('endpointslices', 'no slice', (all) => all.length === 0);
+    },
+  },
+];
