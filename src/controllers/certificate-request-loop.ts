@@ -13,7 +13,7 @@ import type { Storage } from '../storage/storage.interface.js';
 import type { ControlLoop } from './control-loop.js';
 import { runWithInformers } from './run-with-informers.js';
 import type { Timers } from './timers.js';
-import { workContext } from './work-context.js';
+import { accountContext } from './work-context.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
 import { workStore } from './work-store.js';
 
@@ -124,7 +124,7 @@ export abstract class CertificateRequestLoop implements ControlLoop {
   }
 
   private context(signal: AbortSignal) {
-    return workContext(this.name, this.options.timers.now(), signal);
+    return accountContext('certificate-controller', this.options.names, this.options.timers.now(), signal);
   }
 }
 

@@ -16,7 +16,7 @@ import { isNamespaceTerminating } from './frame/refusals.js';
 import { runWithInformers } from './run-with-informers.js';
 import type { Timers } from './timers.js';
 import { coreResource } from './token-secrets.js';
-import { workContext } from './work-context.js';
+import { accountContext } from './work-context.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
 import { workStore } from './work-store.js';
 
@@ -169,7 +169,7 @@ export abstract class EveryNamespaceLoop implements ControlLoop {
   }
 
   private context(signal: AbortSignal) {
-    return workContext(this.name, this.options.timers.now(), signal);
+    return accountContext(this.name, this.options.names, this.options.timers.now(), signal);
   }
 }
 

@@ -17,7 +17,7 @@ import type { ControlLoop } from '../control-loop.js';
 import { reconcileOnChange } from '../reconcile-on-change.js';
 import type { Timers } from '../timers.js';
 import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
-import { workContext } from '../work-context.js';
+import { accountContext } from '../work-context.js';
 import { workStore } from '../work-store.js';
 import { signDetached } from './detached-jws.js';
 
@@ -78,7 +78,7 @@ export class BootstrapSignerController implements ControlLoop {
       .map((token) => token as NonNullable<typeof token>);
     const endsIn = Math.min(...tokens.map(({ expiresAt }) => expiresAt - now));
     try {
-      await this.maps.update(workContext(this.name, now, signal), names.publicNamespace, clusterInfoName, {
+      await this.maps.update(accountContext(this.name, names, now, signal), names.publicNamespace, clusterInfoName, {
         transform: (live) => {
           const map = live as (ConfigMap & ApiObject) | undefined;
           const content = map?.data?.[clusterInfoKubeconfigKey];

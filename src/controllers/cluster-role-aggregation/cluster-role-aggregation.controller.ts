@@ -1,10 +1,11 @@
 import { type AggregatedRole, aggregatedRules, sameRules } from '../../apis/rbac/rules/aggregate-rules.js';
 import type { ClusterRole } from '../../apis/rbac/v1/role.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { privilegedGroup } from '../../machinery/authorizer.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { SelectorError } from '../../machinery/label-selector.js';
-import type { RequestContext } from '../../machinery/request-context.js';
+import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
@@ -14,7 +15,7 @@ import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitte
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { Timers } from '../timers.js';
-import { workContext } from '../work-context.js';
+import { accountContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import { workStore } from '../work-store.js';
 
@@ -140,7 +141,9 @@ export class ClusterRoleAggregationController implements ControlLoop {
 
   /** Writing rules normally requires holding them; this loop copies rules that others were allowed to write. */
   private request(signal: AbortSignal): RequestContext {
-    return workContext(this.name, this.options.timers.now(), signal);
+    const context = accountContext(this.name, this.options.names, this.options.timers.now(), signal);
+    const user = context.user as UserInfo;
+    return { ...context, user: { ...user, groups: [...user.groups, privilegedGroup] } };
   }
 }
 

@@ -1,12 +1,12 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Clock } from '../../machinery/clock.js';
+import type { RequestContext } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { isStoredKind, verbsOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import { parseStored } from '../../registry/store/object-codec.js';
 import type { Storage, StoredObject } from '../../storage/storage.interface.js';
-import { workContext } from '../work-context.js';
 import { workStore } from '../work-store.js';
 import type { ContentReport } from './namespace-conditions.js';
 
@@ -25,7 +25,8 @@ export class NamespaceContent {
     private readonly registry: ResourceRegistry,
     private readonly storage: Storage,
     private readonly clock: Clock,
-    private readonly loop: string,
+    /** The context of a write at a time, in milliseconds since the epoch. */
+    private readonly contextAt: (now: number, signal: AbortSignal) => RequestContext,
     private readonly admission: WriteAdmission,
   ) {}
 
@@ -114,7 +115,7 @@ export class NamespaceContent {
     signal: AbortSignal,
   ): Promise<ApiObject | undefined> {
     const { key, uid } = stored;
-    const context = workContext(this.loop, this.clock.now(), signal);
+    const context = this.contextAt(this.clock.now(), signal);
     const options = { propagationPolicy: 'Background', preconditions: { uid } } as const;
     try {
       const outcome = await store.delete(context, key.namespace, key.name, options);

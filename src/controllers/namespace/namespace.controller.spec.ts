@@ -401,7 +401,13 @@ describe('NamespaceContent', () => {
   it('deletes nothing when the namespace was replaced by another one', async () => {
     const cluster = await Cluster.start();
     await cluster.create('configmaps', 'again', 'precious', {});
-    const content = new NamespaceContent(cluster.registry, cluster.storage, systemClock, 'test', openAdmission);
+    const content = new NamespaceContent(
+      cluster.registry,
+      cluster.storage,
+      systemClock,
+      (now, signal) => workContext('test', now, signal),
+      openAdmission,
+    );
     const deleting = content.delete('again', async () => false, undefined, new AbortController().signal);
     await assert.rejects(deleting, NamespaceGone);
     assert.deepEqual(await cluster.names('configmaps'), ['again/precious']);

@@ -13,7 +13,7 @@ import { parseStored } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { Timers } from '../timers.js';
-import { workContext } from '../work-context.js';
+import { accountContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import { workStore } from '../work-store.js';
 import { type ContentReport, discoveryProblem, updateConditions } from './namespace-conditions.js';
@@ -70,7 +70,13 @@ export class NamespaceController implements ControlLoop {
     const served = registry.findStoredResource('', 'v1', resource);
     if (served === undefined) throw new Error('the resource namespaces is not registered');
     this.store = workStore(served, options);
-    this.content = new NamespaceContent(registry, storage, timers, this.name, options.admission ?? openAdmission);
+    this.content = new NamespaceContent(
+      registry,
+      storage,
+      timers,
+      (now, signal) => accountContext(this.name, options.names, now, signal),
+      options.admission ?? openAdmission,
+    );
     partOf(served.definition, 'status');
     partOf(served.definition, 'finalize');
   }
@@ -206,7 +212,7 @@ export class NamespaceController implements ControlLoop {
     signal: AbortSignal,
     change: (namespace: Namespace) => Namespace,
   ): Promise<void> {
-    const context = workContext(this.name, this.options.timers.now(), signal);
+    const context = accountContext(this.name, this.options.names, this.options.timers.now(), signal);
     await this.store.update(context, '', name, {
       subresource: partOf(this.store.resource.definition, path),
       transform: (live) => {

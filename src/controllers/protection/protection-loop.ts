@@ -11,7 +11,7 @@ import type { ControlLoop } from '../control-loop.js';
 import { runWithInformers } from '../run-with-informers.js';
 import type { Timers } from '../timers.js';
 import { coreResource } from '../token-secrets.js';
-import { workContext } from '../work-context.js';
+import { accountContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import { workStore } from '../work-store.js';
 
@@ -117,7 +117,7 @@ export abstract class ProtectionLoop implements ControlLoop {
     // An object in use is looked at again when its user goes.
     if (object === undefined || (await this.isInUse(object))) return 'done';
     const { namespace = '', name = '', uid } = object.metadata;
-    const context = workContext(this.name, this.options.timers.now(), signal);
+    const context = accountContext(this.name, this.options.names, this.options.timers.now(), signal);
     try {
       await this.store.update(context, namespace, name, {
         transform: async (live) => {

@@ -15,7 +15,7 @@ import type { ControlLoop } from '../control-loop.js';
 import type { RootAuthority } from '../root-authority/root-authority.js';
 import type { Timers } from '../timers.js';
 import { coreResource } from '../token-secrets.js';
-import { workContext } from '../work-context.js';
+import { accountContext } from '../work-context.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import { workStore } from '../work-store.js';
 import { AccountIndex, accountOf, keyText } from './account-index.js';
@@ -249,7 +249,7 @@ export class ServiceAccountTokenController implements ControlLoop {
   }
 
   private context(signal: AbortSignal) {
-    return workContext(this.name, this.options.timers.now(), signal);
+    return accountContext(this.name, this.options.names, this.options.timers.now(), signal);
   }
 }
 

@@ -5,7 +5,7 @@ import type { BootstrapLoopOptions } from '../bootstrap-signer/bootstrap-signer.
 import type { ControlLoop } from '../control-loop.js';
 import { reconcileOnChange } from '../reconcile-on-change.js';
 import { concernsTokens, coreResource, listTokenSecrets } from '../token-secrets.js';
-import { workContext } from '../work-context.js';
+import { accountContext } from '../work-context.js';
 import { workStore } from '../work-store.js';
 
 /** Deletes expired bootstrap tokens (specification 3). */
@@ -44,7 +44,7 @@ export class TokenCleanerController implements ControlLoop {
         continue;
       }
       const { name = '', namespace = '', uid, resourceVersion } = secret.metadata;
-      const context = workContext(this.name, timers.now(), signal);
+      const context = accountContext(this.name, names, timers.now(), signal);
       const preconditions = { uid, resourceVersion };
       try {
         await this.secrets.delete(context, namespace, name, { preconditions });
