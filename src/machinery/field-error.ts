@@ -1,4 +1,5 @@
 import { formatGoValue } from './go-format.js';
+import type { Steps } from './turns.js';
 
 /** Cause reasons of a 422 answer, as clients read them in `details.causes[].reason`. */
 export type FieldErrorType =
@@ -91,6 +92,28 @@ export function collectErrors(
     return { errors: own.errors, hasMore: true };
   } finally {
     collection = outer;
+  }
+}
+
+/** {@link collectErrors} for a check in several steps. Between them, others may collect errors of their own. */
+export function* collectErrorsInSteps(
+  limit: number,
+  check: Steps<FieldError[]>,
+): Steps<{ readonly errors: FieldError[]; readonly hasMore: boolean }> {
+  const own: Collection = { errors: [], limit };
+  for (;;) {
+    const outer = collection;
+    collection = own;
+    try {
+      const { done, value } = check.next();
+      if (done === true) return { errors: value, hasMore: false };
+    } catch (error) {
+      if (!(error instanceof TooManyErrors)) throw error;
+      return { errors: own.errors, hasMore: true };
+    } finally {
+      collection = outer;
+    }
+    yield;
   }
 }
 

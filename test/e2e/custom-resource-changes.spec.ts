@@ -254,6 +254,33 @@ describe('a definition that goes', () => {
     }
   });
 
+  it('comes again: watches from before it get a 410, in every process', async () => {
+    const made = customDefinition({ plural: 'tides', kind: 'Tide' }, [{ name: 'v1' }]);
+    const [first] = clients as [ApiClient];
+    const path = objectsPath(made);
+    const tide = (name: string) => ({ apiVersion: 'test.example/v1', kind: 'Tide', metadata: { name } });
+    const versionOf = async () => (await first.get(path)).body.metadata.resourceVersion as string;
+    await define(made, clients);
+    assert.equal((await first.post(path, tide('old'))).status, 201);
+    const before = await versionOf();
+    await undefine(made, clients);
+    await define(made, clients);
+    const since = await versionOf();
+    assert.equal((await first.post(path, tide('new'))).status, 201);
+    for (const client of clients) {
+      const expired = await readAll(await client.watch(`${path}?watch=1&resourceVersion=${before}`), 5_000);
+      assert.deepEqual(
+        expired.map(({ type, object }) => [type, object.code, object.reason]),
+        [['ERROR', 410, 'Expired']],
+      );
+      const stream = await client.watch(`${path}?watch=1&resourceVersion=${since}`);
+      const event = await stream.next();
+      assert.deepEqual([event?.type, event?.object.metadata.name], ['ADDED', 'new']);
+      stream.close();
+    }
+    await undefine(made, clients);
+  });
+
   it('refuses new objects with its reason while old ones are held', async () => {
     const made = customDefinition({ plural: 'stones', kind: 'Stone' }, [{ name: 'v1' }]);
     await define(made, clients);

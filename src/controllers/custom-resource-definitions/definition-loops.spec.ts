@@ -5,6 +5,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
 } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { setCondition } from '../../custom-resources/definition/definition-conditions.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { systemClock } from '../../machinery/clock.js';
 import { kind } from '../../machinery/schema/index.js';
@@ -241,6 +242,24 @@ describe('a schema that is not structural', () => {
 });
 
 describe('the end of a definition', () => {
+  it('is not begun by a status that somebody writes', () =>
+    withLoops(async (cluster, other) => {
+      await other.create(definition('shelves', 'Shelf'));
+      await other.conditionsWhen('shelves.example.com', 'InitialNamesAccepted');
+      const key = { resource, namespace: '', name: 'shelves.example.com' };
+      await cluster.storage.guaranteedUpdate(key, {}, (current) => {
+        const object = JSON.parse(current?.json ?? '') as CustomResourceDefinition;
+        const status = { ...object.status };
+        setCondition(status, { type: 'Terminating', status: 'True', reason: 'Wrong', message: '' }, 0);
+        return { kind: 'write', uid: current?.uid as string, json: JSON.stringify({ ...object, status }) };
+      });
+      const types = await other.when('shelves.example.com', (object) => {
+        const found = (object?.status.conditions ?? []).map(({ type }) => type);
+        return found.includes('Terminating') ? undefined : found;
+      });
+      assert.deepEqual(types, ['NamesAccepted', 'Established']);
+    }));
+
   it('takes all objects along, in every namespace, and leaves no mark behind', () =>
     withLoops(async (cluster, other) => {
       const shelves = await other.create(definition('shelves', 'Shelf'));

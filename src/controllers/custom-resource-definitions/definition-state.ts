@@ -41,6 +41,8 @@ export function stateOf(definition: CustomResourceDefinition, rules: StateRules)
   if (isAccepted && established?.status !== 'True')
     changed = setCondition(next, initialNamesAccepted, rules.now) || changed;
   else if (established === undefined) changed = setCondition(next, notAccepted, rules.now) || changed;
+  // Only a deletion sets it. Somebody else who did would end the kind for its users.
+  changed = removeCondition(next, 'Terminating') || changed;
   const { schemaFault } = rules;
   if (schemaFault === undefined) changed = removeCondition(next, 'NonStructuralSchema') || changed;
   else changed = setCondition(next, violations(schemaFault), rules.now) || changed;

@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { inTurns, type Steps } from '../../machinery/turns.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import { Reflector } from '../../registry/informers/reflector.js';
@@ -75,7 +76,7 @@ export class DefinitionStatusController implements ControlLoop {
       timers,
     });
     const sink = {
-      reduce: (object: ApiObject) => this.withoutVersions(object),
+      reduce: (object: ApiObject) => inTurns(this.looked(object)),
       replace: (objects: readonly ApiObject[], at: bigint) => {
         const newest = objects.map((object) => this.newest(atVersion(object, at)));
         this.known.clear();
@@ -159,7 +160,7 @@ export class DefinitionStatusController implements ControlLoop {
       return 'done';
     }
     // The next definition must not get one of these names before this change comes back.
-    if (written !== undefined && this.known.has(name)) this.notice(this.withoutVersions(written) as Definition, queue);
+    if (written !== undefined && this.known.has(name)) this.notice(withoutVersions(written) as Definition, queue);
     return 'done';
   }
 
@@ -170,15 +171,20 @@ export class DefinitionStatusController implements ControlLoop {
   }
 
   /** Schemas may be long: they are looked at once, and not kept. */
-  private withoutVersions(object: ApiObject): ApiObject {
+  private *looked(object: ApiObject): Steps<ApiObject> {
     const definition = object as Definition;
     const { name = '', uid, generation } = definition.metadata;
     const looked = this.faults.get(name);
     if (looked?.uid !== uid || looked?.generation !== Number(generation)) {
-      this.faults.set(name, { uid, generation: Number(generation), fault: schemaFault(definition) });
+      this.faults.set(name, { uid, generation: Number(generation), fault: yield* schemaFault(definition) });
     }
-    return { ...definition, spec: { ...definition.spec, versions: null } } as ApiObject;
+    return withoutVersions(object);
   }
+}
+
+function withoutVersions(object: ApiObject): ApiObject {
+  const definition = object as Definition;
+  return { ...definition, spec: { ...definition.spec, versions: null } } as ApiObject;
 }
 
 /** The definition changed meanwhile, or another loop has done the work. */

@@ -1,5 +1,6 @@
 import { type FieldError, type FieldPath, invalid, relocated } from '../../machinery/field-error.js';
 import { DecodeError } from '../../machinery/schema/index.js';
+import type { Steps } from '../../machinery/turns.js';
 import { metaFieldFaults } from './embedded-resource.js';
 import { type Fault, pathOf, shown, toErrors } from './faults.js';
 import { pruned } from './pruned.js';
@@ -15,9 +16,9 @@ type Placement = ((value: unknown) => { readonly field: string; readonly value: 
  * The errors of defaults that would not be valid in an object. Those below additionalProperties are not looked at, as on
  * the reference. All defaults together may take as much work as one object.
  */
-export function defaultErrors(schema: StructuralSchema, path: FieldPath): FieldError[] {
+export function* defaultErrors(schema: StructuralSchema, path: FieldPath): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  visit(schema, path, undefined, { errors, work: new Work() });
+  yield* visit(schema, path, undefined, { errors, work: new Work() });
   return errors;
 }
 
@@ -26,8 +27,9 @@ interface Walk {
   readonly work: Work;
 }
 
-function visit(schema: StructuralSchema, path: FieldPath, placement: Placement, walk: Walk): void {
+function* visit(schema: StructuralSchema, path: FieldPath, placement: Placement, walk: Walk): Steps {
   if (!schema.hasDefaults) return;
+  yield;
   if (schema.default !== undefined) {
     const at = path.child('default');
     const found =
@@ -36,7 +38,7 @@ function visit(schema: StructuralSchema, path: FieldPath, placement: Placement, 
   }
   if (schema.items !== undefined) {
     const inList: Placement = placement === undefined ? undefined : (value) => placement([value]);
-    visit(schema.items, path.child('items'), inList, walk);
+    yield* visit(schema.items, path.child('items'), inList, walk);
   }
   for (const [name, property] of schema.properties) {
     let inner: Placement;
@@ -44,7 +46,7 @@ function visit(schema: StructuralSchema, path: FieldPath, placement: Placement, 
     else if (schema.xEmbedded && (name === 'metadata' || name === 'kind' || name === 'apiVersion')) {
       inner = (value) => ({ field: name, value });
     }
-    visit(property, path.child('properties').key(name), inner, walk);
+    yield* visit(property, path.child('properties').key(name), inner, walk);
   }
 }
 

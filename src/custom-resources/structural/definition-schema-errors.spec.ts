@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { FieldPath } from '../../machinery/field-error.js';
+import { atOnce } from '../../machinery/turns.js';
 import { definitionSchemaErrors } from './index.js';
 
 const text: JSONSchemaProps = { type: 'string' };
@@ -22,7 +23,7 @@ function list(items: JSONSchemaProps, type?: string, ...keys: string[]): JSONSch
 }
 
 function errorsOf(schema: JSONSchemaProps, hasStatus = false): string[] {
-  const errors = definitionSchemaErrors(schema, FieldPath.of('s'), { hasStatus });
+  const errors = atOnce(definitionSchemaErrors(schema, FieldPath.of('s'), { hasStatus }));
   return errors.map(({ type, field, message }) => `${type.replace('FieldValue', '')} ${field}: ${message}`);
 }
 

@@ -1,9 +1,10 @@
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import type { FieldError, FieldPath } from '../../machinery/field-error.js';
+import type { Steps } from '../../machinery/turns.js';
 import { defaultErrors } from './default-rules.js';
 import { keywordErrors } from './keyword-rules.js';
 import { structuralErrors } from './structural-rules.js';
-import { structuralSchema } from './structural-schema.js';
+import { structuralSchemaInSteps } from './structural-schema.js';
 
 export interface DefinitionSchemaOptions {
   /** Whether the version has the subresource status, which restricts what the root may say. */
@@ -16,18 +17,19 @@ export interface DefinitionSchemaOptions {
  * valid themselves. Rules in x-kubernetes-validations are the caller's. Messages are those of the reference.
  *
  * Takes time linear in the schema, which decoding has bounded in depth; patterns and defaults are counted by work.
- * Best called within collectErrors, which bounds the number of errors.
+ * In several steps. Best called within collectErrorsInSteps, which bounds the number of errors.
  */
-export function definitionSchemaErrors(
+export function* definitionSchemaErrors(
   props: JSONSchemaProps,
   path: FieldPath,
   options: DefinitionSchemaOptions = {},
-): FieldError[] {
-  const { errors, isReadable } = keywordErrors(props, path, options.hasStatus === true);
+): Steps<FieldError[]> {
+  const { errors, isReadable } = yield* keywordErrors(props, path, options.hasStatus === true);
   // What is not supported can't be judged any further.
   if (!isReadable) return errors;
-  const structural = structuralErrors(props, path);
-  const more = structural.length > 0 ? structural : defaultErrors(structuralSchema(props), path);
+  yield;
+  const structural = yield* structuralErrors(props, path);
+  const more = structural.length > 0 ? structural : yield* defaultErrors(yield* structuralSchemaInSteps(props), path);
   for (const error of more) errors.push(error);
   return errors;
 }

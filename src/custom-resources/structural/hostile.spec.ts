@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
-import { collectErrors, FieldPath } from '../../machinery/field-error.js';
+import { collectErrors, collectErrorsInSteps, FieldPath } from '../../machinery/field-error.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { atOnce } from '../../machinery/turns.js';
 import { definitionSchemaErrors, pruned, structuralSchema, validateValue, withDefaults } from './index.js';
 
 const text: JSONSchemaProps = { type: 'string' };
@@ -119,7 +120,7 @@ describe('hostile schemas and values', () => {
     it(title, () => {
       const schema = structuralSchema(props);
       const steps: Readonly<Record<string, () => unknown>> = {
-        definition: () => collectErrors(100, () => definitionSchemaErrors(props, FieldPath.of('s'))),
+        definition: () => atOnce(collectErrorsInSteps(100, definitionSchemaErrors(props, FieldPath.of('s')))),
         pruning: () => pruned(schema, value, { onUnknown: () => {} }),
         defaults: () => {
           try {

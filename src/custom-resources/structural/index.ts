@@ -1,7 +1,7 @@
 /**
  * The schema of one version of a custom kind: pure functions without I/O (specification 5.9).
  *
- *     const errors = definitionSchemaErrors(props, path);              // when a definition is written
+ *     const errors = await inTurns(definitionSchemaErrors(props, path)); // when a definition is written
  *     const schema = structuralSchema(props);                         // once per change of the definition
  *     const body = pruned(schema, parsed, { isRoot: true });          // decoding: without unknown fields
  *     const object = withDefaults(schema, body);                      // the same value if nothing is missing

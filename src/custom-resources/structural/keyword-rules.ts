@@ -7,6 +7,7 @@ import {
   notSupported,
   required,
 } from '../../machinery/field-error.js';
+import type { Steps } from '../../machinery/turns.js';
 import { shown } from './faults.js';
 import { listTypeErrors } from './list-type-rules.js';
 import { checkPattern, compileWork, PatternError } from './pattern.js';
@@ -24,16 +25,16 @@ interface Scope {
 }
 
 /** Errors that each schema of a tree has for itself, those within allOf and the like included. */
-export function keywordErrors(
+export function* keywordErrors(
   props: JSONSchemaProps,
   path: FieldPath,
   hasStatus: boolean,
-): { readonly errors: FieldError[]; readonly isReadable: boolean } {
+): Steps<{ readonly errors: FieldError[]; readonly isReadable: boolean }> {
   const rules = new KeywordRules();
   if (hasStatus) rules.checkRootWithStatus(props, path);
   if (props.nullable === true)
     rules.errors.push(forbidden(path.child('nullable'), 'nullable cannot be true at the root'));
-  rules.check(props, path, { isRoot: true, isInMeta: false, noDefaults: '' });
+  yield* rules.check(props, path, { isRoot: true, isInMeta: false, noDefaults: '' });
   return rules;
 }
 
@@ -48,13 +49,14 @@ class KeywordRules {
   private patternWork = basePatternWork;
   private readonly patterns = new Set<string>();
 
-  check(props: JSONSchemaProps, path: FieldPath, scope: Scope): void {
+  *check(props: JSONSchemaProps, path: FieldPath, scope: Scope): Steps {
+    yield;
     this.patternWork += patternWorkPerSchema;
     this.checkUnsupported(props, path, scope);
     this.checkExtensions(props, path);
     for (const error of listTypeErrors(props, path)) this.errors.push(error);
     if (props.pattern) this.checkPattern(props.pattern, path.child('pattern'));
-    this.checkBelow(props, path, scope);
+    yield* this.checkBelow(props, path, scope);
   }
 
   private checkUnsupported(props: JSONSchemaProps, path: FieldPath, scope: Scope): void {
@@ -131,11 +133,11 @@ class KeywordRules {
     }
   }
 
-  private checkBelow(props: JSONSchemaProps, path: FieldPath, scope: Scope): void {
+  private *checkBelow(props: JSONSchemaProps, path: FieldPath, scope: Scope): Steps {
     const inner: Scope = scope.isRoot ? { ...scope, isRoot: false } : scope;
     const { additionalProperties, properties, items } = props;
     if (typeof additionalProperties === 'object') {
-      this.check(additionalProperties, path.child('additionalProperties'), inner);
+      yield* this.check(additionalProperties, path.child('additionalProperties'), inner);
     }
     if (properties !== undefined) {
       const isObject = scope.isRoot || props['x-kubernetes-embedded-resource'] === true;
@@ -144,20 +146,20 @@ class KeywordRules {
         const isMeta = isObject && metaFields.has(name);
         const noDefaults = scope.isRoot ? `in top-level ${name}` : inner.noDefaults;
         const own = isMeta ? { isRoot: false, isInMeta: true, noDefaults } : inner;
-        this.check(properties[name] as JSONSchemaProps, at.key(name), own);
+        yield* this.check(properties[name] as JSONSchemaProps, at.key(name), own);
       }
     }
-    if (props.not !== undefined) this.check(props.not, path.child('not'), inner);
+    if (props.not !== undefined) yield* this.check(props.not, path.child('not'), inner);
     for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const) {
-      this.checkList(props[keyword], path.child(keyword), inner);
+      yield* this.checkList(props[keyword], path.child(keyword), inner);
     }
-    if (Array.isArray(items)) this.checkList(items, path.child('items'), inner);
-    else if (items !== undefined) this.check(items, path.child('items'), inner);
+    if (Array.isArray(items)) yield* this.checkList(items, path.child('items'), inner);
+    else if (items !== undefined) yield* this.check(items, path.child('items'), inner);
   }
 
-  private checkList(schemas: readonly JSONSchemaProps[] | undefined, path: FieldPath, scope: Scope): void {
+  private *checkList(schemas: readonly JSONSchemaProps[] | undefined, path: FieldPath, scope: Scope): Steps {
     if (schemas === undefined) return;
-    for (const [i, schema] of schemas.entries()) this.check(schema, path.index(i), scope);
+    for (const [i, schema] of schemas.entries()) yield* this.check(schema, path.index(i), scope);
   }
 
   /** The schema of the status is taken from its property, so the root may say nothing else about it. */

@@ -1,6 +1,7 @@
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { type FieldError, type FieldPath, forbidden, invalid, required } from '../../machinery/field-error.js';
 import { ownValue } from '../../machinery/own-value.js';
+import type { Steps } from '../../machinery/turns.js';
 import { isSet } from './keyword-rules.js';
 
 /** Where a schema is: decides how its missing type is named. */
@@ -12,34 +13,35 @@ const missingType: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-/** The broken rules of structural schemas, sorted by their text. */
-export function structuralErrors(props: JSONSchemaProps, path: FieldPath): FieldError[] {
+/** The broken rules of structural schemas, sorted by their text. In several steps. */
+export function* structuralErrors(props: JSONSchemaProps, path: FieldPath): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  checkNode(props, path, 'root', errors);
-  checkComplete(props, props, path, path, errors);
+  yield* checkNode(props, path, 'root', errors);
+  yield* checkComplete(props, props, path, path, errors);
   const keyed = errors.map((error) => ({ error, key: `${error.field}: ${error.message}` }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   return keyed.map(({ error }) => error);
 }
 
-function checkNode(props: JSONSchemaProps, path: FieldPath, level: Level, errors: FieldError[]): void {
+function* checkNode(props: JSONSchemaProps, path: FieldPath, level: Level, errors: FieldError[]): Steps {
+  yield;
   const { type, items, properties, additionalProperties } = props;
   if (type === 'array' && items === undefined) errors.push(required(path.child('items'), 'must be specified'));
-  if (items !== undefined && !Array.isArray(items)) checkNode(items, path.child('items'), 'item', errors);
+  if (items !== undefined && !Array.isArray(items)) yield* checkNode(items, path.child('items'), 'item', errors);
   if (properties !== undefined) {
     const at = path.child('properties');
     for (const name of Object.keys(properties)) {
-      checkNode(properties[name] as JSONSchemaProps, at.key(name), 'field', errors);
+      yield* checkNode(properties[name] as JSONSchemaProps, at.key(name), 'field', errors);
     }
   }
   if (additionalProperties !== undefined) {
     const at = path.child('additionalProperties');
     if (level === 'root') errors.push(forbidden(at, 'must not be used at the root'));
-    if (typeof additionalProperties === 'object') checkNode(additionalProperties, at, 'field', errors);
+    if (typeof additionalProperties === 'object') yield* checkNode(additionalProperties, at, 'field', errors);
   }
   checkType(props, path, level, errors);
   checkResource(props, path, level, errors);
-  checkJunctors(props, path, isIntOrString(props.anyOf), isIntOrString(props.allOf?.[0]?.anyOf), errors);
+  yield* checkJunctors(props, path, isIntOrString(props.anyOf), isIntOrString(props.allOf?.[0]?.anyOf), errors);
 }
 
 function checkType(props: JSONSchemaProps, path: FieldPath, level: Level, errors: FieldError[]): void {
@@ -116,23 +118,23 @@ function isIntOrString(anyOf: readonly JSONSchemaProps[] | undefined): boolean {
   return isOnlyType(anyOf[0], 'integer') && isOnlyType(anyOf[1], 'string');
 }
 
-function checkJunctors(
+function* checkJunctors(
   props: JSONSchemaProps,
   path: FieldPath,
   skipsAnyOf: boolean,
   skipsFirstAllOf: boolean,
   errors: FieldError[],
-): void {
+): Steps {
   for (const [i, schema] of (props.allOf ?? []).entries()) {
-    checkNested(schema, path.child('allOf').index(i), skipsFirstAllOf && i === 0, errors);
+    yield* checkNested(schema, path.child('allOf').index(i), skipsFirstAllOf && i === 0, errors);
   }
-  if (!skipsAnyOf) checkEach(props.anyOf, path.child('anyOf'), errors);
-  checkEach(props.oneOf, path.child('oneOf'), errors);
-  if (props.not !== undefined) checkNested(props.not, path.child('not'), false, errors);
+  if (!skipsAnyOf) yield* checkEach(props.anyOf, path.child('anyOf'), errors);
+  yield* checkEach(props.oneOf, path.child('oneOf'), errors);
+  if (props.not !== undefined) yield* checkNested(props.not, path.child('not'), false, errors);
 }
 
-function checkEach(schemas: readonly JSONSchemaProps[] | undefined, path: FieldPath, errors: FieldError[]): void {
-  for (const [i, schema] of (schemas ?? []).entries()) checkNested(schema, path.index(i), false, errors);
+function* checkEach(schemas: readonly JSONSchemaProps[] | undefined, path: FieldPath, errors: FieldError[]): Steps {
+  for (const [i, schema] of (schemas ?? []).entries()) yield* checkNested(schema, path.index(i), false, errors);
 }
 
 /** What schemas that only narrow values may not say, and how messages put it. */
@@ -152,14 +154,14 @@ const forbiddenNested: readonly (readonly [keyword: keyof JSONSchemaProps, rule:
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ];
 
-function checkNested(props: JSONSchemaProps, path: FieldPath, skipsAnyOf: boolean, errors: FieldError[]): void {
-  checkJunctors(props, path, skipsAnyOf, false, errors);
+function* checkNested(props: JSONSchemaProps, path: FieldPath, skipsAnyOf: boolean, errors: FieldError[]): Steps {
+  yield* checkJunctors(props, path, skipsAnyOf, false, errors);
   const { items, properties } = props;
-  if (items !== undefined && !Array.isArray(items)) checkNested(items, path.child('items'), false, errors);
+  if (items !== undefined && !Array.isArray(items)) yield* checkNested(items, path.child('items'), false, errors);
   if (properties !== undefined) {
     const at = path.child('properties');
     for (const name of Object.keys(properties)) {
-      checkNested(properties[name] as JSONSchemaProps, at.key(name), false, errors);
+      yield* checkNested(properties[name] as JSONSchemaProps, at.key(name), false, errors);
     }
     if (Object.hasOwn(properties, 'metadata')) {
       errors.push(forbidden(at.key('metadata'), 'must not be specified in a nested context'));
@@ -173,44 +175,50 @@ function checkNested(props: JSONSchemaProps, path: FieldPath, skipsAnyOf: boolea
 }
 
 /** What is narrowed at the root must be specified there, too. */
-function checkComplete(
+function* checkComplete(
   nested: JSONSchemaProps,
   props: JSONSchemaProps,
   path: FieldPath,
   nestedPath: FieldPath,
   errors: FieldError[],
-): void {
-  const each = (schemas: readonly JSONSchemaProps[] | undefined, keyword: string) => {
+): Steps {
+  const each = function* (schemas: readonly JSONSchemaProps[] | undefined, keyword: string): Steps {
     for (const [i, schema] of (schemas ?? []).entries()) {
-      checkNestedComplete(schema, props, path, nestedPath.child(keyword).index(i), errors);
+      yield* checkNestedComplete(schema, props, path, nestedPath.child(keyword).index(i), errors);
     }
   };
-  each(nested.allOf, 'allOf');
-  each(nested.anyOf, 'anyOf');
-  each(nested.oneOf, 'oneOf');
-  if (nested.not !== undefined) checkNestedComplete(nested.not, props, path, nestedPath.child('not'), errors);
+  yield* each(nested.allOf, 'allOf');
+  yield* each(nested.anyOf, 'anyOf');
+  yield* each(nested.oneOf, 'oneOf');
+  if (nested.not !== undefined) yield* checkNestedComplete(nested.not, props, path, nestedPath.child('not'), errors);
 }
 
-function checkNestedComplete(
+function* checkNestedComplete(
   nested: JSONSchemaProps,
   props: JSONSchemaProps,
   path: FieldPath,
   nestedPath: FieldPath,
   errors: FieldError[],
-): void {
-  checkComplete(nested, props, path, nestedPath, errors);
-  const check = (below: JSONSchemaProps, own: JSONSchemaProps | undefined, at: FieldPath, nestedAt: FieldPath) => {
+): Steps {
+  yield* checkComplete(nested, props, path, nestedPath, errors);
+  yield;
+  const check = function* (
+    below: JSONSchemaProps,
+    own: JSONSchemaProps | undefined,
+    at: FieldPath,
+    nestedAt: FieldPath,
+  ): Steps {
     if (own === undefined) errors.push(required(at, `because it is defined in ${nestedAt.toString()}`));
-    else checkNestedComplete(below, own, at, nestedAt, errors);
+    else yield* checkNestedComplete(below, own, at, nestedAt, errors);
   };
   const { items, properties } = nested;
   if (items !== undefined && !Array.isArray(items)) {
     const own = Array.isArray(props.items) ? undefined : props.items;
-    check(items, own, path.child('items'), nestedPath.child('items'));
+    yield* check(items, own, path.child('items'), nestedPath.child('items'));
   }
   for (const name of Object.keys(properties ?? {})) {
     const own = ownValue(props.properties, name);
     const at = path.child('properties').key(name);
-    check(properties?.[name] as JSONSchemaProps, own, at, nestedPath.child('properties').key(name));
+    yield* check(properties?.[name] as JSONSchemaProps, own, at, nestedPath.child('properties').key(name));
   }
 }

@@ -72,7 +72,11 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     isWebSocket
       ? new WebSocketStream(reply, accepted.mediaType === 'protobuf', services.throttle)
       : new EventStream(context, reply, streamType(accepted), services.throttle);
-  const subscription = await store.watch(namespace, name, from).catch(async (error: unknown) => {
+  const subscribe = async () => {
+    if (state === undefined && options.from !== undefined) await store.checkDefined(from);
+    return store.watch(namespace, name, from);
+  };
+  const subscription = await subscribe().catch(async (error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;
     // Clients expect an expired version as an event; as a plain answer it would look like any other failure.
     services.metrics.watchEndedEarly(resource.definition, error.reason);

@@ -4,6 +4,7 @@ import type { Clock } from '../../machinery/clock.js';
 import type { GroupResource } from '../../machinery/group-version.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notFoundError } from '../../machinery/status-error.js';
+import { StorageError } from '../../storage/storage.errors.js';
 import type {
   ChangeSubscription,
   ListPage,
@@ -37,6 +38,8 @@ import { updateObject } from './update-object.js';
 export class Store {
   readonly groupResource: GroupResource;
   private readonly parts: StoreParts;
+  /** The oldest version at which the definition of the kind is known to have been there. */
+  private definedSince: bigint | undefined;
 
   constructor(
     readonly resource: StoredServedResource,
@@ -80,6 +83,26 @@ export class Store {
     } catch (error) {
       throw toStatusError(error, this.groupResource, '', from, 'watch');
     }
+  }
+
+  /**
+   * Refuses a version from before the definition of the kind was made (410): the changes after it are about objects of
+   * another definition that had its name.
+   */
+  async checkDefined(version: bigint): Promise<void> {
+    const { definedBy } = this.parts.definition;
+    if (definedBy === undefined || (this.definedSince !== undefined && version >= this.definedSince)) return;
+    const { storage } = this.parts;
+    try {
+      const { items } = await storage.list({ resource: definedBy.resource, name: definedBy.name, at: version });
+      if (items[0]?.uid !== definedBy.uid) {
+        const resourceVersion = this.definedSince ?? (await storage.head());
+        throw new StorageError('Expired', 'the kind is younger than the version', { resourceVersion });
+      }
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '', version, 'watch');
+    }
+    if (this.definedSince === undefined || version < this.definedSince) this.definedSince = version;
   }
 
   /** The newest committed version over all resources. */

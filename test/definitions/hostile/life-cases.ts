@@ -73,16 +73,16 @@ async function madeAnew(scene: HostileScene): Promise<string> {
     expectStatus('old object', await client.get(`${again}/m`), 404);
     expectStatus('other scope', await client.get(`${path}/m`), 404);
   }
-  const old = await scene.client.watch(`${again}?watch=1&resourceVersion=${before.metadata.resourceVersion}`);
   const created = await scene.other.post(again, instance('Mask', 'n', { spec: {} }));
   expectEqual('default', expectStatus('create', created, 201).body.spec, { b: 7 });
-  if (old.status === 200) {
+  for (const client of scene.clients) {
+    const old = await client.watch(`${again}?watch=1&resourceVersion=${before.metadata.resourceVersion}`);
     const event = await old.next();
-    if (event?.type !== 'ERROR' && event?.type !== 'DELETED' && event?.object.metadata.name !== 'n') {
-      throw new Fault(`an old object in a watch: ${JSON.stringify(event)}`);
-    }
+    const { code, reason } = (event?.object ?? {}) as { code?: number; reason?: string };
+    expectEqual('a watch from before the deletion', [event?.type, code, reason], ['ERROR', 410, 'Expired']);
+    expectEqual('after it', await old.next(), undefined);
+    old.close();
   }
-  old.close();
   await undefine(second, scene.clients);
   return 'ok';
 }

@@ -136,6 +136,20 @@ describe('custom resource definitions', () => {
       ],
     ],
     [
+      'very many short names and categories',
+      {
+        names: {
+          ...names,
+          shortNames: Array.from({ length: 1001 }, (_, i) => `s${i}`),
+          categories: Array.from({ length: 1002 }, (_, i) => `c${i}`),
+        },
+      },
+      [
+        'FieldValueTooMany | spec.names.shortNames | Too many: 1001: must have at most 1000 items',
+        'FieldValueTooMany | spec.names.categories | Too many: 1002: must have at most 1000 items',
+      ],
+    ],
+    [
       'no kind',
       { names: { plural: 'shelves' } },
       [

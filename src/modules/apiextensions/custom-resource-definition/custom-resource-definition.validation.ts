@@ -14,7 +14,7 @@ import { isDns1123Subdomain } from '../../../machinery/names.js';
 import { ownValue } from '../../../machinery/own-value.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { conversionErrors, conversionReviewVersions } from './conversion.validation.js';
-import { namesErrors, requiredNamesErrors } from './definition-names.validation.js';
+import { nameCountErrors, namesErrors, requiredNamesErrors } from './definition-names.validation.js';
 import { sharedPartsErrors, versionsErrors } from './versions.validation.js';
 
 const metadataPath = FieldPath.of('metadata');
@@ -26,7 +26,7 @@ const scopes: readonly string[] = ['Cluster', 'Namespaced'];
 export function definitionErrors(object: CustomResourceDefinition, names: VendorNames): FieldError[] {
   return [
     ...nameErrors(object),
-    ...specErrors(object.spec, true),
+    ...specErrors(object.spec, undefined, true),
     ...statusErrors(object.status),
     ...storedVersionsErrors(object),
     ...approvalErrors(object, undefined, names),
@@ -47,7 +47,7 @@ export function definitionUpdateErrors(
   const needsKnownReview =
     oldReviews.length === 0 || oldReviews.some((version) => conversionReviewVersions.includes(version));
   return [
-    ...specErrors(object.spec, needsKnownReview),
+    ...specErrors(object.spec, old.spec, needsKnownReview),
     ...immutableErrors(object.spec, old.spec, isConditionTrue(old, 'Established')),
     ...statusErrors(object.status),
     ...storedVersionsErrors(object),
@@ -68,9 +68,15 @@ function nameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] 
   return [invalid(metadataPath.child('name'), name, 'must be spec.names.plural+"."+spec.group')];
 }
 
-function specErrors(spec: CustomResourceDefinitionSpec, needsKnownReview: boolean): FieldError[] {
+function specErrors(
+  spec: CustomResourceDefinitionSpec,
+  old: CustomResourceDefinitionSpec | undefined,
+  needsKnownReview: boolean,
+): FieldError[] {
   const { group, scope, names, conversion } = spec;
   const namesPath = specPath.child('names');
+  const tooManyNames = nameCountErrors(names, old?.names, namesPath);
+  if (tooManyNames.length > 0) return tooManyNames;
   return [
     ...groupErrors(group),
     ...scopeErrors(scope),

@@ -1,11 +1,29 @@
 import type { CustomResourceDefinitionNames } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { type FieldError, type FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
 import { isDns1035Label } from '../../../machinery/names.js';
 
 /** The names that a definition must ask for; what is accepted may lack some of them. */
 export function requiredNamesErrors(names: CustomResourceDefinitionNames, path: FieldPath): FieldError[] {
   const fields = ['plural', 'singular', 'kind', 'listKind'] as const;
   return fields.filter((field) => !names[field]).map((field) => required(path.child(field)));
+}
+
+/** More would not fit into the status, which repeats them. */
+const maxNames = 1000;
+
+/** Lists of names that are too long, and longer than they were. */
+export function nameCountErrors(
+  names: CustomResourceDefinitionNames,
+  old: CustomResourceDefinitionNames | undefined,
+  path: FieldPath,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ['shortNames', 'categories'] as const) {
+    const count = names[field]?.length ?? 0;
+    const max = Math.max(maxNames, old?.[field]?.length ?? 0);
+    if (count > max) errors.push(tooMany(path.child(field), count, maxNames));
+  }
+  return errors;
 }
 
 /** Broken rules of the names that are there. */

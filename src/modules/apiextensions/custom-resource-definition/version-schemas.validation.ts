@@ -4,8 +4,8 @@ import type {
 } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { JSONSchemaProps } from '../../../apis/apiextensions/v1/json-schema.types.js';
 import { definitionRulesErrors } from '../../../custom-resources/rules/index.js';
-import { definitionSchemaErrors, structuralSchema } from '../../../custom-resources/structural/index.js';
-import { collectErrors, type FieldError, type FieldPath } from '../../../machinery/field-error.js';
+import { definitionSchemaErrors, structuralSchemaInSteps } from '../../../custom-resources/structural/index.js';
+import { collectErrorsInSteps, type FieldError, type FieldPath } from '../../../machinery/field-error.js';
 import { deepEqual } from '../../../machinery/patch/json-value.js';
 import { atOnce, type Steps } from '../../../machinery/turns.js';
 import { sharedParts } from './version-parts.js';
@@ -54,12 +54,9 @@ function* schemaErrors(
   path: FieldPath,
 ): Steps<readonly FieldError[]> {
   const hasStatus = subresources?.status !== undefined;
-  const { errors } = collectErrors(mostErrors, () => definitionSchemaErrors(props, path, { hasStatus }));
+  const { errors } = yield* collectErrorsInSteps(mostErrors, definitionSchemaErrors(props, path, { hasStatus }));
   if (errors.length > 0) return errors;
-  // Each part may take long for a schema of more than a megabyte.
-  yield;
-  const schema = structuralSchema(props);
-  yield;
+  const schema = yield* structuralSchemaInSteps(props);
   return (yield* definitionRulesErrors(schema, path)).slice(0, mostErrors);
 }
 
