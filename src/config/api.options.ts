@@ -81,10 +81,10 @@ export class ApiOptions {
     name: 'enable-garbage-collector',
     type: 'bool',
     usage:
-      'A garbage collector, such as that of the upstream controller manager, runs beside the server. Deletes with the ' +
-      'policies Orphan and Foreground leave the object to it with a finalizer, which nobody else takes away.',
+      'A garbage collector runs: the control loop of that name, or that of the upstream controller manager. Deletes with ' +
+      'the policies Orphan and Foreground leave the object to it with a finalizer, which nobody else takes away.',
   })
-  readonly garbageCollector: boolean = false;
+  readonly garbageCollector: boolean = true;
 
   @Flag({
     name: 'shutdown-delay-duration',

@@ -5,6 +5,7 @@ import { Flag } from './flag.js';
 export const controllerDefaults = {
   eventttl: true,
   namespace: true,
+  garbagecollector: true,
   'allocation-repair': true,
   'clusterrole-aggregation': true,
   'pvc-protection': true,

@@ -16,6 +16,7 @@ import { DefinitionCleanupController } from './custom-resource-definitions/defin
 import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import type { ReconcileParts } from './frame/reconcile-loop.js';
+import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
@@ -49,6 +50,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
       const remoteContent = aggregation && new RemoteContent(aggregation, parts.names);
       return new NamespaceController({ ...parts, settleMs, remoteContent });
     },
+    garbagecollector: () => new GarbageCollector(parts),
     'allocation-repair': () => new AllocationRepairController(parts),
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
     'pvc-protection': () => new PvcProtectionController(parts),

@@ -288,8 +288,19 @@ describe('DELETE of one object', () => {
     const orphan = await client.delete(`${pod}?dryRun=All&orphanDependents=true`, { propagationPolicy: 'Background' });
     assert.equal(orphan.status, 200, orphan.text);
   });
+});
+
+describe('DELETE without a garbage collector', () => {
+  let uncollected: TestCluster;
+
+  before(async () => {
+    uncollected = await TestCluster.start({ servers: 1, flags: ['--enable-garbage-collector=false'] });
+  });
+
+  after(() => uncollected.stop());
 
   it('leaves no object that waits for a garbage collector', async () => {
+    const { client: api } = uncollected.first;
     const template = {
       metadata: { labels: { a: 'b' } },
       spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
@@ -297,31 +308,23 @@ describe('DELETE of one object', () => {
     const jobs = '/apis/batch/v1/namespaces/default/jobs';
     for (const [i, query] of ['', 'propagationPolicy=Orphan', 'propagationPolicy=Foreground'].entries()) {
       const job = { metadata: { name: `job-${i}` }, spec: { template } };
-      await made(jobs, job);
-      const answer = await client.delete(`${jobs}/job-${i}?${query}`);
+      assert.equal((await api.post(jobs, job)).status, 201);
+      const answer = await api.delete(`${jobs}/job-${i}?${query}`);
       assert.equal(answer.status, 200, answer.text);
-      assert.equal((await client.get(`${jobs}/job-${i}`)).status, 404, query);
+      assert.equal((await api.get(`${jobs}/job-${i}`)).status, 404, query);
       assert.equal(answer.headers.warning !== undefined, query !== '', query);
     }
     const controllers = `${core}/replicationcontrollers`;
     const spec = { template: { ...template, spec: { ...template.spec, restartPolicy: 'Always' } } };
-    await made(controllers, { metadata: { name: 'rc' }, spec });
-    assert.equal((await client.delete(`${controllers}/rc`)).status, 200);
-    assert.equal((await client.get(`${controllers}/rc`)).status, 404);
+    assert.equal((await api.post(controllers, { metadata: { name: 'rc' }, spec })).status, 201);
+    assert.equal((await api.delete(`${controllers}/rc`)).status, 200);
+    assert.equal((await api.get(`${controllers}/rc`)).status, 404);
   });
 });
 
 describe('DELETE beside a garbage collector', () => {
-  let collected: TestCluster;
-
-  before(async () => {
-    collected = await TestCluster.start({ servers: 1, flags: ['--enable-garbage-collector'] });
-  });
-
-  after(() => collected.stop());
-
   it('marks the object, which goes when the collector has done its part', async () => {
-    const { client: api } = collected.first;
+    const api = client;
     const containers = [{ name: 'c', image: 'i' }];
     const jobs = '/apis/batch/v1/namespaces/default/jobs';
     const template = { spec: { restartPolicy: 'Never', containers } };
@@ -356,7 +359,7 @@ describe('DELETE beside a garbage collector', () => {
   });
 
   it('does so for large objects and for whole collections', async () => {
-    const { client: api } = collected.first;
+    const api = client;
     const path = `${core}/configmaps`;
     const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, '']));
     for (const name of ['large', 'small']) {

@@ -135,7 +135,7 @@ describe('writes', () => {
     });
     assert.equal(wrong.status, 409);
     const orphan = await one.delete(`${configMaps}/pre`, { propagationPolicy: 'Orphan', dryRun: ['All'] });
-    assert.equal(orphan.body.status, 'Success');
+    assert.deepEqual(orphan.body.metadata.finalizers, ['orphan']);
     const right = await one.delete(`${configMaps}/pre`, { preconditions: { uid: body.metadata.uid } });
     assert.equal(right.body.status, 'Success');
     assert.equal(right.body.details.uid, body.metadata.uid);

@@ -8,10 +8,11 @@ import type { DeleteOptions } from '../strategy.js';
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 const foregroundWarning =
-  'propagationPolicy: dependents are not deleted by this server yet, so the object does not wait for their end';
+  'propagationPolicy: this server runs without a garbage collector (--enable-garbage-collector=false), ' +
+  'so the object does not wait for the end of its dependents';
 const orphanWarning =
-  'propagationPolicy: dependents keep their ownerReferences, and a garbage collector would delete them; ' +
-  'where one runs, the server needs --enable-garbage-collector';
+  'propagationPolicy: this server runs without a garbage collector (--enable-garbage-collector=false), ' +
+  'so dependents keep their ownerReferences, and a garbage collector would delete them';
 
 /**
  * What a delete request does to the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but

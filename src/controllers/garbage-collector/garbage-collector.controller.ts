@@ -1,0 +1,216 @@
+import type { ApiObject, ObjectMeta, OwnerReference } from '../../machinery/api-object.js';
+import { storageOf } from '../../registry/resource-definition.js';
+import type { ResourceClient } from '../frame/loop-client.js';
+import { ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { GraphMonitors } from './graph-monitors.js';
+import {
+  foregroundFinalizer,
+  type GraphNode,
+  isOrphaning,
+  isWaiting,
+  mayOwn,
+  ObjectGraph,
+  orphanFinalizer,
+} from './object-graph.js';
+import { OwnerFinder, type OwnerState, type RemoteOwners } from './owner-finder.js';
+
+export interface GarbageCollectorParts extends ReconcileParts {
+  /** Without it, dependents of what extension servers keep are kept for ever. */
+  readonly remoteOwners?: RemoteOwners | undefined;
+}
+
+/** Dependents of one owner that are changed at once. */
+const releasedAtOnce = 16;
+/** How often owners of unknown kinds are looked for again. Kinds that come are noticed at once. */
+const unknownRetryMs = 60_000;
+
+/**
+ * Deletes objects whose owners are all gone, and does for deleted owners what their finalizers ask for
+ * (specification 3): `foregroundDeletion` waits until the dependents that block it are gone, `orphan` takes the owner out
+ * of the references of its dependents. Keys are uids.
+ */
+export class GarbageCollector extends ReconcileLoop {
+  readonly name = 'generic-garbage-collector';
+  protected override readonly workers = 20;
+  private graph = new ObjectGraph(() => undefined);
+  private monitors: GraphMonitors | undefined;
+  private finder: OwnerFinder | undefined;
+  private readonly unknown = new Set<string>();
+
+  constructor(protected override readonly parts: GarbageCollectorParts) {
+    super(parts);
+  }
+
+  protected override get component(): string {
+    return 'garbage-collector-controller';
+  }
+
+  protected sources(): readonly Source[] {
+    const { storage, registry, logger, remoteOwners } = this.parts;
+    let add: (uid: string) => void = () => undefined;
+    const graph = new ObjectGraph((uid) => add(uid));
+    const lost = (error: unknown) => logger.warn('the garbage collector lost its place in the change log', { error });
+    const lookAgain = () => {
+      for (const uid of this.unknown) add(uid);
+    };
+    const monitors = new GraphMonitors(storage, registry, graph, lost, lookAgain);
+    this.unknown.clear();
+    this.graph = graph;
+    this.monitors = monitors;
+    this.finder = new OwnerFinder(storage, registry, graph, remoteOwners);
+    const feed = (queue: (uid: string) => void) => {
+      add = queue;
+      for (const node of graph.all()) if (!graph.isSettled(node)) queue(node.uid);
+    };
+    return [{ informer: monitors, feed }];
+  }
+
+  protected async reconcile(uid: string, work: Work): Promise<WorkOutcome> {
+    const seen = this.graph.get(uid);
+    this.unknown.delete(uid);
+    if (seen === undefined) return 'done';
+    // What was written before the object, such as its owners, may still be on its way into the graph.
+    await this.monitors?.reached(BigInt(seen.resourceVersion));
+    const node = this.graph.get(uid);
+    if (node === undefined || work.signal.aborted) return 'done';
+    const client = this.clientOf(node);
+    // A kind that has just gone, with its objects.
+    if (client === undefined) return 'done';
+    if (isOrphaning(node)) return this.release(node, client, work);
+    if (isWaiting(node)) return this.endWait(node, client, work);
+    return node.isDeleting ? 'done' : this.collect(node, client, work);
+  }
+
+  /** Deletes the object if nothing owns it any more, or if its owner waits for that. */
+  private async collect(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
+    const states = await this.statesOf(node, work.signal);
+    if (states.includes('unknown')) {
+      this.unknown.add(node.uid);
+      return unknownRetryMs;
+    }
+    if (states.length === 0 || states.includes('misplaced')) return 'done';
+    const uidsOf = (...wanted: OwnerState[]) =>
+      new Set(node.owners.filter((_owner, i) => wanted.includes(states[i] as OwnerState)).map(({ uid }) => uid));
+    if (states.includes('solid')) {
+      const useless = uidsOf('absent', 'waiting');
+      if (useless.size > 0) await client.update(work, objectOf(node), (live) => withoutOwners(live, useless));
+      return 'done';
+    }
+    let current = objectOf(node);
+    let policy = policyOf(node);
+    if (states.includes('waiting')) {
+      const dependents = [...this.graph.dependentsOf(node)];
+      // Owners that own each other would wait for each other.
+      if (dependents.some(isWaiting) && node.owners.some(blocks)) {
+        const unblocked = await client.update(work, current, withoutBlocks);
+        if (unblocked === undefined) return 'later';
+        current = unblocked;
+      }
+      if (dependents.length > 0) policy = 'Foreground';
+    }
+    const { resourceVersion = '' } = current.metadata;
+    await client.delete(work, current, { propagationPolicy: policy, garbageCollector: true, resourceVersion });
+    this.parts.logger.debug('an object without owners was deleted', describe(node));
+    return 'done';
+  }
+
+  private async statesOf(node: GraphNode, signal: AbortSignal): Promise<OwnerState[]> {
+    const states: OwnerState[] = [];
+    for (const reference of node.owners) {
+      const state = await this.finder?.find(reference, node, signal);
+      if (state === undefined) return ['unknown'];
+      states.push(state);
+      const elsewhere = this.graph.get(reference.uid);
+      if (elsewhere !== undefined && !mayOwn(elsewhere, node)) this.reportNamespace(node, reference);
+    }
+    return states;
+  }
+
+  private reportNamespace(node: GraphNode, { apiVersion, kind, name, uid }: OwnerReference): void {
+    const { namespace } = node;
+    const owner = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
+    const message = `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`;
+    this.events.warning(objectOf(node), 'OwnerRefInvalidNamespace', message);
+  }
+
+  /** Lets an owner go once no dependent blocks it. The dependents are deleted by work of their own. */
+  private async endWait(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
+    for (const { owners } of this.graph.dependentsOf(node)) {
+      if (owners.some((owner) => owner.uid === node.uid && blocks(owner))) return 'done';
+    }
+    await client.update(work, objectOf(node), (live) => withoutFinalizer(live, foregroundFinalizer));
+    return 'done';
+  }
+
+  /** Takes an owner out of the references of its dependents, and lets it go when none is left. */
+  private async release(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
+    const dependents = [...this.graph.dependentsOf(node)];
+    const owner = new Set([node.uid]);
+    let next = 0;
+    const worker = async () => {
+      for (let one = dependents[next++]; one !== undefined && !work.signal.aborted; one = dependents[next++]) {
+        await this.clientOf(one)?.update(work, objectOf(one), (live) => withoutOwners(live, owner));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(releasedAtOnce, dependents.length) }, worker));
+    // Another look, when the graph shows what was written, finds those that came meanwhile.
+    if (dependents.length > 0) return 0;
+    await client.update(work, objectOf(node), (live) => withoutFinalizer(live, orphanFinalizer));
+    return 'done';
+  }
+
+  /** undefined when the kind is not registered any more. */
+  private clientOf({ resource }: GraphNode): ResourceClient<ApiObject> | undefined {
+    const { registry, client } = this.parts;
+    const stored = registry.findStored(resource.storageResource);
+    if (stored === undefined) return undefined;
+    const { group, resource: plural } = storageOf(stored.definition);
+    return client.of({ group, resource: plural });
+  }
+}
+
+/** As much of the object as its clients need. */
+function objectOf({ resource, namespace, name, uid, resourceVersion }: GraphNode): ApiObject {
+  const metadata: ObjectMeta = { name, uid, resourceVersion };
+  if (namespace !== '') metadata.namespace = namespace;
+  return { kind: resource.kind, apiVersion: resource.apiVersion, metadata };
+}
+
+function blocks({ blockOwnerDeletion }: OwnerReference): boolean {
+  return blockOwnerDeletion === true;
+}
+
+/** What a client asked for when it set a finalizer itself. */
+function policyOf({ orphans, waits }: GraphNode): 'Orphan' | 'Foreground' | 'Background' {
+  if (orphans) return 'Orphan';
+  return waits ? 'Foreground' : 'Background';
+}
+
+function withoutOwners(live: ApiObject, uids: ReadonlySet<string>): ApiObject | undefined {
+  const { ownerReferences = [] } = live.metadata;
+  const kept = ownerReferences.filter(({ uid }) => !uids.has(uid));
+  if (kept.length === ownerReferences.length) return undefined;
+  if (kept.length > 0) live.metadata.ownerReferences = kept;
+  else delete live.metadata.ownerReferences;
+  return live;
+}
+
+function withoutBlocks(live: ApiObject): ApiObject {
+  for (const owner of live.metadata.ownerReferences ?? []) if (blocks(owner)) owner.blockOwnerDeletion = false;
+  return live;
+}
+
+function withoutFinalizer(live: ApiObject, finalizer: string): ApiObject | undefined {
+  const { finalizers = [] } = live.metadata;
+  const kept = finalizers.filter((one) => one !== finalizer);
+  if (kept.length === finalizers.length) return undefined;
+  if (kept.length > 0) live.metadata.finalizers = kept;
+  else delete live.metadata.finalizers;
+  return live;
+}
+
+function describe({ resource, namespace, name }: GraphNode): Readonly<Record<string, string>> {
+  return { resource: resource.storageResource, object: `${namespace}/${name}` };
+}

@@ -1,0 +1,179 @@
+import type { ApiObject, OwnerReference } from '../../machinery/api-object.js';
+import { type GroupKind, parseApiVersion } from '../../machinery/group-version.js';
+import { AbsentOwners } from './absent-owners.js';
+
+export const orphanFinalizer = 'orphan';
+export const foregroundFinalizer = 'foregroundDeletion';
+
+/** A resource whose objects are in the graph. */
+export interface GraphResource extends GroupKind {
+  /** The name under which the objects are stored. */
+  readonly storageResource: string;
+  /** Of the stored version. */
+  readonly apiVersion: string;
+  readonly namespaced: boolean;
+}
+
+/** What the graph knows of one object: enough to decide about it, and no more, for there may be very many. */
+export interface GraphNode {
+  readonly resource: GraphResource;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly owners: readonly OwnerReference[];
+  readonly isDeleting: boolean;
+  /** The finalizers that ask the garbage collector for work. */
+  readonly orphans: boolean;
+  readonly waits: boolean;
+}
+
+const noOwners: readonly OwnerReference[] = [];
+const nobody: ReadonlySet<never> = new Set();
+
+/** The node of an object as it is stored. */
+export function nodeOf(resource: GraphResource, { metadata }: ApiObject, resourceVersion: string): GraphNode {
+  const { namespace = '', name = '', uid = '', ownerReferences = noOwners, finalizers = [] } = metadata;
+  return {
+    resource,
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    owners: ownerReferences.length === 0 ? noOwners : ownerReferences,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    orphans: finalizers.includes(orphanFinalizer),
+    waits: finalizers.includes(foregroundFinalizer),
+  };
+}
+
+/** Whether the object is being deleted, and stays until its dependents are gone. */
+export function isWaiting({ isDeleting, orphans, waits }: GraphNode): boolean {
+  return isDeleting && waits && !orphans;
+}
+
+/** Whether the object is being deleted, and stays until its dependents have forgotten it. */
+export function isOrphaning({ isDeleting, orphans }: GraphNode): boolean {
+  return isDeleting && orphans;
+}
+
+/** Whether a reference of `dependent` can mean `owner`: objects have owners in their namespace or in the cluster. */
+export function mayOwn(owner: GraphNode, dependent: GraphNode): boolean {
+  return owner.namespace === '' || owner.namespace === dependent.namespace;
+}
+
+/** Whether a reference of `dependent` describes `owner` in the words of the stored version. */
+export function isMeant({ apiVersion, kind, name }: OwnerReference, owner: GraphNode, dependent: GraphNode): boolean {
+  if (owner.name !== name || owner.resource.kind !== kind || !mayOwn(owner, dependent)) return false;
+  return apiVersion === owner.resource.apiVersion || parseApiVersion(apiVersion)?.group === owner.resource.group;
+}
+
+/**
+ * All objects with their owners, and the objects that each uid owns, whether its object is there or not. Says which
+ * objects have to be looked at after each change.
+ */
+export class ObjectGraph {
+  private readonly nodes = new Map<string, GraphNode>();
+  private readonly dependents = new Map<string, Set<string>>();
+  readonly absent = new AbsentOwners();
+
+  /** @param touch is told the uid of each object that may have to be deleted, released or changed. */
+  constructor(private readonly touch: (uid: string) => void) {}
+
+  get size(): number {
+    return this.nodes.size;
+  }
+
+  get(uid: string): GraphNode | undefined {
+    return this.nodes.get(uid);
+  }
+
+  all(): IterableIterator<GraphNode> {
+    return this.nodes.values();
+  }
+
+  /** The objects that name this one as their owner and may do so, except itself. */
+  *dependentsOf(owner: GraphNode): Generator<GraphNode> {
+    for (const uid of this.dependents.get(owner.uid) ?? nobody) {
+      const dependent = this.nodes.get(uid);
+      if (dependent !== undefined && uid !== owner.uid && mayOwn(owner, dependent)) yield dependent;
+    }
+  }
+
+  hasDependents(uid: string): boolean {
+    return this.dependents.has(uid);
+  }
+
+  /** Whether nothing has to be done about the object, as far as the graph knows. */
+  isSettled(node: GraphNode): boolean {
+    if (node.isDeleting) return !isWaiting(node) && !isOrphaning(node);
+    return node.owners.every((reference) => {
+      const owner = this.nodes.get(reference.uid);
+      return owner !== undefined && isMeant(reference, owner, node) && !isWaiting(owner);
+    });
+  }
+
+  set(node: GraphNode): void {
+    const { uid } = node;
+    const old = this.nodes.get(uid);
+    this.nodes.set(uid, node);
+    this.link(node, old);
+    if (!this.isSettled(node)) this.touch(uid);
+    // An owner of that uid in another place was looked for before this one was known.
+    const isNews = old === undefined || (isWaiting(node) && !isWaiting(old));
+    if (isNews) this.touchDependents(node);
+    if (old !== undefined) this.touchWaitingOwners(old);
+  }
+
+  /** The object is gone for ever. */
+  remove(uid: string): void {
+    const node = this.nodes.get(uid);
+    if (node === undefined) return;
+    this.drop(uid);
+    const dependents = this.dependents.get(uid);
+    if (dependents !== undefined) {
+      this.absent.add(node.resource, node.namespace, node.name, uid);
+      for (const dependent of dependents) this.touch(dependent);
+    }
+    this.touchWaitingOwners(node);
+  }
+
+  /** Forgets an object without knowing what became of it. */
+  drop(uid: string): void {
+    const node = this.nodes.get(uid);
+    if (node === undefined) return;
+    this.nodes.delete(uid);
+    for (const owner of node.owners) this.unlink(owner.uid, uid);
+  }
+
+  private link(node: GraphNode, old: GraphNode | undefined): void {
+    if (old !== undefined && old.owners.length > 0) {
+      const kept = new Set(node.owners.map(({ uid }) => uid));
+      for (const { uid } of old.owners) if (!kept.has(uid)) this.unlink(uid, node.uid);
+    }
+    for (const { uid } of node.owners) {
+      const set = this.dependents.get(uid);
+      if (set === undefined) this.dependents.set(uid, new Set([node.uid]));
+      else set.add(node.uid);
+    }
+  }
+
+  private unlink(owner: string, dependent: string): void {
+    const set = this.dependents.get(owner);
+    if (set?.delete(dependent) === true && set.size === 0) this.dependents.delete(owner);
+  }
+
+  private touchDependents({ uid }: GraphNode): void {
+    for (const dependent of this.dependents.get(uid) ?? nobody) {
+      const node = this.nodes.get(dependent);
+      if (node !== undefined && !this.isSettled(node)) this.touch(dependent);
+    }
+  }
+
+  private touchWaitingOwners({ owners }: GraphNode): void {
+    for (const { uid } of owners) {
+      const owner = this.nodes.get(uid);
+      if (owner !== undefined && isWaiting(owner)) this.touch(uid);
+    }
+  }
+}
