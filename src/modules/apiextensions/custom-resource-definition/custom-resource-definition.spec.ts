@@ -309,7 +309,7 @@ describe('custom resource definitions', () => {
         `${required}spec.conversion.webhookClientConfig | Required value: exactly one of url or service is required`,
         `${invalid}spec.conversion.conversionReviewVersions[0] | Invalid value: "V": ${labelRule}`,
         `${invalid}spec.conversion.conversionReviewVersions[2] | Invalid value: "v2": duplicate version`,
-        `${invalid}spec.conversion.conversionReviewVersions | Invalid value: []string{"V", "v2", "v2"}: must include at least one of v1`,
+        `${invalid}spec.conversion.conversionReviewVersions | Invalid value: []string{"V", "v2", "v2"}: must include at least one of v1, v1beta1`,
       ],
     ],
     [
