@@ -17,6 +17,8 @@ export const controllerDefaults = {
   'sql-views': true,
   'apiservice-registration': true,
   'apiservice-availability': true,
+  replicaset: true,
+  replicationcontroller: true,
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,

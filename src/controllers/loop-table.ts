@@ -20,6 +20,8 @@ import { GarbageCollector } from './garbage-collector/garbage-collector.controll
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
+import { ReplicaSetController } from './replica-set/replica-set.controller.js';
+import { replicaSets, replicationControllers } from './replica-set/replicated.js';
 import { ResourceQuotaController } from './resource-quota/resource-quota.controller.js';
 import { RootAuthorityPublisher } from './root-authority/root-authority-publisher.controller.js';
 import { ServiceAccountController } from './service-account/service-account.controller.js';
@@ -66,6 +68,8 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'apiservice-registration': () => new ApiServiceRegistrationController(parts),
     'apiservice-availability': () =>
       aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),
+    replicaset: () => new ReplicaSetController(parts, replicaSets),
+    replicationcontroller: () => new ReplicaSetController(parts, replicationControllers),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined

@@ -11,6 +11,7 @@ import { cloneJson } from '../../src/machinery/json/exact-numbers.js';
 import { groupName, vendorNames } from '../../src/machinery/vendor.js';
 import { Logger } from '../../src/observability/logger.js';
 import { SharedInformers } from '../../src/registry/informers/shared-informers.js';
+import type { WriteAdmission } from '../../src/registry/store/admitted-store.js';
 import type { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import { registeredGroups } from './registered-groups.js';
 import { startTestPostgres, type TestPostgres } from './test-postgres.js';
@@ -71,14 +72,18 @@ export class LoopScene {
     if (this.ownPostgres) await this.postgres.stop();
   }
 
-  /** Runs loops over a connection and with memory of their own, as another process would. */
-  async run(loops: readonly ControllerName[], timers = this.timers): Promise<RunningLoops> {
+  /**
+   * Runs loops over a connection and with memory of their own, as another process would.
+   *
+   * @param admission what their writes have to pass; default: everything passes
+   */
+  async run(loops: readonly ControllerName[], timers = this.timers, admission?: WriteAdmission): Promise<RunningLoops> {
     const storage = await openTestStorage(this.databaseUrl);
     const { registry } = await registeredGroups(storage);
     const logger = new Logger('warn', 'text', (line) => void this.logged.push(line));
     const informers = new SharedInformers(storage, registry, (error) => void this.logged.push(String(error)));
-    const client = new LoopClient({ storage, registry, timers });
-    const parts = { storage, registry, names, logger, timers, random: Math.random, informers, client };
+    const client = new LoopClient({ storage, registry, timers, admission });
+    const parts = { storage, admission, registry, names, logger, timers, random: Math.random, informers, client };
     const options = { storage, registry, names, logger, enabled: new Set(loops) };
     const stop = new AbortController();
     const work = makeLoops(options, parts).map((loop) => keepRunning(loop, timers, logger, stop.signal));

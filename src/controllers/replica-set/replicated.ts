@@ -1,0 +1,73 @@
+import type { ReplicaSet, ReplicaSetStatus } from '../../apis/apps/v1/replica-set.types.js';
+import type { PodTemplateSpec } from '../../apis/core/v1/pod-spec.types.js';
+import type { ReplicationController } from '../../apis/core/v1/replication-controller.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { type LabelSelector, labelSelectorFromObject, nothing, SelectorError } from '../../machinery/label-selector.js';
+
+/** What replica sets and replication controllers have in common. */
+export interface Replicated extends ApiObject {
+  spec: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec; selector?: unknown };
+  status: ReplicaSetStatus;
+}
+
+/** A kind whose objects keep a number of equal pods. */
+export interface ReplicatedKind {
+  /** The service account of the loop, which is also the component in its events. */
+  readonly account: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly kind: string;
+  /** Whether the status counts pods that are being deleted. */
+  readonly countsTerminating: boolean;
+  /** The selector of its pods; matches nothing when it is not valid. */
+  readonly selectorOf: (object: Replicated) => LabelSelector;
+}
+
+/** Replica sets. */
+export const replicaSets: ReplicatedKind = {
+  account: 'replicaset-controller',
+  group: 'apps',
+  resource: 'replicasets',
+  kind: 'ReplicaSet',
+  countsTerminating: true,
+  selectorOf: remembered((object) => {
+    const { selector } = (object as ApiObject as ReplicaSet & ApiObject).spec;
+    return labelSelectorFromObject(selector);
+  }),
+};
+
+/** Replication controllers. */
+export const replicationControllers: ReplicatedKind = {
+  account: 'replication-controller',
+  group: '',
+  resource: 'replicationcontrollers',
+  kind: 'ReplicationController',
+  countsTerminating: false,
+  selectorOf: remembered((object) => {
+    const { selector = {} } = (object as ApiObject as ReplicationController & ApiObject).spec;
+    return Object.keys(selector).length === 0 ? nothing : labelSelectorFromObject({ matchLabels: selector });
+  }),
+};
+
+/** Compiles the selector of each object once. */
+function remembered(compile: (object: Replicated) => LabelSelector): (object: Replicated) => LabelSelector {
+  const known = new WeakMap<Replicated, LabelSelector>();
+  return (object) => {
+    let selector = known.get(object);
+    if (selector === undefined) {
+      selector = compiled(object, compile);
+      known.set(object, selector);
+    }
+    return selector;
+  };
+}
+
+function compiled(object: Replicated, compile: (object: Replicated) => LabelSelector): LabelSelector {
+  try {
+    return compile(object);
+  } catch (error) {
+    // An object stored before its rule was made selects nothing.
+    if (error instanceof SelectorError) return nothing;
+    throw error;
+  }
+}
