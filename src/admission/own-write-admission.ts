@@ -49,7 +49,7 @@ class OwnWriteAttributes implements AdmissionAttributes {
   writer: ObjectWriter | undefined;
 
   constructor(
-    { context, resource, subresource, namespace, name }: OwnWrite,
+    { context, resource, subresource, namespace, name, kind }: OwnWrite,
     public object: ApiObject | undefined,
     readonly oldObject: ApiObject | undefined,
   ) {
@@ -57,7 +57,7 @@ class OwnWriteAttributes implements AdmissionAttributes {
     const groupVersion = { group: definition.group, version: served.version };
     this.operation = object === undefined ? 'DELETE' : oldObject === undefined ? 'CREATE' : 'UPDATE';
     this.resource = { ...groupVersion, resource: definition.resource };
-    this.kind = { ...groupVersion, kind: definition.kind };
+    this.kind = kind ?? { ...groupVersion, kind: definition.kind };
     this.subresource = subresource;
     this.namespace = namespace;
     this.name = name || (object?.metadata.name ?? '');

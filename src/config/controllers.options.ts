@@ -25,6 +25,7 @@ export const controllerDefaults = {
   serviceaccount: true,
   'serviceaccount-token': true,
   'root-ca-cert-publisher': true,
+  scheduler: true,
   bootstrapsigner: false,
   tokencleaner: false,
 } as const;
@@ -84,6 +85,17 @@ export class ControlLoopOptions {
   })
   @Check('controllers', controllersProblem)
   readonly controllers: readonly string[] = ['*'];
+
+  @Flag({
+    name: 'scheduler-names',
+    type: 'list',
+    unit: 'names',
+    usage: 'The control loop scheduler places the pods that have one of these names in spec.schedulerName.',
+  })
+  @Check<readonly string[]>('schedulerNames', (names) =>
+    names.length > 0 && names.every((name) => name !== '') ? undefined : 'must name at least one scheduler',
+  )
+  readonly schedulerNames: readonly string[] = ['default-scheduler'];
 
   @Flag({
     name: 'cluster-signing-cert-file',

@@ -98,6 +98,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       enabled,
       queues: new QueueMetrics(this.metrics.registry, () => systemTimers.elapsed()),
       eventTtlMs: this.events.eventTtlMs,
+      schedulerNames: this.options.schedulerNames,
     });
     logger.info('control loops wait for their turn', { identity: this.running.identity });
   }

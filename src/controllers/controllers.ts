@@ -51,6 +51,8 @@ export interface ControllersOptions {
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
   /** How long events are kept, in milliseconds. Default 1 hour. */
   readonly eventTtlMs?: number | undefined;
+  /** The names of schedulers for which pods are placed. Default: `default-scheduler`. */
+  readonly schedulerNames?: readonly string[] | undefined;
   /** See the namespace controller. */
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */

@@ -24,6 +24,7 @@ import { ReplicaSetController } from './replica-set/replica-set.controller.js';
 import { replicaSets, replicationControllers } from './replica-set/replicated.js';
 import { ResourceQuotaController } from './resource-quota/resource-quota.controller.js';
 import { RootAuthorityPublisher } from './root-authority/root-authority-publisher.controller.js';
+import { SchedulerLoop } from './scheduler/scheduler-loop.js';
 import { ServiceAccountController } from './service-account/service-account.controller.js';
 import { ServiceAccountTokenController } from './service-account-token/service-account-token.controller.js';
 import { SqlViewsController } from './sql-views/sql-views.controller.js';
@@ -78,6 +79,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     csrcleaner: () => new CsrCleanerController(parts),
     bootstrapsigner: () => new BootstrapSignerController(parts),
     tokencleaner: () => new TokenCleanerController(parts),
+    scheduler: () => new SchedulerLoop({ ...parts, schedulerNames: options.schedulerNames }),
     serviceaccount: () => new ServiceAccountController(parts),
     'serviceaccount-token': () =>
       signToken === undefined

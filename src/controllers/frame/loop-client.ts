@@ -13,7 +13,7 @@ import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitte
 import { parseText, type VersionedText } from '../../registry/store/object-codec.js';
 import { versionViews } from '../../registry/store/version-views.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
-import type { PartSubresource } from '../../registry/subresource-definition.js';
+import type { SubresourceDefinition } from '../../registry/subresource-definition.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { Timers } from '../timers.js';
 import { workStore } from '../work-store.js';
@@ -133,6 +133,43 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /**
+   * Creates `body` below the object with this uid, at a path such as `binding` or `eviction`, as a client does by POST:
+   * with the admission and the rules of that path. False when the object is gone.
+   */
+  async post(work: Work, { metadata }: Readonly<ApiObject>, path: string, body: object): Promise<boolean> {
+    const { namespace = '', name = '', uid } = metadata;
+    const { definition } = this.resource;
+    const subresource = definition.subresources?.find((one) => one.name === path);
+    if (subresource?.type !== 'created' && subresource?.type !== 'virtual') {
+      throw new Error(`nothing can be created below ${definition.resource} at ${path}`);
+    }
+    await this.authorize(work, 'create', namespace, name, path);
+    const { kind, type } = subresource.body;
+    const identity = { kind: kind.kind, apiVersion: formatApiVersion(kind) };
+    const decoded = decode(type, { ...body, ...identity, metadata: { name, namespace } }).value as ApiObject;
+    try {
+      if (subresource.type === 'virtual') {
+        const admitted = await this.store.admitBelow(work.context, namespace, name, subresource, decoded);
+        await subresource.perform(work.context, { namespace, name, dryRun: false, ...admitted });
+        return true;
+      }
+      const { context } = work;
+      const intoParent = (live: ApiObject, admitted: ApiObject) => {
+        if (live.metadata.uid !== uid) throw new Unwritten();
+        const next = subresource.write(context, cloneJson(live), admitted);
+        this.recordOwner(live, next, subresource);
+        return next;
+      };
+      const outcome = await this.store.createBelow(context, namespace, name, subresource, decoded, intoParent);
+      work.wrote(outcome.resourceVersion);
+      return true;
+    } catch (error) {
+      if (error instanceof Unwritten || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /**
    * Deletes the object with this uid; false when it is gone already.
    *
    * @param options `preconditions` are set to the uid, with the resourceVersion if one is given
@@ -184,7 +221,7 @@ export class ResourceClient<T extends ApiObject> {
     throw deniedError(attributes, first.reason);
   }
 
-  private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: PartSubresource): void {
+  private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
     const { definition, served } = this.resource;
     // Owners of kinds that something outside converts would need a call: their entries stay as they are.
     if (remoteConversionOf(definition) !== undefined) return;

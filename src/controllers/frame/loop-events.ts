@@ -42,11 +42,13 @@ export class LoopEvents {
   /**
    * @param account the service account of the loop
    * @param component the reporting component, as named in events
+   * @param user who writes them; default: the service account
    */
   constructor(
     private readonly parts: LoopEventsParts,
     private readonly account: string,
     private readonly component: string,
+    private readonly user = loopUser(account, parts.names),
   ) {}
 
   /** Something that went as it should. Returns at once. */
@@ -91,9 +93,9 @@ export class LoopEvents {
   }
 
   private async write(type: string, about: ApiObject, reason: string, message: string): Promise<void> {
-    const { client, timers, names } = this.parts;
+    const { client, timers } = this.parts;
     const now = timers.now();
-    const work = new Work(loopUser(this.account, names), this.account, now, new AbortController().signal);
+    const work = new Work(this.user, this.account, now, new AbortController().signal);
     const events = client.of<StoredEvent>({ group: '', resource: 'events' });
     const key = JSON.stringify([about.metadata.uid, type, reason, message]);
     const known = this.known.get(key);

@@ -1,9 +1,15 @@
 import type { ApiObject } from '../../machinery/api-object.js';
-import { formatApiVersion } from '../../machinery/group-version.js';
+import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
+import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import type { StoredServedResource } from '../resource-registry.js';
 import type { DeleteOptions } from '../strategy.js';
-import type { PartSubresource } from '../subresource-definition.js';
+import type {
+  CreatedSubresource,
+  PartSubresource,
+  SubresourceAction,
+  VirtualSubresource,
+} from '../subresource-definition.js';
 import type { VersionedText } from './object-codec.js';
 import type { Store } from './store.js';
 import type { DeleteOutcome, ObjectWriter, UpdateOptions, UpdateOutcome } from './store-options.js';
@@ -18,6 +24,8 @@ export interface OwnWrite {
   readonly namespace: string;
   /** Empty while the name of a new object is not drawn yet. */
   readonly name: string;
+  /** The kind of the body, where it is not that of the resource (`pods/binding`). */
+  readonly kind?: GroupVersionKind;
 }
 
 /**
@@ -83,6 +91,47 @@ export class AdmittedStore {
       ...this.validation(write),
       transform: async (live) => (await this.admission.admit(write, await transform(live), live)) as ApiObject,
     });
+  }
+
+  /**
+   * Creates `body` below the object of that name. Admission sees the body as a new object, as for clients; `intoParent`
+   * makes the parent to write from the live one, which it must not change, and the admitted body.
+   */
+  createBelow(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    subresource: CreatedSubresource,
+    body: ApiObject,
+    intoParent: (live: ApiObject, body: ApiObject) => ApiObject,
+  ): Promise<UpdateOutcome> {
+    const write = { ...this.writeOf(context, namespace, name, subresource.name), kind: subresource.body.kind };
+    let admitted = body;
+    const { validate, writer } = this.validation(write);
+    return this.store.update(context, namespace, name, {
+      dryRun: false,
+      subresource,
+      writer,
+      validate: () => validate(admitted, undefined),
+      transform: async (live) => {
+        admitted = (await this.admission.admit(write, cloneJson(body), undefined)) as ApiObject;
+        return intoParent(live as ApiObject, admitted);
+      },
+    });
+  }
+
+  /** The two phases of admission for a body that is not stored: {@link SubresourceAction}. */
+  async admitBelow(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    subresource: VirtualSubresource,
+    body: ApiObject,
+  ): Promise<Pick<SubresourceAction, 'body' | 'validate'>> {
+    const write = { ...this.writeOf(context, namespace, name, subresource.name), kind: subresource.body.kind };
+    const admitted = (await this.admission.admit(write, body, undefined)) as ApiObject;
+    const validate = async (object: ApiObject) => void (await this.admission.validate(write, object, undefined));
+    return { body: admitted, validate };
   }
 
   /** As {@link Store.delete}. */

@@ -1,0 +1,191 @@
+import type { Node } from '../../apis/core/v1/node.types.js';
+import type { Pod } from '../../apis/core/v1/pod.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { Informer } from '../../registry/informers/informer.js';
+import type { Cluster } from '../../scheduler/cluster.js';
+import type { FilterName } from '../../scheduler/filter.js';
+import { filters } from '../../scheduler/filters/index.js';
+import { demandsOf, refusalOf } from '../../scheduler/find-node.js';
+import { PodInfo } from '../../scheduler/pod-info.js';
+import type { QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+
+type StoredPod = Pod & ApiObject;
+type StoredNode = Node & ApiObject;
+
+/** Filters that look only at the node and the pods on it. */
+const ofNodeAlone: ReadonlySet<FilterName> = new Set([
+  'NodeUnschedulable',
+  'NodeName',
+  'TaintToleration',
+  'NodeAffinity',
+  'NodePorts',
+  'NodeResourcesFit',
+]);
+const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
+/** What the pods elsewhere matter to. */
+const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
+const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', ...aboutPods];
+
+/** Keeps the cluster in memory and the queue up to what informers show, and wakes the pods that a change may help. */
+export class ClusterFeed {
+  private readonly pods: Informer<StoredPod>;
+  private readonly nodes: Informer<StoredNode>;
+  private readonly namespaces: Informer;
+  /** Pods that were put on a node here and are not seen there yet. */
+  private readonly assumed = new Map<string, string>();
+
+  /** @param wake called when there may be something to do */
+  constructor(
+    { informers }: ReconcileParts,
+    private readonly schedulers: ReadonlySet<string>,
+    private readonly cluster: Cluster,
+    private readonly queue: SchedulingQueue,
+    private readonly wake: () => void,
+  ) {
+    this.pods = informers.of<StoredPod>({ group: '', resource: 'pods' });
+    this.nodes = informers.of<StoredNode>({ group: '', resource: 'nodes' });
+    this.namespaces = informers.of({ group: '', resource: 'namespaces' });
+  }
+
+  /** Resolves when everything is known. */
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.pods, this.nodes, this.namespaces].map((informer) => informer.use(signal)));
+    if (signal.aborted) return;
+    this.nodes.subscribe({ changed: (node, old) => this.nodeChanged(node, old) }, signal);
+    this.namespaces.subscribe({ changed: (namespace, old) => this.namespaceChanged(namespace, old) }, signal);
+    this.pods.subscribe({ changed: (pod, old) => this.podChanged(pod, old) }, signal);
+  }
+
+  /** Whether a pod needs a node from this scheduler. */
+  isWaiting({ metadata, spec, status }: StoredPod): boolean {
+    return (
+      !spec.nodeName &&
+      metadata.deletionTimestamp === undefined &&
+      !hasEnded(status) &&
+      this.schedulers.has(spec.schedulerName ?? '')
+    );
+  }
+
+  /** Counts a pod on a node before it is seen there. The answer takes that back, unless it was seen somewhere meanwhile. */
+  assume(pod: PodInfo, node: string): () => void {
+    this.cluster.addPod(pod, node);
+    this.assumed.set(pod.uid, node);
+    return () => {
+      if (!this.assumed.delete(pod.uid)) return;
+      this.cluster.removePod(pod.uid);
+      this.roomMade(node);
+    };
+  }
+
+  private podChanged(pod: StoredPod | undefined, old: StoredPod | undefined): void {
+    if (pod === undefined || hasEnded(pod.status)) this.podGone((pod ?? old) as StoredPod);
+    else if (pod.spec.nodeName) this.podPlaced(pod, pod.spec.nodeName, old);
+    else if (this.isWaiting(pod)) this.podWaits(pod, old);
+    else this.podGone(pod);
+    this.wake();
+  }
+
+  private podGone({ metadata }: StoredPod): void {
+    const uid = metadata.uid ?? '';
+    this.assumed.delete(uid);
+    this.queue.remove(uid);
+    const node = this.cluster.nodeOf(uid) ?? this.cluster.nominationOf(uid);
+    this.cluster.removePod(uid);
+    this.cluster.withdraw(uid);
+    if (node !== undefined) this.roomMade(node);
+  }
+
+  private podPlaced(pod: StoredPod, node: string, old: StoredPod | undefined): void {
+    const uid = pod.metadata.uid ?? '';
+    const assumed = this.assumed.get(uid);
+    this.assumed.delete(uid);
+    this.queue.remove(uid);
+    this.cluster.withdraw(uid);
+    const info = new PodInfo(pod);
+    this.cluster.addPod(info, node);
+    if (assumed !== undefined && assumed !== node) this.roomMade(assumed);
+    if (old === undefined || !old.spec.nodeName) this.queue.happened(aboutPods);
+    else if (!isSame(old.metadata.labels, pod.metadata.labels) || isEnding(pod) !== isEnding(old)) {
+      this.queue.happened(aboutPods);
+    }
+    if (old?.spec.nodeName && !isSame(requestsOf(old), requestsOf(pod))) this.roomMade(node);
+  }
+
+  private podWaits(pod: StoredPod, old: StoredPod | undefined): void {
+    const uid = pod.metadata.uid ?? '';
+    if (this.assumed.has(uid)) return;
+    const info = new PodInfo(pod);
+    const nominated = pod.status?.nominatedNodeName;
+    if (nominated) this.cluster.nominate(info, nominated);
+    else if (old?.status?.nominatedNodeName) this.cluster.withdraw(uid);
+    const isWorth =
+      old === undefined || !isSame(old.metadata.labels, pod.metadata.labels) || !isSame(old.spec, pod.spec);
+    this.queue.set(info, isWorth);
+  }
+
+  private nodeChanged(node: StoredNode | undefined, old: StoredNode | undefined): void {
+    if (node === undefined) {
+      this.cluster.removeNode(old?.metadata.name ?? '');
+      // A domain less to spread over.
+      this.queue.happened(['PodTopologySpread']);
+    } else {
+      const isNew = old === undefined;
+      if (!isNew && isSame(placingPart(old), placingPart(node))) return;
+      this.cluster.setNode(node);
+      const name = node.metadata.name ?? '';
+      this.queue.happened(null, (pod) => pod.refusedBy.has('PodTopologySpread') || this.mayBeOn(pod, name));
+    }
+    this.wake();
+  }
+
+  private namespaceChanged(namespace: ApiObject | undefined, old: ApiObject | undefined): void {
+    if (isSame(namespace?.metadata.labels, old?.metadata.labels)) return;
+    this.queue.happened(['InterPodAffinity']);
+    this.wake();
+  }
+
+  /** There is more room on a node. */
+  private roomMade(node: string): void {
+    const looksElsewhere = ({ refusedBy }: QueuedPod) => aboutPods.some((name) => refusedBy.has(name));
+    this.queue.happened(aboutRoom, (pod) => looksElsewhere(pod) || this.mayBeOn(pod, node));
+  }
+
+  private mayBeOn({ info }: QueuedPod, name: string): boolean {
+    const node = this.cluster.node(name);
+    if (node === undefined) return false;
+    return refusalOf(demandsOf(info, this.cluster, nodeFilters).filters, node) === undefined;
+  }
+}
+
+function hasEnded(status: Pod['status'] | undefined): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+function isEnding({ metadata }: ApiObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+function requestsOf({ spec }: StoredPod): unknown {
+  return [
+    spec.resources?.requests,
+    (spec.containers ?? []).map(({ resources }) => resources?.requests),
+    (spec.initContainers ?? []).map(({ resources }) => resources?.requests),
+  ];
+}
+
+/** What placing pods looks at in a node; its heartbeats are nothing new. */
+function placingPart({ metadata, spec, status }: StoredNode): unknown {
+  return [
+    metadata.labels,
+    spec?.taints,
+    spec?.unschedulable,
+    status?.allocatable,
+    status?.capacity,
+    status?.images?.map(({ names, sizeBytes }) => [names, sizeBytes]),
+  ];
+}

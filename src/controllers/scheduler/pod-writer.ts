@@ -1,0 +1,130 @@
+import type { Pod, PodCondition } from '../../apis/core/v1/pod.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { formatTime } from '../../machinery/clock.js';
+import type { UserInfo } from '../../machinery/request-context.js';
+import { StatusError } from '../../machinery/status-error.js';
+import { LoopEvents } from '../frame/loop-events.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import { Work } from '../frame/work.js';
+import { Lanes } from './lanes.js';
+
+type StoredPod = Pod & ApiObject;
+
+/** Reports about pods that are written at one time. */
+const mostReports = 16;
+
+/** Writes what was decided about pods. Its methods don't throw: a decision that was not written is made again. */
+export class PodWriter {
+  private readonly events = new Map<string, LoopEvents>();
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly reports = new Lanes(mostReports);
+  bindings = 0;
+
+  constructor(
+    private readonly parts: ReconcileParts,
+    private readonly loop: string,
+    private readonly user: UserInfo,
+  ) {}
+
+  /** Resolves when everything that was begun is written. */
+  async settled(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+    await Promise.all([...this.events.values()].map((events) => events.flushed()));
+  }
+
+  /** Binds a pod to a node; false when it was not bound, or is gone. */
+  bind(pod: StoredPod, node: string, signal: AbortSignal): Promise<boolean> {
+    const bind = async (): Promise<boolean> => {
+      this.bindings += 1;
+      try {
+        const target = { kind: 'Node', name: node };
+        const isBound = await this.client.post(this.work(signal), pod, 'binding', { target });
+        const { namespace = '', name = '' } = pod.metadata;
+        if (isBound) {
+          const message = `Successfully assigned ${namespace}/${name} to ${node}`;
+          this.eventsOf(pod).normal(pod, 'Scheduled', message);
+        }
+        return isBound;
+      } catch (error) {
+        this.tell('a pod could not be bound', pod, error, signal);
+        return false;
+      } finally {
+        this.bindings -= 1;
+      }
+    };
+    return this.follow(bind());
+  }
+
+  /** Says in an event and in the pod's conditions why it has no node. Returns at once. */
+  unschedulable(pod: StoredPod, message: string, signal: AbortSignal): void {
+    this.eventsOf(pod).warning(pod, 'FailedScheduling', message);
+    const wanted = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
+    if (hasCondition(pod, wanted)) return;
+    const write = async () => {
+      try {
+        await this.client.updateStatus(this.work(signal), pod, (live) => {
+          if (live.spec.nodeName || hasCondition(live, wanted)) return undefined;
+          setCondition(live, wanted, formatTime(this.parts.timers.now()));
+          return live;
+        });
+      } catch (error) {
+        this.tell('the state of a pod could not be written', pod, error, signal);
+      }
+    };
+    void this.follow(this.reports.run(write));
+  }
+
+  private get client() {
+    return this.parts.client.of<StoredPod>({ group: '', resource: 'pods' });
+  }
+
+  private work(signal: AbortSignal): Work {
+    return new Work(this.user, this.loop, this.parts.timers.now(), signal);
+  }
+
+  private eventsOf({ spec }: StoredPod): LoopEvents {
+    const component = spec.schedulerName ?? this.loop;
+    let events = this.events.get(component);
+    if (events === undefined) {
+      events = new LoopEvents(this.parts, this.loop, component, this.user);
+      this.events.set(component, events);
+    }
+    return events;
+  }
+
+  private tell(text: string, { metadata }: StoredPod, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const pod = `${metadata.namespace}/${metadata.name}`;
+    // Somebody else was faster.
+    const isRace = error instanceof StatusError && error.reason === 'Conflict';
+    this.parts.logger[isRace ? 'debug' : 'warn'](text, { pod, error });
+  }
+
+  private async follow<T>(promise: Promise<T>): Promise<T> {
+    this.running.add(promise);
+    try {
+      return await promise;
+    } finally {
+      this.running.delete(promise);
+    }
+  }
+}
+
+type WantedCondition = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+function hasCondition({ status }: Pod, wanted: WantedCondition): boolean {
+  const found = status?.conditions?.find(({ type }) => type === wanted.type);
+  return found?.status === wanted.status && found.reason === wanted.reason && found.message === wanted.message;
+}
+
+/** Sets a condition in place; the time of its last transition stays as long as its status does. */
+function setCondition(pod: Pod, wanted: WantedCondition, now: string): void {
+  const conditions = pod.status.conditions ?? [];
+  const i = conditions.findIndex(({ type }) => type === wanted.type);
+  const before = conditions[i];
+  const lastTransitionTime = before?.status === wanted.status ? before.lastTransitionTime : now;
+  const condition: PodCondition = { ...wanted, lastProbeTime: null, lastTransitionTime };
+  if (i < 0) conditions.push(condition);
+  else conditions[i] = condition;
+  pod.status.conditions = conditions;
+}

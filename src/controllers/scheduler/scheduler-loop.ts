@@ -1,0 +1,162 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Pod } from '../../apis/core/v1/pod.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import type { UserInfo } from '../../machinery/request-context.js';
+import type { Informer } from '../../registry/informers/informer.js';
+import { Cluster } from '../../scheduler/cluster.js';
+import { findNode, type NoNode } from '../../scheduler/find-node.js';
+import { fitMessage } from '../../scheduler/fit-message.js';
+import { PodInfo } from '../../scheduler/pod-info.js';
+import { type QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import { ClusterFeed } from './cluster-feed.js';
+import { PodWriter } from './pod-writer.js';
+
+type StoredPod = Pod & ApiObject;
+
+export interface SchedulerOptions extends ReconcileParts {
+  /** Pods that name one of these schedulers are placed. Default: `default-scheduler`. */
+  readonly schedulerNames?: readonly string[] | undefined;
+}
+
+const defaultSchedulerNames = ['default-scheduler'];
+/** How long pods are placed before other work in the process gets its turn, in milliseconds (approximately). */
+const turnMs = 5;
+/** Pods on their way to a node at one time. */
+const mostBindings = 128;
+const flushPauseMs = 30_000;
+
+/**
+ * Finds a node for every pod that has none and binds it there.
+ *
+ * Decisions are made one after the other, each in one go over the state in memory, in which a pod counts on its node as
+ * soon as that is decided. The bindings are written beside that. One that fails is forgotten, and the pod is tried
+ * again. Nothing is kept that is not in the store: whoever continues begins with the pods that have no node.
+ */
+export class SchedulerLoop implements ControlLoop {
+  readonly name = 'kube-scheduler';
+  private readonly names: ReadonlySet<string>;
+  private readonly user: UserInfo;
+  private readonly pods: Informer<StoredPod>;
+  private wake: () => void = () => undefined;
+
+  constructor(private readonly parts: SchedulerOptions) {
+    this.names = new Set(parts.schedulerNames ?? defaultSchedulerNames);
+    this.user = Object.freeze({
+      name: `system:${this.name}`,
+      uid: '',
+      groups: ['system:authenticated'],
+      extra: {},
+    });
+    this.pods = parts.informers.of<StoredPod>({ group: '', resource: 'pods' });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const term = new Term(this.parts, this.names, this.pods, this.name, this.user, () => this.wake());
+    try {
+      await term.feed.start(ended);
+      if (ended.aborted) return;
+      await Promise.all([this.place(term, ended), this.flush(term, ended)]);
+    } finally {
+      failed.abort();
+      await term.writer.settled();
+    }
+  }
+
+  private async place(term: Term, ended: AbortSignal): Promise<void> {
+    let began = performance.now();
+    while (!ended.aborted) {
+      const taken = term.writer.bindings < mostBindings ? term.queue.take() : undefined;
+      if (taken === undefined) {
+        await this.nap(term, ended);
+        began = performance.now();
+        continue;
+      }
+      term.attempt(taken, ended);
+      if (performance.now() - began < turnMs) continue;
+      await setImmediate();
+      began = performance.now();
+    }
+  }
+
+  /** Waits until there may be a pod to place. */
+  private async nap({ queue }: Term, ended: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.wake = () => woken.abort();
+    const milliseconds = queue.nextDueMs() ?? flushPauseMs;
+    await this.parts.timers.wait(Math.max(milliseconds, 1), AbortSignal.any([ended, woken.signal]));
+  }
+
+  private async flush({ queue }: Term, ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      await this.parts.timers.wait(flushPauseMs, ended);
+      queue.flush();
+      this.wake();
+    }
+  }
+}
+
+/** The state of the scheduler from the start of its work to the end. */
+class Term {
+  readonly queue: SchedulingQueue;
+  readonly cluster: Cluster;
+  readonly feed: ClusterFeed;
+  readonly writer: PodWriter;
+  /** The node to begin the next search with. */
+  private from = 0;
+
+  constructor(
+    private readonly parts: SchedulerOptions,
+    private readonly names: ReadonlySet<string>,
+    private readonly pods: Informer<StoredPod>,
+    loop: string,
+    user: UserInfo,
+    private readonly wake: () => void,
+  ) {
+    const namespaces = parts.informers.of({ group: '', resource: 'namespaces' });
+    this.queue = new SchedulingQueue({ now: () => parts.timers.elapsed() });
+    this.cluster = new Cluster(parts.names.labelPrefix, (name) => namespaces.get('', name)?.metadata.labels);
+    this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, wake);
+    this.writer = new PodWriter(parts, loop, user);
+  }
+
+  /** Decides about one pod. Returns at once; what was decided is written beside. */
+  attempt(taken: QueuedPod, signal: AbortSignal): void {
+    const info = this.current(taken.info);
+    if (info === undefined) {
+      this.queue.remove(taken.info.uid);
+      return;
+    }
+    const { cluster, queue } = this;
+    const found = findNode(info, cluster, { random: this.parts.random, from: this.from });
+    if (found.kind === 'none') {
+      this.refuse(taken, info, found, signal);
+      return;
+    }
+    this.from = (this.from + found.seen) % Math.max(1, cluster.nodes.length);
+    const forget = this.feed.assume(info, found.node);
+    void this.writer.bind(info.pod, found.node, signal).then((isBound) => {
+      if (isBound) queue.remove(info.uid);
+      else {
+        forget();
+        queue.failed(taken);
+      }
+      this.wake();
+    });
+  }
+
+  private refuse(taken: QueuedPod, info: PodInfo, found: NoNode, signal: AbortSignal): void {
+    this.queue.refused(taken, found.by);
+    this.writer.unschedulable(info.pod, fitMessage(found), signal);
+  }
+
+  /** The newest state of a pod, if it still needs a node. */
+  private current({ pod, uid }: PodInfo): PodInfo | undefined {
+    const live = this.pods.get(pod.metadata.namespace ?? '', pod.metadata.name ?? '');
+    if (live === undefined || live.metadata.uid !== uid || !this.feed.isWaiting(live)) return undefined;
+    return live === pod ? new PodInfo(pod) : new PodInfo(live);
+  }
+}

@@ -1,0 +1,55 @@
+import type { ClusterView } from './cluster.js';
+import type { NodeInfo } from './node-info.js';
+import type { PodInfo } from './pod-info.js';
+
+/** The filters by their names in the field, which events that may end a refusal are matched with. */
+export type FilterName =
+  | 'NodeUnschedulable'
+  | 'NodeName'
+  | 'TaintToleration'
+  | 'NodeAffinity'
+  | 'NodePorts'
+  | 'NodeResourcesFit'
+  | 'VolumeRestrictions'
+  | 'VolumeBinding'
+  | 'VolumeZone'
+  | 'PodTopologySpread'
+  | 'InterPodAffinity';
+
+/** Why a pod can't be placed. */
+export interface Refusal {
+  readonly filter: FilterName;
+  readonly reasons: readonly string[];
+  /** Whether removing other pods from the node can't help. */
+  readonly isFinal: boolean;
+}
+
+/** A filter made ready for one pod. */
+export interface NodeFilter {
+  /** Why the pod can't be on the node; undefined: it can. */
+  check(node: NodeInfo): Refusal | undefined;
+  /**
+   * Counts a pod in on a node (`by` 1) or out (-1), as if it were there or gone. Left out by filters that look only at
+   * the node itself, which the caller changes.
+   */
+  podChanged?(pod: PodInfo, node: NodeInfo, by: 1 | -1): void;
+  /** The only nodes worth a look. */
+  readonly only?: ReadonlySet<string>;
+}
+
+/** A refusal of all nodes, for a reason of the pod's own. */
+export interface PodRefusal {
+  readonly refusal: Refusal;
+}
+
+/** A demand on the nodes that a pod can be placed on. A pure function of the cluster. */
+export interface Filter {
+  readonly name: FilterName;
+  /** Undefined when the pod demands nothing of this sort. */
+  prepare(pod: PodInfo, cluster: ClusterView): NodeFilter | PodRefusal | undefined;
+}
+
+/** A refusal with a single reason. */
+export function refusal(filter: FilterName, reason: string, isFinal: boolean): Refusal {
+  return Object.freeze({ filter, reasons: Object.freeze([reason]), isFinal });
+}

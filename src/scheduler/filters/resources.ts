@@ -1,0 +1,37 @@
+import type { Filter, Refusal } from '../filter.js';
+import type { NodeInfo } from '../node-info.js';
+import type { PodInfo } from '../pod-info.js';
+
+/** What a node lacks: too many pods, too little of a resource; final when the whole node would not be enough. */
+function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
+  let reasons: string[] | undefined;
+  let isFinal = false;
+  const note = (reason: string, neverFits: boolean) => {
+    reasons ??= [];
+    reasons.push(reason);
+    isFinal ||= neverFits;
+  };
+  const { allocatable, requested } = node;
+  if (node.pods.size + 1 > node.mostPods) note('Too many pods', node.mostPods < 1);
+  const { milliCpu, memory, ephemeralStorage, others } = requests;
+  if (milliCpu > 0 && milliCpu > allocatable.milliCpu - requested.milliCpu) {
+    note('Insufficient cpu', milliCpu > allocatable.milliCpu);
+  }
+  if (memory > 0 && memory > allocatable.memory - requested.memory) {
+    note('Insufficient memory', memory > allocatable.memory);
+  }
+  if (ephemeralStorage > 0 && ephemeralStorage > allocatable.ephemeralStorage - requested.ephemeralStorage) {
+    note('Insufficient ephemeral-storage', ephemeralStorage > allocatable.ephemeralStorage);
+  }
+  for (const [name, amount] of others) {
+    const whole = allocatable.others.get(name) ?? 0;
+    if (amount > 0 && amount > whole - (requested.others.get(name) ?? 0)) note(`Insufficient ${name}`, amount > whole);
+  }
+  return reasons && { filter: 'NodeResourcesFit', reasons, isFinal };
+}
+
+/** The room for one more pod and for all that it requests. */
+export const resourcesFit: Filter = {
+  name: 'NodeResourcesFit',
+  prepare: (pod) => ({ check: (node) => shortages(pod, node) }),
+};

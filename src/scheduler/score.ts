@@ -1,0 +1,25 @@
+import type { ClusterView } from './cluster.js';
+import type { NodeInfo } from './node-info.js';
+import type { PodInfo } from './pod-info.js';
+
+/** The best score of a node. */
+export const mostScore = 100;
+
+/** A wish about the node of a pod. A pure function of the cluster. */
+export interface Score {
+  /** Its name in the field. */
+  readonly name: string;
+  readonly weight: number;
+  /** From 0 to {@link mostScore} for each of the nodes; undefined when the pod has no wish of this sort. */
+  of(pod: PodInfo, nodes: readonly NodeInfo[], cluster: ClusterView): readonly number[] | undefined;
+}
+
+/** Stretches whole numbers so that the largest becomes the best score, or the worst one with `isReverse`. */
+export function stretched(counts: readonly number[], isReverse = false): number[] {
+  const most = counts.reduce((a, b) => Math.max(a, b), 0);
+  if (most === 0) return counts.map(() => (isReverse ? mostScore : 0));
+  return counts.map((count) => {
+    const score = Math.trunc((mostScore * count) / most);
+    return isReverse ? mostScore - score : score;
+  });
+}
