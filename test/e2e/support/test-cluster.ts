@@ -223,21 +223,23 @@ export class TestCluster {
   }
 
   /** Runs the control loops in a process of their own, which signs with the authority of the cluster unless told otherwise. */
-  startControllers(flags: readonly string[] = []): void {
+  startControllers(flags: readonly string[] = []): ChildProcess {
     const signing = [
       `--cluster-signing-cert-file=${this.pki.authorityFile}`,
       `--cluster-signing-key-file=${this.pki.authorityKeyFile}`,
     ];
-    const child = spawn(
-      process.execPath,
-      ['--enable-source-maps', this.mainFile, 'controllers', ...signing, ...flags],
-      {
-        env: this.environment,
-        stdio: ['ignore', 'inherit', 'inherit'],
-      },
-    );
+    return this.startProgram('controllers', [...signing, ...flags]);
+  }
+
+  /** Runs another command of the program on the database of the cluster, until the end or until somebody kills it. */
+  startProgram(command: string, flags: readonly string[]): ChildProcess {
+    const child = spawn(process.execPath, ['--enable-source-maps', this.mainFile, command, ...flags], {
+      env: this.environment,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     endWithUs(child);
     this.children.push(child);
+    return child;
   }
 
   /** Resolves when the control loops have made the first account, so that tests can create pods. */

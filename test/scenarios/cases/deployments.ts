@@ -86,7 +86,7 @@ export const deployments: readonly Scenario[] = [
     name: 'a rolling update keeps to surge and unavailable',
     run: async (scene) => {
       const spec = { strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } };
-      const slow = template({ app: 'web' }, pretend({ 'ready-after': '300ms' }));
+      const slow = template({ app: 'web' }, pretend({ 'ready-after': '0.3' }));
       await scene.create('deployments', deployment('web', 4, spec, slow));
       await rolled(scene, 'web', 4);
       let most = 0;

@@ -44,7 +44,7 @@ export const services: readonly Scenario[] = [
     run: async (scene) => {
       await scene.create('services', service('web', 'web'));
       await scene.create('pods', {
-        metadata: { name: 'web', labels: { app: 'web' }, annotations: pretend({ 'ready-after': '3s' }) },
+        metadata: { name: 'web', labels: { app: 'web' }, annotations: pretend({ 'ready-after': '3' }) },
         spec: template({}).spec,
       });
       const before = await scene.until(
@@ -75,7 +75,7 @@ export const services: readonly Scenario[] = [
     run: async (scene) => {
       await scene.create('services', service('web', 'web', { publishNotReadyAddresses: true, clusterIP: 'None' }));
       await scene.create('pods', {
-        metadata: { name: 'web', labels: { app: 'web' }, annotations: pretend({ 'ready-after': '600s' }) },
+        metadata: { name: 'web', labels: { app: 'web' }, annotations: pretend({ 'ready-after': 'never' }) },
         spec: template({}).spec,
       });
       await scene.until('endpoints', 'web', 'listed', (object) => addresses(object, 'addresses').length === 1);

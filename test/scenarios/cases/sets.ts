@@ -26,7 +26,7 @@ export const sets: readonly Scenario[] = [
   {
     name: 'a stateful set makes its pods one after the other',
     run: async (scene) => {
-      const made = await scene.create('statefulsets', stateful('db', 3, {}, pretend({ 'ready-after': '300ms' })));
+      const made = await scene.create('statefulsets', stateful('db', 3, {}, pretend({ 'ready-after': '0.3' })));
       await scene.until('statefulsets', 'db', 'three ready', settled(3));
       const pods = await scene.list('pods', 'app=db');
       assert.deepEqual(pods.map(({ metadata }) => metadata.name).sort(), ['db-0', 'db-1', 'db-2']);
@@ -115,7 +115,7 @@ export const sets: readonly Scenario[] = [
     name: 'Parallel makes all pods at once',
     run: async (scene) => {
       const spec = { podManagementPolicy: 'Parallel' };
-      await scene.create('statefulsets', stateful('db', 3, spec, pretend({ 'ready-after': '600s' })));
+      await scene.create('statefulsets', stateful('db', 3, spec, pretend({ 'ready-after': 'never' })));
       await scene.untilAll('pods', 'three pods', (pods) => pods.length === 3);
     },
   },

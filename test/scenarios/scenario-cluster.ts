@@ -1,0 +1,142 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
+import { endWithUs } from '../support/child-guard.js';
+import { Scene } from './scene.js';
+
+/** Whose control loops run, and what happens to them meanwhile. */
+export interface ScenarioClusterOptions {
+  /** The folder of upstream's binaries, to run those instead of our own loops. */
+  readonly upstream?: string | undefined;
+  /** How many processes of our own with loops; one leads. Default 1. */
+  readonly loops?: number;
+  readonly nodes?: number;
+  /** How long a scenario waits for each of its steps. */
+  readonly patienceMs?: number;
+}
+
+let scenes = 0;
+
+/** Two servers, simulated nodes and control loops: all processes of their own, over the real API. */
+export class ScenarioCluster {
+  private readonly loops: ChildProcess[] = [];
+  private readonly others: ChildProcess[] = [];
+  private isEnding = false;
+
+  private constructor(
+    readonly cluster: TestCluster,
+    private readonly options: ScenarioClusterOptions,
+  ) {}
+
+  static async start(options: ScenarioClusterOptions = {}): Promise<ScenarioCluster> {
+    const { upstream, loops = 1, nodes = 5 } = options;
+    const compat = upstream === undefined ? [] : ['--compat=kubernetes'];
+    const cluster = await TestCluster.start({
+      flags: ['--authorization-mode=Node,RBAC', '--enable-garbage-collector', ...compat],
+      accounts: true,
+    });
+    const made = new ScenarioCluster(cluster, options);
+    try {
+      if (upstream === undefined) for (let i = 0; i < loops; i++) made.startLoops();
+      else made.startUpstream(upstream);
+      const simulated = cluster.startProgram('nodes', [
+        `--kubeconfig=${cluster.second.kubeconfig}`,
+        `--count=${nodes}`,
+        ...compat,
+      ]);
+      made.watch(simulated, 'the simulated nodes');
+      const { client } = cluster.first;
+      await eventually(async () => {
+        const { body } = await client.get('/api/v1/nodes');
+        return body.items?.length === nodes;
+      }, 'the nodes');
+      await eventually(
+        async () => (await client.get('/api/v1/namespaces/default/serviceaccounts/default')).status === 200,
+        'the first service account',
+      );
+      return made;
+    } catch (error) {
+      await made.stop();
+      throw error;
+    }
+  }
+
+  /** A new namespace, seen through one of the servers. */
+  async scene(): Promise<Scene> {
+    const { servers } = this.cluster;
+    const server = servers[scenes % servers.length];
+    if (server === undefined) throw new Error('there is no server');
+    const namespace = `scene-${scenes++}`;
+    const answer = await server.client.post('/api/v1/namespaces', { metadata: { name: namespace } });
+    if (answer.status !== 201) throw new Error(answer.text);
+    const account = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
+    await eventually(async () => (await server.client.get(account)).status === 200, 'the service account', 90_000);
+    return new Scene(server.client, namespace, this.options.patienceMs ?? 60_000);
+  }
+
+  /** Kills a process with our own loops, the leading one if it was there first, and starts another. */
+  async killLoops(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.loops.shift();
+    this.startLoops();
+    if (child === undefined) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  }
+
+  /** The processes with loops. */
+  get pids(): readonly number[] {
+    return [...this.loops, ...this.others].flatMap(({ pid }) => pid ?? []);
+  }
+
+  async stop(): Promise<void> {
+    this.isEnding = true;
+    for (const child of this.others) child.kill();
+    await this.cluster.stop();
+  }
+
+  private startLoops(): void {
+    this.loops.push(this.cluster.startControllers(['--authorization-mode=Node,RBAC']));
+  }
+
+  private startUpstream(folder: string): void {
+    const { cluster } = this;
+    const { pki, directory } = cluster;
+    // What only the server itself does.
+    cluster.startProgram('controllers', ['--controllers=-*', '--compat=kubernetes', '--authorization-mode=Node,RBAC']);
+    const kubeconfig = `--kubeconfig=${cluster.first.kubeconfig}`;
+    this.startBinary(join(folder, 'kube-controller-manager'), join(directory, 'manager.log'), [
+      kubeconfig,
+      '--use-service-account-credentials',
+      `--root-ca-file=${pki.authorityFile}`,
+      `--service-account-private-key-file=${pki.authorityKeyFile}`,
+      `--cluster-signing-cert-file=${pki.authorityFile}`,
+      `--cluster-signing-key-file=${pki.authorityKeyFile}`,
+      '--port=0',
+      '--secure-port=0',
+      '--controllers=*',
+      '--feature-gates=TTLAfterFinished=true',
+    ]);
+    this.startBinary(join(folder, 'kube-scheduler'), join(directory, 'scheduler.log'), [
+      kubeconfig,
+      '--port=0',
+      '--secure-port=0',
+    ]);
+  }
+
+  private startBinary(program: string, log: string, flags: readonly string[]): void {
+    const child = spawn(program, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr?.pipe(createWriteStream(log));
+    endWithUs(child);
+    this.others.push(child);
+    this.watch(child, program);
+  }
+
+  private watch(child: ChildProcess, what: string): void {
+    child.once('exit', (code) => {
+      if (!this.isEnding) console.error(`${what} ended with ${code}`);
+    });
+  }
+}

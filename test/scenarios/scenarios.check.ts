@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { areas } from './cases/index.js';
+import { ScenarioCluster } from './scenario-cluster.js';
+import type { Scenario } from './scene.js';
+
+/*
+ * Tells all scenarios on real processes: two servers, control loops, simulated nodes.
+ *   --only a,b        those whose area or name has one of the texts
+ *   --at-once N       how many run side by side (default 6)
+ *   --kill SECONDS    two processes with loops; the older one is killed every so many seconds
+ *   --upstream DIR    upstream's kube-controller-manager and kube-scheduler in place of our own loops
+ */
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    'at-once': { type: 'string', default: '6' },
+    kill: { type: 'string', default: '0' },
+    upstream: { type: 'string' },
+  },
+});
+
+interface Told {
+  readonly area: string;
+  readonly scenario: Scenario;
+}
+
+const texts = flags.only.split(',');
+const chosen: Told[] = Object.entries(areas)
+  .flatMap(([area, scenarios]) => scenarios.map((scenario) => ({ area, scenario })))
+  .filter(({ area, scenario }) => texts.some((text) => area.includes(text) || scenario.name.includes(text)));
+const killMs = Number(flags.kill) * 1000;
+const counts = { passed: 0, failed: 0, left: 0 };
+
+const cluster = await ScenarioCluster.start({
+  upstream: flags.upstream,
+  loops: killMs > 0 ? 2 : 1,
+  // A killed leader keeps its lease for a while.
+  patienceMs: killMs > 0 ? 120_000 : 60_000,
+});
+const ended = new AbortController();
+
+async function tell({ area, scenario }: Told): Promise<void> {
+  const title = `${area}: ${scenario.name}`;
+  if (flags.upstream !== undefined && scenario.since !== undefined) {
+    counts.left++;
+    console.log(`left out (since ${scenario.since})  ${title}`);
+    return;
+  }
+  const begun = performance.now();
+  try {
+    await scenario.run(await cluster.scene());
+    counts.passed++;
+    console.log(`${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  ok      ${title}`);
+  } catch (error) {
+    counts.failed++;
+    const text = error instanceof Error ? error.message : String(error);
+    console.log(
+      `${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  FAILED  ${title}\n          ${text}`,
+    );
+    if (scenario.upstream !== undefined) console.log(`          known: ${scenario.upstream}`);
+  }
+}
+
+async function worker(queue: Told[]): Promise<void> {
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) await tell(next);
+}
+
+async function kill(): Promise<void> {
+  while (killMs > 0 && !ended.signal.aborted) {
+    await delay(killMs, undefined, { signal: ended.signal }).catch(() => undefined);
+    if (ended.signal.aborted) return;
+    await cluster.killLoops();
+    console.log('          killed a process with loops');
+  }
+}
+
+try {
+  const queue = [...chosen];
+  const killing = kill();
+  await Promise.all(Array.from({ length: Number(flags['at-once']) }, () => worker(queue)));
+  ended.abort();
+  await killing;
+  console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.left} left out`);
+  process.exitCode = counts.passed === 0 || counts.failed > 0 ? 1 : 0;
+} finally {
+  await cluster.stop();
+}
