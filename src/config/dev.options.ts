@@ -21,4 +21,15 @@ export class DevOptions {
   })
   @Check<number>('port', (value) => (value >= 0 && value <= 65535 ? undefined : 'must be between 0 and 65535'))
   readonly postgresPort: number | undefined = undefined;
+
+  @Flag({
+    name: 'simulated-nodes',
+    type: 'int',
+    unit: 'nodes',
+    usage:
+      'How many nodes to simulate, which pretend to run pods. Unless the flags say otherwise, the authorization modes are ' +
+      'then Node and RBAC, with NodeRestriction.',
+  })
+  @Check<number>('count', (value) => (value >= 0 && value <= 10_000 ? undefined : 'must be between 0 and 10000'))
+  readonly simulatedNodes: number = 0;
 }

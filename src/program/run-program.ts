@@ -9,6 +9,7 @@ import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
 import { fenceCommand } from './commands/fence.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
+import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
 import { serveCommand } from './commands/serve.command.js';
 import { LastResort } from './last-resort.js';
@@ -19,6 +20,7 @@ const commands: readonly Command[] = [
   devCommand,
   serveCommand,
   controllersCommand,
+  nodesCommand,
   migrateCommand,
   fenceCommand,
   pkiCommand,

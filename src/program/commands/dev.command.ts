@@ -100,11 +100,16 @@ async function start(
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
   await publishClusterInfo(options, { server: localUrl(bindAddress, securePort), authority }, logger);
+  const { simulatedNodes } = parsed.dev;
+  if (simulatedNodes > 0) {
+    const { startDevNodes } = await import('../dev-nodes.js');
+    started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, logger }));
+  }
   announce(context, server.url, kubeconfig);
 }
 
 function completeOptions(
-  { dev: _dev, events: _events, controllers: _controllers, ...parsed }: Parsed,
+  { dev, events: _events, controllers: _controllers, ...parsed }: Parsed,
   given: ReadonlySet<string>,
   pki: Pki,
   databaseUrl: string,
@@ -122,9 +127,26 @@ function completeOptions(
   return {
     ...parsed,
     aggregation: bringsCertificate ? parsed.aggregation : { proxyClientCertFile, proxyClientKeyFile },
+    ...(dev.simulatedNodes > 0 ? nodeRules(parsed, given) : {}),
     secureServing: { ...parsed.secureServing, ...tls },
     storage: { ...parsed.storage, databaseUrl },
     authentication: { ...parsed.authentication, ...proxies, clientCaFile },
+  };
+}
+
+/** Nodes have the rights that nodes of a real cluster have, unless the user chose other rules. */
+function nodeRules(
+  { authorization, admission }: Pick<Parsed, 'authorization' | 'admission'>,
+  given: ReadonlySet<string>,
+): Pick<Parsed, 'authorization' | 'admission'> {
+  const { enableAdmissionPlugins, disableAdmissionPlugins } = admission;
+  const plugin = 'NodeRestriction';
+  const isChosen = enableAdmissionPlugins.includes(plugin) || disableAdmissionPlugins.includes(plugin);
+  return {
+    authorization: given.has('authorization-mode')
+      ? authorization
+      : { ...authorization, authorizationMode: ['Node', 'RBAC'] },
+    admission: isChosen ? admission : { ...admission, enableAdmissionPlugins: [...enableAdmissionPlugins, plugin] },
   };
 }
 

@@ -1,0 +1,143 @@
+import { isIP } from 'node:net';
+import { Max, Min } from 'class-validator';
+import { Check } from './check.js';
+import { Flag } from './flag.js';
+import { parseCidr } from './network.js';
+
+const quantity = /^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/;
+const quantityCheck = () =>
+  Check<string>('quantity', (text) => (quantity.test(text) ? undefined : 'must be a quantity such as 8 or 32Gi'));
+
+function prefixProblem(text: string): string | undefined {
+  return /^[a-z0-9]([-a-z0-9.]{0,200})$/.test(text) ? undefined : 'must begin a name: small letters, digits, - and .';
+}
+
+function zonesProblem(zones: readonly string[]): string | undefined {
+  const label = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+  return zones.length > 0 && zones.every((zone) => label.test(zone)) ? undefined : 'must be names such as zone-a';
+}
+
+/** The simulated nodes that a process runs. */
+export class SimulatedNodesOptions {
+  @Flag({ name: 'count', type: 'int', unit: 'nodes', usage: 'How many nodes to simulate.' })
+  @Min(1, { message: 'must be 1 or more' })
+  @Max(10_000, { message: 'must not be above 10000' })
+  readonly count: number = 3;
+
+  @Flag({
+    name: 'name-prefix',
+    type: 'string',
+    unit: 'text',
+    usage: 'The nodes are named by this and a number from 0.',
+  })
+  @Check('prefix', prefixProblem)
+  readonly namePrefix: string = 'sim-';
+
+  @Flag({ name: 'node-cpu', type: 'string', unit: 'quantity', usage: 'Processors of each node.' })
+  @quantityCheck()
+  readonly nodeCpu: string = '8';
+
+  @Flag({ name: 'node-memory', type: 'string', unit: 'quantity', usage: 'Memory of each node.' })
+  @quantityCheck()
+  readonly nodeMemory: string = '32Gi';
+
+  @Flag({ name: 'node-ephemeral-storage', type: 'string', unit: 'quantity', usage: 'Disk space of each node.' })
+  @quantityCheck()
+  readonly nodeEphemeralStorage: string = '100Gi';
+
+  @Flag({ name: 'node-pods', type: 'int', unit: 'pods', usage: 'How many pods each node takes.' })
+  @Min(1, { message: 'must be 1 or more' })
+  readonly nodePods: number = 110;
+
+  @Flag({ name: 'node-region', type: 'string', unit: 'name', usage: 'Region label of the nodes.' })
+  @Check<string>('region', (region) => zonesProblem([region]))
+  readonly nodeRegion: string = 'sim-region';
+
+  @Flag({ name: 'node-zones', type: 'list', unit: 'names', usage: 'Zone labels that the nodes get in turn.' })
+  @Check('zones', zonesProblem)
+  readonly nodeZones: readonly string[] = ['sim-zone-a', 'sim-zone-b', 'sim-zone-c'];
+
+  @Flag({
+    name: 'node-address',
+    type: 'string',
+    unit: 'address',
+    usage: 'Address of this machine that all nodes tell as theirs.',
+  })
+  @Check<string>('address', (address) => (isIP(address) === 0 ? 'must be an IP address' : undefined))
+  readonly nodeAddress: string = '127.0.0.1';
+
+  @Flag({
+    name: 'pod-cidr',
+    type: 'string',
+    unit: 'cidr',
+    usage: 'Addresses of pods, in equal parts for the nodes. A node with a podCIDR of its own uses that.',
+  })
+  @Check<string>('range', (text) =>
+    parseCidr(text) === undefined ? 'must be a range such as 10.128.0.0/9' : undefined,
+  )
+  readonly podCidr: string = '10.128.0.0/9';
+
+  @Flag({
+    name: 'node-lease-duration',
+    type: 'duration',
+    usage: 'How long a lease of a node holds; it is renewed four times as often.',
+  })
+  @Check<number>('duration', (value) => (value >= 1000 ? undefined : 'must be 1s or more'))
+  readonly nodeLeaseMs: number = 40_000;
+
+  @Flag({
+    name: 'restart-back-off',
+    type: 'duration',
+    usage: 'First pause before a container that ended is started again; it doubles up to 5m0s.',
+  })
+  @Check<number>('duration', (value) => (value > 0 ? undefined : 'must be more than 0'))
+  readonly restartBackOffMs: number = 10_000;
+
+  @Flag({ name: 'pod-events', type: 'bool', usage: 'Whether nodes write events about their pods.' })
+  readonly podEvents: boolean = true;
+}
+
+/** How to reach an API server, and as whom. */
+export class ApiClientOptions {
+  @Flag({
+    name: 'kubeconfig',
+    type: 'string',
+    unit: 'file',
+    usage: 'Server and credentials, those of its current context. The flags below replace parts of it.',
+  })
+  readonly kubeconfig: string | undefined = undefined;
+
+  @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'Address of the API server: https://host:port.' })
+  @Check<string>('url', (text) =>
+    URL.canParse(text) && new URL(text).protocol === 'https:' ? undefined : 'must be an https URL',
+  )
+  readonly server: string | undefined = undefined;
+
+  @Flag({
+    name: 'certificate-authority',
+    type: 'string',
+    unit: 'file',
+    usage: "Certificates in PEM that the server's certificate is checked against.",
+  })
+  readonly certificateAuthority: string | undefined = undefined;
+
+  @Flag({
+    name: 'client-certificate',
+    type: 'string',
+    unit: 'file',
+    usage: 'Client certificate in PEM of a user who may impersonate nodes.',
+  })
+  readonly clientCertificate: string | undefined = undefined;
+
+  @Flag({ name: 'client-key', type: 'string', unit: 'file', usage: 'Its private key.' })
+  readonly clientKey: string | undefined = undefined;
+
+  @Flag({
+    name: 'token',
+    type: 'string',
+    unit: 'text',
+    secret: true,
+    usage: 'Bearer token of such a user, in place of a certificate.',
+  })
+  readonly token: string | undefined = undefined;
+}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { ClusterOptions } from '../../config/cluster.options.js';
+import { LoggingOptions } from '../../config/logging.options.js';
+import { parseOptions } from '../../config/parse-options.js';
+import { ApiClientOptions, SimulatedNodesOptions } from '../../config/simulated-nodes.options.js';
+import { StartupError } from '../../machinery/startup-error.js';
+import { vendorNames } from '../../machinery/vendor.js';
+import { Logger } from '../../observability/logger.js';
+import { ClientConfigError, checkClientTls, loadClientConfig } from '../../outgoing/client-config.js';
+import { ClientCredentials } from '../../outgoing/client-credentials.js';
+import type { ApiAccess } from '../../simulated-nodes/api-connection.js';
+import { checkFiles } from '../check-files.js';
+import { type Command, parseRequest } from '../command.js';
+import { stopLimit } from '../lifecycle.js';
+import { nodesOf } from '../run-nodes.js';
+
+const groups = {
+  client: ApiClientOptions,
+  nodes: SimulatedNodesOptions,
+  cluster: ClusterOptions,
+  logging: LoggingOptions,
+} as const;
+
+export const nodesCommand: Command = {
+  name: 'nodes',
+  summary: 'Simulate nodes that pretend to run the pods of any API server. For tests and for trying things out.',
+  groups,
+  defaults: {},
+  async run(context) {
+    const parsed = parseOptions(parseRequest(groups, {}, context));
+    await checkFiles(groups, parsed);
+    const { client, nodes, cluster, logging } = parsed;
+    const logger = new Logger(logging.logLevel, logging.logFormat);
+    context.lastResort.logTo(logger);
+    const access = await accessOf(client);
+    const names = vendorNames(cluster.vendor, cluster.compat);
+    const running = await nodesOf({ access, names, logger, options: nodes });
+    void running.registered.then(() => {
+      if (!context.signals.signal.aborted) context.print(`${nodes.count} simulated nodes are registered`);
+    });
+    await context.signals.wait();
+    context.signals.endWithin(stopLimit());
+    await running.stop();
+  },
+};
+
+/** Server and credentials: those of the kubeconfig, with the parts that flags give. */
+async function accessOf(options: Readonly<ApiClientOptions>): Promise<ApiAccess> {
+  const { kubeconfig, server, certificateAuthority, clientCertificate, clientKey, token } = options;
+  try {
+    const base = kubeconfig === undefined ? undefined : loadClientConfig(kubeconfig);
+    const address = server ?? base?.server;
+    if (address === undefined) throw new StartupError('give a --server or a --kubeconfig');
+    const read = (file: string | undefined) => (file === undefined ? undefined : readFile(file, 'utf8'));
+    const bringsUser = (clientCertificate ?? clientKey ?? token) !== undefined;
+    const tls = {
+      ca: (await read(certificateAuthority)) ?? base?.tls.ca,
+      cert: bringsUser ? await read(clientCertificate) : base?.tls.cert,
+      key: bringsUser ? await read(clientKey) : base?.tls.key,
+      serverName: base?.tls.serverName,
+      insecureSkipVerify: certificateAuthority === undefined && base?.tls.insecureSkipVerify === true,
+    };
+    checkClientTls(tls, (problem) => new ClientConfigError(problem));
+    if (token !== undefined) return { server: address, tls, authorization: async () => `Bearer ${token}` };
+    if (base === undefined || bringsUser) return { server: address, tls, authorization: async () => undefined };
+    const credentials = new ClientCredentials(base);
+    return { server: address, tls, authorization: () => credentials.authorization() };
+  } catch (error) {
+    if (error instanceof ClientConfigError) throw new StartupError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import type { ServerOptions } from '../config/server-options.js';
+import { SimulatedNodesOptions } from '../config/simulated-nodes.options.js';
+import { vendorNames } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
+import { localUrl } from './kubeconfig.js';
+import type { Running } from './lifecycle.js';
+import type { Pki } from './pki/pki.js';
+import { nodesOf } from './run-nodes.js';
+
+export interface DevNodes {
+  readonly count: number;
+  /** What the serving certificate is checked against. */
+  readonly authority: string;
+  readonly pki: Pki;
+  readonly logger: Logger;
+}
+
+/** The simulated nodes of a server on this machine, which act with the rights of its administrator. */
+export async function startDevNodes(
+  { secureServing, cluster }: ServerOptions,
+  { count, authority, pki, logger }: DevNodes,
+): Promise<Running> {
+  return nodesOf({
+    access: {
+      server: localUrl(secureServing.bindAddress, secureServing.securePort),
+      tls: {
+        ca: authority,
+        cert: pki.admin.certificate,
+        key: pki.admin.privateKey,
+        serverName: undefined,
+        insecureSkipVerify: false,
+      },
+      authorization: async () => undefined,
+    },
+    names: vendorNames(cluster.vendor, cluster.compat),
+    logger,
+    options: { ...new SimulatedNodesOptions(), count },
+  });
+}

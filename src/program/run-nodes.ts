@@ -1,0 +1,40 @@
+import type { SimulatedNodesOptions } from '../config/simulated-nodes.options.js';
+import type { VendorNames } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
+import type { ApiAccess } from '../simulated-nodes/api-connection.js';
+import { type RunningNodes, startSimulatedNodes } from '../simulated-nodes/simulated-nodes.js';
+
+export interface NodesToRun {
+  readonly access: ApiAccess;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly options: Readonly<SimulatedNodesOptions>;
+}
+
+/** The release whose node agents the simulated ones stand for. */
+const agentVersion = 'v1.36.0';
+
+/** Starts the simulated nodes that the options ask for. */
+export async function nodesOf({ access, names, logger, options }: NodesToRun): Promise<RunningNodes> {
+  return startSimulatedNodes({
+    access,
+    names,
+    logger,
+    count: options.count,
+    namePrefix: options.namePrefix,
+    address: options.nodeAddress,
+    region: options.nodeRegion,
+    zones: options.nodeZones,
+    capacity: {
+      cpu: options.nodeCpu,
+      memory: options.nodeMemory,
+      'ephemeral-storage': options.nodeEphemeralStorage,
+      pods: String(options.nodePods),
+    },
+    podCidr: options.podCidr,
+    leaseMs: options.nodeLeaseMs,
+    restartBackOffMs: options.restartBackOffMs,
+    events: options.podEvents,
+    version: agentVersion,
+  });
+}

@@ -1,0 +1,182 @@
+import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import type { ApiObject } from '../machinery/api-object.js';
+import type { ClientTls } from '../outgoing/client-config.js';
+import { Http2Connections } from './http2-connections.js';
+
+/** An answer of the API that is no success. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+/** The server to use, and the credentials for it. */
+export interface ApiAccess {
+  /** An https URL. */
+  readonly server: string;
+  readonly tls: ClientTls;
+  /** The content of the Authorization header, asked for at every request. */
+  readonly authorization: () => Promise<string | undefined>;
+}
+
+export interface ApiRequest {
+  readonly body?: object;
+  /** Default: `application/json`. */
+  readonly contentType?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Requests to one API server. All share a few connections; at most so many short ones are under way at a time. */
+export class ApiConnection {
+  private readonly connections: Http2Connections;
+  private readonly prefix: string;
+  private free: number;
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly access: ApiAccess,
+    atOnce = 100,
+  ) {
+    this.connections = new Http2Connections(access.server, access.tls);
+    this.prefix = new URL(access.server).pathname.replace(/\/$/, '');
+    this.free = atOnce;
+  }
+
+  /** How many connections there are now. */
+  get size(): number {
+    return this.connections.size;
+  }
+
+  /** The API as another user sees it, whom the own user may act for. */
+  as(user: string, groups: readonly string[]): ApiUser {
+    return new ApiUser(this, { 'impersonate-user': user, 'impersonate-group': [...groups] });
+  }
+
+  stop(): void {
+    this.connections.stop();
+  }
+
+  /** One short request. Throws {@link ApiError}, or what the connection threw. */
+  async send<T extends object>(
+    method: string,
+    path: string,
+    identity: OutgoingHttpHeaders,
+    { body, contentType = 'application/json', signal }: ApiRequest,
+  ): Promise<T> {
+    await this.take();
+    try {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const headers = { ...identity, ...(text === undefined ? {} : { 'content-type': contentType }) };
+      const stream = await this.begin(method, path, headers, text, signal);
+      stream.setTimeout(requestMs, () => stream.destroy(new Error('the server did not answer in time')));
+      const answered = await answerOf(stream);
+      return readAnswer(Number(answered[':status']), await textOf(stream)) as T;
+    } finally {
+      this.give();
+    }
+  }
+
+  /** A request whose answer is read as it comes, line by line. Ends with the answer, or throws as {@link send} does. */
+  async *lines(path: string, identity: OutgoingHttpHeaders, signal: AbortSignal): AsyncGenerator<string> {
+    const stream = await this.begin('GET', path, identity, undefined, signal);
+    try {
+      const status = Number((await answerOf(stream))[':status']);
+      if (status !== 200) readAnswer(status, await textOf(stream));
+      let rest = '';
+      stream.setEncoding('utf8');
+      for await (const chunk of stream as AsyncIterable<string>) {
+        const parts = (rest + chunk).split('\n');
+        rest = parts.pop() ?? '';
+        for (const line of parts) if (line !== '') yield line;
+      }
+    } finally {
+      stream.destroy();
+    }
+  }
+
+  private async begin(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders,
+    text: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ClientHttp2Stream> {
+    const authorization = await this.access.authorization();
+    const all = {
+      ':method': method,
+      ':path': `${this.prefix}${path}`,
+      accept: 'application/json',
+      'user-agent': 'plinth-nodes',
+      ...(authorization === undefined ? {} : { authorization }),
+      ...headers,
+    };
+    const stream = this.connections.request(all, text !== undefined, signal);
+    if (text !== undefined) stream.end(text);
+    return stream;
+  }
+
+  private async take(): Promise<void> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private give(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.free += 1;
+    else next();
+  }
+}
+
+/** A server that is silent for longer than this does not answer any more. */
+const requestMs = 70_000;
+
+/** The API as one user. */
+export class ApiUser {
+  constructor(
+    private readonly connection: ApiConnection,
+    private readonly identity: OutgoingHttpHeaders,
+  ) {}
+
+  send<T extends object = ApiObject>(method: string, path: string, request: ApiRequest): Promise<T> {
+    return this.connection.send<T>(method, path, this.identity, request);
+  }
+
+  lines(path: string, signal: AbortSignal): AsyncGenerator<string> {
+    return this.connection.lines(path, this.identity, signal);
+  }
+}
+
+/** The headers of the answer. Rejects when the stream ends without any. */
+function answerOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
+  return new Promise((resolve, reject) => {
+    stream.once('response', resolve);
+    stream.once('error', reject);
+    stream.once('close', () => reject(new Error('the connection ended before the answer')));
+  });
+}
+
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function readAnswer(status: number, text: string): object {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body;
+  const { reason = '', message = `the server answered ${status}` } = (body ?? {}) as {
+    readonly reason?: string;
+    readonly message?: string;
+  };
+  throw new ApiError(status, reason, message);
+}

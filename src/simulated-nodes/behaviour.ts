@@ -1,0 +1,85 @@
+/** Prefix of the annotations of pods that say what their containers do (`docs/simulated-nodes.md`). */
+export const behaviourPrefix = 'sim.plinth.dev/';
+
+/** What a simulated container does. Times are in milliseconds. */
+export interface Behaviour {
+  /** From the turn of the container until it runs. */
+  readonly startMs: number;
+  /** From the start of a run until it is ready; undefined: never. */
+  readonly readyMs: number | undefined;
+  /** How long a run takes; undefined: until it is stopped. */
+  readonly runMs: number | undefined;
+  /** How a run ends by itself. */
+  readonly exitCode: number;
+  /** How many runs end with that code before all others end with 0; undefined: all of them. */
+  readonly failTimes: number | undefined;
+  /** How long it takes to stop when it is asked to. */
+  readonly stopMs: number;
+  /** Its image can't be fetched. */
+  readonly failsImage: boolean;
+  /** Lines that it writes at the start of each run; undefined: some that say what it is. */
+  readonly logs: string | undefined;
+}
+
+/** The fields of a probe that count. */
+interface ReadProbe {
+  readonly initialDelaySeconds?: number;
+}
+
+/** The fields of a container that count. */
+export interface ReadContainer {
+  readonly name: string;
+  readonly image?: string;
+  readonly restartPolicy?: string;
+  readonly readinessProbe?: ReadProbe;
+  readonly startupProbe?: ReadProbe;
+}
+
+/** What a container is for. A sidecar is an init container that keeps running. */
+export type Role = 'init' | 'sidecar' | 'app' | 'ephemeral';
+
+/** Containers that are meant to end by themselves run for so long. */
+const taskMs = 1000;
+
+/** An image that no registry has: `bad:1`, `registry.example.com/bad`. */
+const badImage = /(^|\/)bad(:|@|$)/;
+
+/**
+ * What a container does, by the annotations of its pod. `<prefix>run-seconds` is for all regular containers of the pod,
+ * `<prefix>run-seconds.<container>` for one of any role and wins. A value that can't be read counts as missing.
+ *
+ * @param endsBySelf whether the container is of a pod that is meant to end, unless the annotations say otherwise
+ */
+export function behaviourOf(
+  annotations: Readonly<Record<string, string>>,
+  container: ReadContainer,
+  role: Role,
+  endsBySelf: boolean,
+): Behaviour {
+  const own = (name: string) => annotations[`${behaviourPrefix}${name}.${container.name}`];
+  const text = (name: string) => own(name) ?? (role === 'app' ? annotations[`${behaviourPrefix}${name}`] : undefined);
+  const milliseconds = (name: string) => readNumber(text(name), 1000);
+  const runs = text('run-seconds') === 'forever' ? 'forever' : milliseconds('run-seconds');
+  const readyText = text('ready-after');
+  const { readinessProbe, startupProbe } = container;
+  const probedMs = 1000 * Math.max(readinessProbe?.initialDelaySeconds ?? 0, startupProbe?.initialDelaySeconds ?? 0);
+  const failImage = text('fail-image');
+  const defaultRunMs = role === 'init' ? 0 : role === 'app' && endsBySelf ? taskMs : undefined;
+  return {
+    startMs: milliseconds('start-seconds') ?? 0,
+    readyMs: readyText === 'never' ? undefined : (milliseconds('ready-after') ?? probedMs),
+    runMs: runs === 'forever' ? undefined : (runs ?? defaultRunMs),
+    exitCode: readNumber(text('exit-code'), 1, 255) ?? 0,
+    failTimes: readNumber(text('fail-times'), 1),
+    stopMs: milliseconds('stop-seconds') ?? 0,
+    failsImage: failImage === undefined ? badImage.test(container.image ?? '') : failImage === 'true',
+    logs: text('logs'),
+  };
+}
+
+/** A whole number of units from 0 on. */
+function readNumber(text: string | undefined, unit: number, most = Number.MAX_SAFE_INTEGER): number | undefined {
+  if (text === undefined || !/^\d{1,9}(\.\d{1,3})?$/.test(text)) return undefined;
+  const value = Math.round(Number(text) * unit);
+  return value <= most ? value : undefined;
+}

@@ -1,0 +1,145 @@
+import type { Pod, PodStatus } from '../apis/core/v1/pod.types.js';
+import type { Timers } from '../controllers/timers.js';
+import type { Logger } from '../observability/logger.js';
+import { ApiError, type ApiUser } from './api-connection.js';
+import type { BackOff, Happening } from './container-run.js';
+import type { PodAddresses } from './pod-addresses.js';
+import { PodMachine } from './pod-machine.js';
+import { type PodPlan, planOf } from './pod-plan.js';
+
+export interface PodRunnerParts {
+  readonly api: ApiUser;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly backOff: BackOff;
+  readonly hostIP: string;
+  readonly addresses: PodAddresses;
+  /** Takes the events of a pod. */
+  readonly tell: (pod: PodPlan, happening: Happening) => void;
+  readonly signal: AbortSignal;
+}
+
+const firstPauseMs = 200;
+const longestPauseMs = 30_000;
+
+/**
+ * Runs one pod and tells the API. At most one request is under way; changes meanwhile go with the next. When a pod that is
+ * being deleted is over, its last status is told and then it is removed.
+ */
+export class PodRunner {
+  readonly machine: PodMachine;
+  private told = '';
+  private isWorking = false;
+  private isGone = false;
+  private wake: AbortController | undefined;
+
+  /** @param wasOver whether the pod ended before this process knew it, so that it only waits for its deletion */
+  constructor(
+    private readonly parts: PodRunnerParts,
+    pod: Pod,
+    private readonly wasOver: boolean,
+  ) {
+    const plan = planOf(pod);
+    const podIP = plan.hostNetwork ? parts.hostIP : parts.addresses.take(pod.status?.podIP);
+    this.machine = new PodMachine(
+      plan,
+      { ...parts, podIP, tell: (happening) => parts.tell(this.plan, happening) },
+      pod.status,
+      parts.timers.now(),
+    );
+    this.changed(plan);
+  }
+
+  private get plan(): PodPlan {
+    return this.machine.plan;
+  }
+
+  /** The pod changed. */
+  update(pod: Pod): void {
+    const plan = planOf(pod);
+    this.machine.update(plan);
+    this.changed(plan);
+  }
+
+  /** The pod is gone from the API. */
+  forget(): void {
+    this.isGone = true;
+    this.wake?.abort();
+    if (!this.plan.hostNetwork) this.parts.addresses.give(this.machine.podIP);
+  }
+
+  private changed({ deletionGraceMs }: PodPlan): void {
+    if (deletionGraceMs !== undefined) this.machine.stop(this.parts.timers.now(), deletionGraceMs);
+    this.wake?.abort();
+    if (!this.isWorking) {
+      this.isWorking = true;
+      void this.work();
+    }
+  }
+
+  /** Brings the API up to date, again and again until nothing is left to happen by itself. */
+  private async work(): Promise<void> {
+    const { timers, logger, signal } = this.parts;
+    let pauseMs = firstPauseMs;
+    while (!this.isGone && !signal.aborted) {
+      this.wake = new AbortController();
+      const woken = AbortSignal.any([this.wake.signal, signal]);
+      try {
+        if (!(await this.tellApi())) break;
+        pauseMs = firstPauseMs;
+      } catch (error) {
+        if (signal.aborted) break;
+        const { namespace, name } = this.plan;
+        logger.debug('a simulated node could not write yet', { namespace, name, error });
+        await timers.wait(pauseMs, signal);
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        continue;
+      }
+      if (this.wake.signal.aborted) continue;
+      const { nextAt } = this.machine;
+      // Whoever changes something starts the work again.
+      if (nextAt === undefined) break;
+      await timers.wait(Math.max(0, nextAt - timers.now()), woken);
+    }
+    this.isWorking = false;
+  }
+
+  /** Returns false when there is nothing more to do for the pod. */
+  private async tellApi(): Promise<boolean> {
+    const { timers } = this.parts;
+    const { machine } = this;
+    const now = timers.now();
+    machine.advance(now);
+    const { namespace, name, uid, deletionGraceMs } = machine.plan;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    if (!this.wasOver) {
+      const status = machine.status(now);
+      const text = JSON.stringify(status);
+      if (text !== this.told) {
+        if (!(await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patchOf(status) })))
+          return false;
+        this.told = text;
+      }
+    }
+    if (deletionGraceMs === undefined || !(machine.isOver || this.wasOver)) return true;
+    await this.write('DELETE', path, { gracePeriodSeconds: 0, preconditions: { uid } });
+    return false;
+  }
+
+  /** Returns false when the pod is gone or another one has its name. */
+  private async write(method: string, path: string, body: object): Promise<boolean> {
+    const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
+    try {
+      await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return false;
+      throw error;
+    }
+  }
+}
+
+/** Addresses that the pod had before go. */
+function patchOf(status: PodStatus): object {
+  return { ...status, podIPs: [{ $patch: 'replace' }, ...(status.podIPs ?? [])] };
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from './support/api-client.js';
+import { NodeProcess } from './support/node-process.js';
+import { eventually, TestCluster } from './support/test-cluster.js';
+
+const pods = '/api/v1/namespaces/default/pods';
+const leases = '/apis/coordination.k8s.io/v1/namespaces/control-node-lease/leases';
+
+describe('simulated nodes', () => {
+  let cluster: TestCluster;
+  let admin: ApiClient;
+  let nodes: NodeProcess;
+  const flags = () => [`--kubeconfig=${cluster.second.kubeconfig}`, '--restart-back-off=100ms'];
+
+  before(async () => {
+    cluster = await TestCluster.start({
+      flags: ['--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction'],
+    });
+    // The nodes use the other server.
+    admin = cluster.first.client;
+    nodes = await NodeProcess.start([...flags(), '--node-lease-duration=4s']);
+  });
+  after(async () => {
+    await nodes?.stop();
+    await cluster?.stop();
+  });
+
+  async function create(name: string, spec: object, annotations: Readonly<Record<string, string>> = {}) {
+    const prefixed = Object.entries(annotations).map(([key, value]) => [`sim.plinth.dev/${key}`, value]);
+    const body = {
+      metadata: { name, annotations: Object.fromEntries(prefixed) },
+      spec: { nodeName: 'sim-1', containers: [{ name: 'c', image: 'nginx' }], ...spec },
+    };
+    const { status, text } = await admin.post(pods, body);
+    assert.equal(status, 201, text);
+  }
+
+  /** Waits until the status of a pod is as wanted. */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
+  const untilPod = (name: string, what: string, look: (status: any) => boolean) =>
+    eventually(async () => {
+      const { body } = await admin.get(`${pods}/${name}`);
+      return body.status !== undefined && look(body.status) && body;
+    }, what);
+
+  it('register with labels, capacity, addresses and conditions', async () => {
+    const { body } = await admin.get('/api/v1/nodes');
+    assert.deepEqual(
+      body.items.map((node: { metadata: { name: string } }) => node.metadata.name),
+      ['sim-0', 'sim-1', 'sim-2'],
+    );
+    const [, node] = body.items;
+    assert.equal(node.metadata.labels['topology.kubernetes.io/zone'], 'sim-zone-b');
+    assert.equal(node.metadata.labels['kubernetes.io/hostname'], 'sim-1');
+    assert.equal(node.status.allocatable.cpu, '8');
+    assert.deepEqual(
+      node.status.conditions.map(({ type, status }: { type: string; status: string }) => `${type}=${status}`),
+      ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False', 'Ready=True'],
+    );
+  });
+
+  it('renew their leases', async () => {
+    const renewed = async () => (await admin.get(`${leases}/sim-2`)).body.spec.renewTime as string;
+    const first = await renewed();
+    await eventually(async () => (await renewed()) > first, 'a renewed lease');
+    const { body } = await admin.get(`${leases}/sim-2`);
+    assert.equal(body.metadata.ownerReferences[0].name, 'sim-2');
+  });
+
+  it('run a bound pod within two seconds', async () => {
+    const began = performance.now();
+    await create('server', {});
+    const pod = await untilPod('server', 'the running pod', ({ phase }) => phase === 'Running');
+    assert.ok(performance.now() - began < 2000);
+    const { status } = pod;
+    assert.match(status.podIP, /^10\.128\.1\./);
+    assert.deepEqual([status.hostIP, status.podIPs], ['127.0.0.1', [{ ip: status.podIP }]]);
+    assert.deepEqual(
+      status.conditions.map(({ type, status }: { type: string; status: string }) => `${type}=${status}`).sort(),
+      ['ContainersReady=True', 'Initialized=True', 'PodReadyToStartContainers=True', 'PodScheduled=True', 'Ready=True'],
+    );
+    assert.ok(status.containerStatuses[0].state.running.startedAt);
+    const owners = pod.metadata.managedFields.filter(({ subresource }: { subresource?: string }) => subresource);
+    assert.equal(owners[0].manager, 'plinth-nodes');
+  });
+
+  it('let tasks end and repeat those that fail', async () => {
+    await create('task', { restartPolicy: 'Never' }, { 'run-seconds': '0.1', 'exit-code': '4' });
+    await create('again', { restartPolicy: 'OnFailure' }, { 'run-seconds': '0.1', 'fail-times': '2' });
+    const task = await untilPod('task', 'the failed task', ({ phase }) => phase === 'Failed');
+    assert.equal(task.status.containerStatuses[0].state.terminated.exitCode, 4);
+    const again = await untilPod('again', 'the task that succeeded', ({ phase }) => phase === 'Succeeded');
+    assert.equal(again.status.containerStatuses[0].restartCount, 2);
+  });
+
+  it('show images that cannot be fetched', async () => {
+    await create('bad', { containers: [{ name: 'c', image: 'bad:1' }] });
+    const reason = (wanted: string) =>
+      untilPod('bad', wanted, ({ containerStatuses }) => containerStatuses?.[0].state.waiting?.reason === wanted);
+    await reason('ImagePullBackOff');
+    await eventually(async () => {
+      const { body } = await admin.get('/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=bad');
+      return body.items.some(({ message }: { message: string }) => message === 'Error: ErrImagePull');
+    }, 'the event of the image');
+  });
+
+  it('open the readiness gate of a pod when its condition comes', async () => {
+    await create('gated', { readinessGates: [{ conditionType: 'example.com/gate' }] });
+    const isReady = (wanted: string) => (status: { conditions?: { type: string; status: string }[] }) =>
+      status.conditions?.some(({ type, status }) => type === 'Ready' && status === wanted) === true;
+    await untilPod('gated', 'the closed gate', isReady('False'));
+    const condition = { type: 'example.com/gate', status: 'True', lastTransitionTime: null };
+    const opened = await admin.patch(`${pods}/gated/status`, 'strategic-merge', {
+      status: { conditions: [condition] },
+    });
+    assert.equal(opened.status, 200, opened.text);
+    await untilPod('gated', 'the open gate', isReady('True'));
+  });
+
+  it('remove deleted pods after their containers ended', async () => {
+    await create('leaving', {}, { 'stop-seconds': '0.3' });
+    await untilPod('leaving', 'the running pod', ({ phase }) => phase === 'Running');
+    const { body } = await admin.delete(`${pods}/leaving`);
+    assert.equal(body.metadata.deletionGracePeriodSeconds, 30);
+    await eventually(async () => (await admin.get(`${pods}/leaving`)).status === 404, 'the removal');
+  });
+
+  it('tell the end of a pod that a finalizer keeps', async () => {
+    await create('kept', {});
+    await untilPod('kept', 'the running pod', ({ phase }) => phase === 'Running');
+    await admin.patch(`${pods}/kept`, 'merge', { metadata: { finalizers: ['example.com/keep'] } });
+    await admin.delete(`${pods}/kept`);
+    const { metadata } = await untilPod('kept', 'the ended pod', ({ phase }) => phase === 'Succeeded');
+    await eventually(async () => {
+      const { body } = await admin.get(`${pods}/kept`);
+      return body.metadata.deletionGracePeriodSeconds === 0;
+    }, 'the removal by the node');
+    assert.ok(metadata.deletionTimestamp);
+    await admin.patch(`${pods}/kept`, 'merge', { metadata: { finalizers: null } });
+    await eventually(async () => (await admin.get(`${pods}/kept`)).status === 404, 'the removal');
+  });
+
+  it('go on with their pods when they start again', async () => {
+    await create('lasting', {}, { 'run-seconds': '0.1', 'fail-times': '1' });
+    await create('steady', {});
+    const before = await untilPod('steady', 'the running pod', ({ phase }) => phase === 'Running');
+    await nodes.stop('SIGKILL');
+    await create('meanwhile', {});
+    nodes = await NodeProcess.start(flags());
+    await untilPod('meanwhile', 'the pod that waited', ({ phase }) => phase === 'Running');
+    const { body } = await admin.get(`${pods}/steady`);
+    assert.equal(body.status.podIP, before.status.podIP);
+    assert.deepEqual(body.status.containerStatuses, before.status.containerStatuses);
+  });
+
+  it('refuse a server that they cannot use, in one line', async () => {
+    await assert.rejects(NodeProcess.start(['--server=http://x']), /the nodes ended with 2/);
+    await assert.rejects(NodeProcess.start([]), /the nodes ended with 1/);
+  });
+});
