@@ -14,6 +14,9 @@ import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';
 import { CsrSigningController } from './csr-signing/csr-signing.controller.js';
 import { DefinitionCleanupController } from './custom-resource-definitions/definition-cleanup.controller.js';
 import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
+import { EndpointSliceController } from './endpoint-slice/endpoint-slice.controller.js';
+import { EndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring.controller.js';
+import { EndpointsController } from './endpoints/endpoints.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import type { ReconcileParts } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
@@ -71,6 +74,9 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
       aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),
     replicaset: () => new ReplicaSetController(parts, replicaSets),
     replicationcontroller: () => new ReplicaSetController(parts, replicationControllers),
+    endpoint: () => new EndpointsController(parts),
+    endpointslice: () => new EndpointSliceController(parts),
+    endpointslicemirroring: () => new EndpointSliceMirroringController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined

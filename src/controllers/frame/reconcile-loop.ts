@@ -76,6 +76,11 @@ export function ownKey(object: ApiObject | undefined, old: ApiObject | undefined
 /** Errors that mean that another writer was faster. */
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict']);
 
+/** Whether a write failed only because another writer was faster. */
+export function isRace(error: unknown): boolean {
+  return error instanceof StatusError && races.has(error.reason);
+}
+
 const firstPauseMs = 10;
 const longestPauseMs = 60_000;
 
@@ -149,7 +154,7 @@ export abstract class ReconcileLoop implements ControlLoop {
         try {
           return await this.reconcile(key, work);
         } catch (error) {
-          if (error instanceof StatusError && races.has(error.reason)) return 'later';
+          if (isRace(error)) return 'later';
           throw error;
         } finally {
           await Promise.all(sources.map(({ informer }) => informer.reached(work.written)));

@@ -1,0 +1,86 @@
+import type { Node } from '../../apis/core/v1/node.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import { keyOf, type Source, source } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
+import { type PortGroup, packSlices, type StoredSlice } from '../services/pack-slices.js';
+import { ServiceLoop } from '../services/service-loop.js';
+import { familiesOf, isHeadless, type StoredService } from '../services/service-pods.js';
+import { type SliceMarks, withMarks, writeSlices } from '../services/slice-writer.js';
+import { ownedSlices, sliceKeys } from '../services/slices-of-service.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { wantedEndpoints } from './wanted-endpoints.js';
+
+type StoredNode = Node & ApiObject;
+
+const mostEndpoints = 100;
+
+/**
+ * Keeps EndpointSlices for each service with a selector: its pods with their addresses, by family and ports, with their
+ * state and place. A service without any pods has one empty slice for each family.
+ */
+export class EndpointSliceController extends ServiceLoop {
+  readonly name = 'endpointslice-controller';
+  private readonly slices = this.informer<StoredSlice>('discovery', 'endpointslices');
+  private readonly nodes = this.informer<StoredNode>('', 'nodes');
+  private readonly slicesOf = ownedSlices(this.slices, this.labels, this.labels.sliceLoop);
+  private readonly byNode = podsByNode(this.pods);
+
+  protected otherSources(): readonly Source[] {
+    const nodeChanged = (node: StoredNode | undefined, old: StoredNode | undefined) => {
+      if (this.zoneOf(node) === this.zoneOf(old) && node !== undefined && old !== undefined) return [];
+      for (const pod of this.byNode.get((node ?? old)?.metadata.name ?? '')) {
+        for (const service of this.related.servicesOf(pod)) this.enqueueSoon(service);
+      }
+      return [];
+    };
+    return [source(this.slices, sliceKeys(this.labels, this.labels.sliceLoop)), source(this.nodes, nodeChanged)];
+  }
+
+  private zoneOf(node: StoredNode | undefined): string | undefined {
+    return node?.metadata.labels?.[this.labels.zone];
+  }
+
+  protected async publish(service: StoredService, pods: readonly StoredPod[], work: Work): Promise<WorkOutcome> {
+    const { namespace = '', name = '' } = service.metadata;
+    const time = this.times.next(keyOf(service), service, pods);
+    const families = familiesOf(service);
+    const nodeOf = (node: string) => this.nodes.get('', node);
+    const groups = families.flatMap((family): PortGroup[] => {
+      const found = wantedEndpoints(service, pods, family, nodeOf, this.labels.zone);
+      return found.length > 0 ? found : [{ family, ports: [], endpoints: [] }];
+    });
+    const existing = this.slicesOf(namespace, name);
+    const marks = this.marks(service, time);
+    const plan = withMarks(packSlices(existing, groups, mostEndpoints), existing, marks);
+    try {
+      await writeSlices(this.client<StoredSlice>('discovery', 'endpointslices'), work, plan, marks);
+    } catch (error) {
+      const text = `Error updating Endpoint Slices for Service ${namespace}/${name}`;
+      return this.failed(error, service, 'FailedToUpdateEndpointSlices', text);
+    }
+    return 'done';
+  }
+
+  protected async clear(namespace: string, name: string, work: Work): Promise<void> {
+    const client = this.client<StoredSlice>('discovery', 'endpointslices');
+    for (const slice of this.slicesOf(namespace, name)) await client.delete(work, slice);
+  }
+
+  private marks(service: StoredService, time: number | undefined): SliceMarks {
+    const { serviceName, sliceManagedBy, sliceLoop, headless, triggerTime } = this.labels;
+    const { namespace = '', name = '', uid = '', deletionTimestamp } = service.metadata;
+    const { [headless]: _headless, ...labels } = service.metadata.labels ?? {};
+    if (isHeadless(service)) labels[headless] = '';
+    labels[serviceName] = name;
+    labels[sliceManagedBy] = sliceLoop;
+    return {
+      namespace,
+      prefix: name,
+      owner: { apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true },
+      labels,
+      trigger: { annotation: triggerTime, time },
+      isEnding: deletionTimestamp !== undefined,
+    };
+  }
+}
