@@ -14,6 +14,7 @@ export const controllerDefaults = {
   'validatingadmissionpolicy-status': true,
   'customresourcedefinition-status': true,
   'customresourcedefinition-cleanup': true,
+  job: true,
   'sql-views': true,
   'apiservice-registration': true,
   'apiservice-availability': true,

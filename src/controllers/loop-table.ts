@@ -20,6 +20,7 @@ import { EndpointsController } from './endpoints/endpoints.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import type { ReconcileParts } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
+import { JobController } from './job/job.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
@@ -65,6 +66,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
     'customresourcedefinition-status': () => new DefinitionStatusController(parts),
     'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
+    job: () => new JobController(parts),
     'sql-views': () =>
       databaseUrl === undefined
         ? undefined

@@ -9,6 +9,9 @@ export interface Timers extends Clock {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Timers of the runtime that are longer end at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 export const systemTimers: Timers = {
   now: () => systemClock.now(),
   elapsed: () => performance.now(),
@@ -23,7 +26,16 @@ export const systemTimers: Timers = {
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const timer = setTimeout(done, milliseconds);
+      let left = milliseconds;
+      const next = (): NodeJS.Timeout => {
+        const part = Math.min(left, longestTimerMs);
+        left -= part;
+        return setTimeout(() => {
+          if (left > 0) timer = next();
+          else done();
+        }, part);
+      };
+      let timer = next();
       signal.addEventListener('abort', done);
     }),
 };

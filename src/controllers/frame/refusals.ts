@@ -11,6 +11,11 @@ export function isAlreadyExists(error: unknown): error is StatusError {
   return error instanceof StatusError && error.reason === 'AlreadyExists';
 }
 
+/** Whether the object has changed since it was read, or is another one of the same name. */
+export function isConflict(error: unknown): error is StatusError {
+  return error instanceof StatusError && error.reason === 'Conflict';
+}
+
 /** What an error says, for conditions and events. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

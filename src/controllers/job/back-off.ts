@@ -1,0 +1,44 @@
+import { endedAt, isFailed, type JobPod, type StoredJob } from './job-pod.js';
+
+const firstPauseMs = 10_000;
+const longestPauseMs = 600_000;
+
+/** How much of the pause after the last of `failures` in a row is left, in milliseconds. */
+export function remainingPauseMs(failures: number, lastFailureAt: number, now: number): number {
+  if (failures <= 0) return 0;
+  const pause = Math.min(firstPauseMs * 2 ** Math.min(failures - 1, 20), longestPauseMs);
+  return Math.max(0, lastFailureAt + pause - now);
+}
+
+/**
+ * The failures of a job since its last success, from which follows how long it waits before it replaces failed pods.
+ * After a restart they are read from the pods that are left.
+ */
+export class BackOff {
+  private readonly failures = new Map<string, number>();
+  private lastSuccessAt = Number.NEGATIVE_INFINITY;
+
+  /** Takes note of the pods that have ended. Repetition does no harm. */
+  observe(job: StoredJob, pods: Iterable<JobPod>): void {
+    for (const pod of pods) {
+      if (pod.status.phase === 'Succeeded') this.lastSuccessAt = Math.max(this.lastSuccessAt, endedAt(pod));
+      else if (isFailed(pod, job)) {
+        const { uid = '' } = pod.metadata;
+        if (!this.failures.has(uid)) this.failures.set(uid, endedAt(pod));
+      }
+    }
+    for (const [uid, at] of this.failures) if (at < this.lastSuccessAt) this.failures.delete(uid);
+  }
+
+  /** How long the job has to wait before it makes pods, in milliseconds. */
+  remainingMs(now: number): number {
+    return remainingPauseMs(this.failures.size, Math.max(0, ...lastOf(this.failures.values())), now);
+  }
+}
+
+/** The greatest value, if there is one. */
+function lastOf(values: Iterable<number>): number[] {
+  let last: number | undefined;
+  for (const value of values) if (last === undefined || value > last) last = value;
+  return last === undefined ? [] : [last];
+}

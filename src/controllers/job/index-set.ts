@@ -1,0 +1,81 @@
+/** First and last index of a run, both included. */
+type Run = readonly [first: number, last: number];
+
+/**
+ * A set of completion indexes, kept as runs, so that a job of 100,000 indexes costs little. Immutable. Its text is that
+ * of `status.completedIndexes`: `1,3-5,7`.
+ */
+export class IndexSet {
+  static readonly empty = new IndexSet([]);
+
+  private constructor(private readonly runs: readonly Run[]) {}
+
+  /** Any indexes, in any order. */
+  static of(indexes: Iterable<number>): IndexSet {
+    const sorted = [...new Set(indexes)].sort((a, b) => a - b);
+    return new IndexSet(joined(sorted.map((index) => [index, index])));
+  }
+
+  /** Reads the text form; indexes from `limit` on, and parts that make no sense, are left out. */
+  static parse(text: string | undefined, limit = Number.POSITIVE_INFINITY): IndexSet {
+    const runs: Run[] = [];
+    for (const part of (text ?? '').split(',')) {
+      const match = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
+      if (match === null) continue;
+      const first = Number(match[1]);
+      const last = Math.min(Number(match[2] ?? match[1]), limit - 1);
+      if (first <= last) runs.push([first, last]);
+    }
+    return new IndexSet(joined(runs.sort((a, b) => a[0] - b[0])));
+  }
+
+  get size(): number {
+    return this.runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  }
+
+  has(index: number): boolean {
+    let low = 0;
+    let high = this.runs.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const [first, last] = this.runs[middle] as Run;
+      if (index < first) high = middle - 1;
+      else if (index > last) low = middle + 1;
+      else return true;
+    }
+    return false;
+  }
+
+  with(indexes: Iterable<number>): IndexSet {
+    const added = IndexSet.of(indexes);
+    if (added.runs.length === 0) return this;
+    return new IndexSet(joined([...this.runs, ...added.runs].sort((a, b) => a[0] - b[0])));
+  }
+
+  /** How many indexes both sets have. */
+  countIn(other: IndexSet): number {
+    let count = 0;
+    for (const [first, last] of this.runs) {
+      for (const [from, to] of other.runs) count += Math.max(0, Math.min(last, to) - Math.max(first, from) + 1);
+    }
+    return count;
+  }
+
+  toString(): string {
+    return this.runs
+      .map(([first, last]) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))
+      .join(',');
+  }
+}
+
+/** Sorted runs, with those that touch or overlap made one. */
+function joined(runs: readonly Run[]): Run[] {
+  const result: Run[] = [];
+  for (const [first, last] of runs) {
+    const previous = result.at(-1);
+    if (previous !== undefined && first <= previous[1] + 1) {
+      result[result.length - 1] = [previous[0], Math.max(previous[1], last)];
+    } else result.push([first, last]);
+  }
+  return result;
+}
