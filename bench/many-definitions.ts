@@ -34,7 +34,15 @@ const fields = Object.fromEntries(
   ]),
 );
 
-function definition(i: number, group = 'many.example') {
+/** Definitions come in groups of this many, as projects have them. */
+const inGroup = 10;
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+function groupOf(i: number): string {
+  return `many${Math.floor(i / inGroup)}.example`;
+}
+
+function definition(i: number, group = groupOf(i)) {
   const schema = {
     type: 'object',
     properties: { spec: { type: 'object', properties: fields }, status: { type: 'object' } },
@@ -74,6 +82,11 @@ async function use(server: TestServer, i: number, group?: string): Promise<void>
   await server.client.patch(`${path}/one`, 'merge', { spec: { field2: { value: 2 } } });
 }
 
+async function read(server: TestServer, path: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { status, text } = await server.client.get(path, { headers });
+  if (status !== 200) throw new Error(`${path}: ${text}`);
+}
+
 const numbers = (length: number) => Array.from({ length }, (_, i) => i);
 const cluster = await TestCluster.start({ servers: 1, controllers: true });
 try {
@@ -97,6 +110,13 @@ try {
   console.log(`start with them: ${((performance.now() - begin) / 1000).toFixed(2)} s`);
   await delay(10_000);
   report('after that start');
+  await read(server, '/apis', { accept: `${aggregated},application/json` });
+  report('aggregated discovery was read');
+  for (let i = 0; i < 20; i++) await read(server, `/openapi/v3/apis/${groupOf(i)}/v1`);
+  report('20 OpenAPI 3.0 documents were read');
+  await read(server, '/openapi/v2');
+  await delay(10_000);
+  report('the Swagger document was read');
   const times: number[] = [];
   for (let i = 0; i < 20; i++) {
     const started = performance.now();

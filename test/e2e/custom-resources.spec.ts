@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import {
+  type ApiException,
+  CustomObjectsApi,
+  KubeConfig,
+  type KubernetesObject,
+  makeInformer,
+  PatchStrategy,
+  setHeaderOptions,
+} from '@kubernetes/client-node';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
 import { Kubectl } from './support/kubectl.js';
 import { eventually, TestCluster } from './support/test-cluster.js';
@@ -50,6 +59,8 @@ const gadgets = customDefinition({ plural: 'gadgets', kind: 'Gadget', shortNames
     selectableFields: [{ jsonPath: '.spec.mode' }],
   },
 ]);
+
+type Gadget = KubernetesObject & { readonly spec: { readonly size: number; readonly mode: string } };
 
 function gadget(name: string, spec: object = { size: 3 }, more: object = {}) {
   return { apiVersion: 'test.example/v1', kind: 'Gadget', metadata: { name }, spec, ...more };
@@ -185,6 +196,70 @@ describe('a custom resource', () => {
       ],
     );
     stream.close();
+  });
+
+  it('is written, listed and watched by the JavaScript client through two processes', async () => {
+    const [group, version, namespace, plural] = ['test.example', 'v1', 'default', 'gadgets'] as const;
+    const place = { group, version, namespace, plural };
+    const configs = cluster.servers.map(({ kubeconfig }) => {
+      const config = new KubeConfig();
+      config.loadFromFile(kubeconfig as string);
+      return config;
+    }) as [KubeConfig, KubeConfig];
+    const [api, other] = configs.map((config) => config.makeApiClient(CustomObjectsApi)) as [
+      CustomObjectsApi,
+      CustomObjectsApi,
+    ];
+    const merging = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+    const jsonPatch = setHeaderOptions('Content-Type', PatchStrategy.JsonPatch);
+    const seen: string[] = [];
+    const informer = makeInformer<Gadget>(
+      configs[1],
+      `/apis/${group}/${version}/namespaces/${namespace}/${plural}`,
+      () => other.listNamespacedCustomObject(place),
+    );
+    for (const event of ['add', 'update', 'delete'] as const) {
+      informer.on(event, ({ metadata, spec }) => {
+        if (metadata?.name?.startsWith('js') === true) seen.push(`${event} ${metadata.name} ${spec.size} ${spec.mode}`);
+      });
+    }
+    try {
+      await api.createNamespacedCustomObject({ ...place, body: gadget('js1') });
+      await informer.start();
+      await eventually(() => seen.length === 1, 'the informer to have the first');
+      await api.createNamespacedCustomObject({ ...place, body: gadget('js2', { size: 4, mode: 'slow' }) });
+      const broken = api.createNamespacedCustomObject({ ...place, body: gadget('js3', { size: 11 }) });
+      await assert.rejects(broken, (error: ApiException<string>) => {
+        assert.equal(error.code, 422);
+        assert.match(error.body, /spec\.size in body should be less than or equal to 10/);
+        return true;
+      });
+      await api.patchNamespacedCustomObject({ ...place, name: 'js1', body: { spec: { size: 5 } } }, merging);
+      const replace = [{ op: 'replace', path: '/spec/mode', value: 'fast' }];
+      await other.patchNamespacedCustomObject({ ...place, name: 'js2', body: replace }, jsonPatch);
+      await other.patchNamespacedCustomObjectStatus({ ...place, name: 'js2', body: { status: { ready: 1 } } }, merging);
+      const list: { items: Gadget[] } = await other.listNamespacedCustomObject({
+        ...place,
+        fieldSelector: 'spec.mode=fast',
+      });
+      const sizes = list.items.flatMap(({ metadata, spec }) =>
+        metadata?.name?.startsWith('js') === true ? [`${metadata.name} ${spec.size}`] : [],
+      );
+      assert.deepEqual(sizes, ['js1 5', 'js2 4']);
+      for (const name of ['js1', 'js2']) await api.deleteNamespacedCustomObject({ ...place, name });
+      const expected = [
+        'add js1 3 fast',
+        'add js2 4 slow',
+        'update js1 5 fast',
+        'update js2 4 fast',
+        'update js2 4 fast',
+      ];
+      const ends = ['delete js1 5 fast', 'delete js2 4 fast'];
+      await eventually(() => seen.length >= expected.length + ends.length, 'all events');
+      assert.deepEqual(seen, [...expected, ...ends]);
+    } finally {
+      await informer.stop();
+    }
   });
 
   it('refuses what only built-in kinds take', async () => {

@@ -118,8 +118,10 @@ function takeSlice(
   found: unknown[],
   budget: LookBudget,
 ): void {
-  const start = Math.max(0, from < 0 ? from + list.length : from);
-  const end = Math.min(list.length, to < 0 ? to + list.length : to);
+  const start = from < 0 ? from + list.length : from;
+  const end = to < 0 ? to + list.length : to;
+  if (start === end) return;
+  if (start < 0 || end > list.length || start > end) throw new Unfit();
   for (let i = start; i < end; i += step) {
     spend(budget);
     found.push(list[i]);

@@ -52,7 +52,8 @@ class PathParser {
   ) {}
 
   parse(): readonly Step[] {
-    while (this.position < this.text.length) this.parseStep();
+    // As on the reference, where paths stand in braces: what follows the first pair has no part in a cell.
+    while (this.position < this.text.length && this.text.charAt(this.position) !== '}') this.parseStep();
     return this.steps;
   }
 
@@ -110,12 +111,12 @@ class PathParser {
       return;
     }
     const slice = /^(-?\d*)(?::(-?\d*))?(?::(-?\d*))?$/.exec(inside);
-    if (slice === null || inside === '') throw new JsonPathError(`invalid array index ${inside}`);
+    if (slice === null) throw new JsonPathError(`invalid array index ${inside}`);
     const [, first, second, third] = slice;
     const from = integer(first);
     if (second === undefined) {
-      if (from === undefined) throw new JsonPathError(`invalid array index ${inside}`);
-      this.steps.push({ kind: 'element', index: from });
+      if (first === '-') throw new JsonPathError(`invalid array index ${inside}`);
+      this.steps.push({ kind: 'element', index: from ?? 0 });
       return;
     }
     const step = integer(third);

@@ -5,6 +5,7 @@ import { formatApiVersion } from '../../machinery/group-version.js';
 import { isStoredKind, type StoredResource, subresourcesOf, verbsOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
 import { bodyKindOf, type SubresourceDefinition, subresourceVerbs } from '../../registry/subresource-definition.js';
+import { jsonText } from '../negotiation/json-text.js';
 
 interface ApiResource {
   readonly name: string;
@@ -101,21 +102,20 @@ export interface RemoteVersion {
 }
 
 /**
- * The aggregated form: every resource of the groups in one document.
+ * The aggregated form: every resource of the groups in one document, made group by group.
  *
  * @param remotes group versions of extension servers by `<group>/<version>`
  */
-export function aggregatedDiscovery(
+export function* aggregatedDiscovery(
   registry: ResourceRegistry,
   groups: readonly OrderedGroup[],
   apiVersion: string,
   remotes: ReadonlyMap<string, RemoteVersion>,
-): unknown {
-  return {
-    kind: 'APIGroupDiscoveryList',
-    apiVersion,
-    metadata: {},
-    items: groups.map(({ group, versions }) => ({
+): Generator<string, void, undefined> {
+  const head = JSON.stringify({ kind: 'APIGroupDiscoveryList', apiVersion, metadata: {}, items: [] });
+  yield head.slice(0, -']}'.length);
+  for (const [i, { group, versions }] of groups.entries()) {
+    const item = {
       metadata: { name: group === '' ? undefined : group },
       versions: versions.map((version) => {
         const remote = remotes.get(`${group}/${version}`);
@@ -123,8 +123,11 @@ export function aggregatedDiscovery(
           remote?.resources ?? registry.resourcesOf(group, version).map((r) => aggregatedResource(r, group, version));
         return { version, resources, freshness: remote?.isCurrent === false ? 'Stale' : 'Current' };
       }),
-    })),
-  };
+    };
+    if (i > 0) yield ',';
+    yield* jsonText(item);
+  }
+  yield ']}';
 }
 
 function aggregatedResource(resource: ServedResource, group: string, version: string): unknown {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OrderedGroup } from '../../aggregation/group-order.js';
@@ -7,7 +6,10 @@ import { unknownPathError } from '../../machinery/status-error.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
 import { plainJson, wantsPretty } from '../negotiation/accept.js';
-import { sendText, sendValue } from '../negotiation/respond.js';
+import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
+import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
+import { sendText, sendValue, setCommonHeaders } from '../negotiation/respond.js';
+import { sendPacked } from '../negotiation/send-packed.js';
 import { handleRemote } from '../remote/handle-remote.js';
 import { remoteVersions } from '../remote/remote-versions.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
@@ -39,22 +41,13 @@ export const VERSION_INFO = Symbol('VersionInfo');
 
 const aggregatedVersions = ['v2', 'v2beta1'] as const;
 
-interface Tagged {
-  readonly text: string;
-  readonly etag: string;
-}
-
-interface HeldDocument extends Tagged {
+interface HeldDocument {
+  readonly content: Promise<Packed>;
   /** The changes of the registry that it shows. */
   readonly changes: number;
   /** The groups in their order, which extension servers may change. */
   readonly order: string;
   readonly remotes: ReadonlyMap<string, RemoteVersion>;
-}
-
-function withDigest(document: unknown): Tagged {
-  const text = JSON.stringify(document);
-  return { text, etag: `"${createHash('sha256').update(text).digest('hex').toUpperCase()}"` };
 }
 
 /** Discovery of groups, versions and resources, and the version of the server. */
@@ -140,15 +133,18 @@ export class DiscoveryController {
     key: string,
     groups: readonly OrderedGroup[],
     remotes: ReadonlyMap<string, RemoteVersion>,
-    make: () => unknown,
-  ): Tagged {
+    make: () => Iterable<string>,
+  ): Promise<Packed> {
     const { changes } = this.services.registry;
     const order = groups.map((one) => `${one.group}/${one.versions.join(',')}`).join(' ');
     const known = this.documents.get(key);
-    if (known?.changes === changes && known.order === order && isSame(known.remotes, remotes)) return known;
-    const made = { changes, order, remotes, ...withDigest(make()) };
-    this.documents.set(key, made);
-    return made;
+    if (known?.changes === changes && known.order === order && isSame(known.remotes, remotes)) return known.content;
+    const content = packInTurns(make());
+    this.documents.set(key, { changes, order, remotes, content });
+    content.catch(() => {
+      if (this.documents.get(key)?.content === content) this.documents.delete(key);
+    });
+    return content;
   }
 
   /** Sends the aggregated document when the client prefers it; returns whether it did. */
@@ -161,14 +157,18 @@ export class DiscoveryController {
     const remotes = core || aggregation === undefined ? noRemotes : await remoteVersions(aggregation);
     const groups = this.services.orderedGroups().filter((one) => (one.group === '') === core);
     const make = () => aggregatedDiscovery(registry, groups, `${group}/${version}`, remotes);
-    const { text, etag } = this.held(`${version} ${core}`, groups, remotes, make);
+    const packed = await this.held(`${version} ${core}`, groups, remotes, make);
+    const etag = `"${packed.digest}"`;
     const context = request.plinthContext as HttpRequestContext;
-    reply.header('etag', etag).header('vary', 'Accept');
+    const isLong = packed.length > compressionThresholdBytes;
+    reply.header('etag', etag).header('vary', isLong ? 'Accept, Accept-Encoding' : 'Accept');
     if (request.headers['if-none-match'] === etag) {
       reply.code(304).send();
       return true;
     }
-    sendText({ context, reply }, 200, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`, text);
+    const type = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
+    setCommonHeaders(context, reply);
+    await sendPacked(reply, type, packed, isLong && wantsGzip(reply));
     return true;
   }
 }

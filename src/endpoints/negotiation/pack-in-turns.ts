@@ -11,6 +11,8 @@ export interface Packed {
   /** Digest of the content, in upper-case hexadecimal. */
   readonly digest: string;
   readonly compressed: Buffer;
+  /** Length of the content, in bytes. */
+  readonly length: number;
 }
 
 /** Digests and compresses content while its parts are made, which takes turns with other work between them. */
@@ -20,6 +22,7 @@ export async function packInTurns(
   const hash = createHash('sha256');
   const encoder = createGzip();
   const compressed: Buffer[] = [];
+  let length = 0;
   encoder.on('data', (chunk: Buffer) => compressed.push(chunk));
   const ended = once(encoder, 'end');
   // Whoever waits for it hears of a failure.
@@ -29,6 +32,7 @@ export async function packInTurns(
     for await (const part of parts) {
       if (part.length > 0) {
         hash.update(part);
+        length += Buffer.byteLength(part);
         if (!encoder.write(part)) await once(encoder, 'drain');
       }
       if (performance.now() - began < turnMs) continue;
@@ -40,5 +44,5 @@ export async function packInTurns(
   } finally {
     encoder.destroy();
   }
-  return { digest: hash.digest('hex').toUpperCase(), compressed: Buffer.concat(compressed) };
+  return { digest: hash.digest('hex').toUpperCase(), compressed: Buffer.concat(compressed), length };
 }

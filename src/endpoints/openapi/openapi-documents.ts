@@ -6,7 +6,8 @@ import { inTurns } from '../../machinery/turns.js';
 import { groupName } from '../../machinery/vendor.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
-import { packInTurns } from '../negotiation/pack-in-turns.js';
+import { jsonText } from '../negotiation/json-text.js';
+import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
 import type { EndpointServices } from '../services.js';
 import { corePath, groupListPath, groupPath, groupVersionPath, versionPath } from './discovery-paths.js';
 import { openApi3Message } from './document-messages.js';
@@ -14,24 +15,13 @@ import type { DocumentInfo } from './document-parts.js';
 import { openApi3Document } from './openapi3-document.js';
 import type { PathModel } from './operation-model.js';
 import { mediaTypes, resourcePaths } from './resource-paths.js';
-import {
-  bytesInSteps,
-  type DocumentContent,
-  jsonText,
-  mergedPieces,
-  swaggerBytes,
-  swaggerText,
-} from './swagger-content.js';
+import { bytesInSteps, type DocumentContent, mergedPieces, swaggerBytes, swaggerText } from './swagger-content.js';
 import { swaggerPieces } from './swagger-document.js';
 
 export type DocumentForm = 'json' | 'protobuf';
 
 /** A document that is ready to be sent. */
-export interface OpenApiDocument {
-  /** Digest of its content, in upper-case hexadecimal. */
-  readonly digest: string;
-  readonly compressed: Buffer;
-}
+export type OpenApiDocument = Packed;
 
 /** The content of one document. */
 interface Source {

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { aggregatorUser } from '../../aggregation/availability.js';
@@ -8,13 +6,12 @@ import { VERSION_INFO, type VersionInfo } from '../discovery/discovery.controlle
 import { parseAccept, plainJson } from '../negotiation/accept.js';
 import { acceptsGzip } from '../negotiation/compression.js';
 import { sendBytes, setCommonHeaders } from '../negotiation/respond.js';
+import { sendPacked } from '../negotiation/send-packed.js';
 import { handleRemote } from '../remote/handle-remote.js';
 import { remoteOf } from '../remote/remote-requests.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
-
-const decompress = promisify(gunzip);
 
 /** How long a document under its own digest may be cached: it never changes. */
 const immutableSeconds = 365 * 24 * 60 * 60;
@@ -109,10 +106,7 @@ async function send(
     reply.code(304).send();
     return;
   }
-  reply.code(200).header('content-type', type);
-  if (acceptsGzip(request.headers['accept-encoding']))
-    reply.header('content-encoding', 'gzip').send(document.compressed);
-  else reply.send(await decompress(document.compressed));
+  await sendPacked(reply, type, document, acceptsGzip(request.headers['accept-encoding']));
 }
 
 function namesTag(header: string | undefined, etag: string): boolean {

@@ -34,17 +34,6 @@ export async function mergedPieces(pieces: Pieces, others: readonly SwaggerParts
   return merged;
 }
 
-/** A document as JSON. */
-export function* jsonText(document: object): Generator<string, void, undefined> {
-  const ready: string[] = [];
-  const steps = stringifyInSteps(document, (text) => ready.push(text));
-  for (let isDone = false; !isDone; ) {
-    isDone = steps.next().done === true;
-    if (ready.length > 0) yield* ready.splice(0);
-    else yield '';
-  }
-}
-
 /** The Swagger document as JSON. The definitions, which are known last, wait as text. */
 export async function* swaggerText(pieces: Pieces): AsyncGenerator<string, void, undefined> {
   const waiting: string[] = [];
