@@ -1,9 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureServiceAccountKey } from '../../src/program/pki/service-account-key.js';
 import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
-import { endWithUs } from '../support/child-guard.js';
+import { endWithUs, forgetFolder, removeWithUs } from '../support/child-guard.js';
 import { Scene } from './scene.js';
 
 /** Whose control loops run, and what happens to them meanwhile. */
@@ -28,16 +30,21 @@ export class ScenarioCluster {
   private constructor(
     readonly cluster: TestCluster,
     private readonly options: ScenarioClusterOptions,
+    private readonly directory: string,
+    private readonly tokenKey: string,
   ) {}
 
   static async start(options: ScenarioClusterOptions = {}): Promise<ScenarioCluster> {
     const { upstream, loops = 1, nodes = 5 } = options;
     const compat = upstream === undefined ? [] : ['--compat=kubernetes'];
+    const directory = mkdtempSync(join(tmpdir(), 'plinth-scenarios-'));
+    removeWithUs(directory);
+    const tokenKey = await ensureServiceAccountKey(directory);
     const cluster = await TestCluster.start({
-      flags: ['--authorization-mode=Node,RBAC', '--enable-garbage-collector', ...compat],
+      flags: ['--authorization-mode=Node,RBAC', `--service-account-signing-key-file=${tokenKey}`, ...compat],
       accounts: true,
     });
-    const made = new ScenarioCluster(cluster, options);
+    const made = new ScenarioCluster(cluster, options, directory, tokenKey);
     try {
       if (upstream === undefined) for (let i = 0; i < loops; i++) made.startLoops();
       else made.startUpstream(upstream);
@@ -91,10 +98,22 @@ export class ScenarioCluster {
     return [...this.loops, ...this.others].flatMap(({ pid }) => pid ?? []);
   }
 
+  /** What upstream's binaries logged as errors. */
+  upstreamErrors(): string[] {
+    if (this.options.upstream === undefined) return [];
+    return ['manager.log', 'scheduler.log'].flatMap((log) =>
+      readFileSync(join(this.directory, log), 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('E')),
+    );
+  }
+
   async stop(): Promise<void> {
     this.isEnding = true;
     for (const child of this.others) child.kill();
     await this.cluster.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+    forgetFolder(this.directory);
   }
 
   private startLoops(): void {
@@ -103,7 +122,8 @@ export class ScenarioCluster {
 
   private startUpstream(folder: string): void {
     const { cluster } = this;
-    const { pki, directory } = cluster;
+    const { pki } = cluster;
+    const { directory } = this;
     // What only the server itself does.
     cluster.startProgram('controllers', ['--controllers=-*', '--compat=kubernetes', '--authorization-mode=Node,RBAC']);
     const kubeconfig = `--kubeconfig=${cluster.first.kubeconfig}`;
@@ -111,7 +131,7 @@ export class ScenarioCluster {
       kubeconfig,
       '--use-service-account-credentials',
       `--root-ca-file=${pki.authorityFile}`,
-      `--service-account-private-key-file=${pki.authorityKeyFile}`,
+      `--service-account-private-key-file=${this.tokenKey}`,
       `--cluster-signing-cert-file=${pki.authorityFile}`,
       `--cluster-signing-key-file=${pki.authorityKeyFile}`,
       '--port=0',

@@ -31,7 +31,7 @@ const chosen: Told[] = Object.entries(areas)
   .flatMap(([area, scenarios]) => scenarios.map((scenario) => ({ area, scenario })))
   .filter(({ area, scenario }) => texts.some((text) => area.includes(text) || scenario.name.includes(text)));
 const killMs = Number(flags.kill) * 1000;
-const counts = { passed: 0, failed: 0, left: 0 };
+const counts = { passed: 0, failed: 0, known: 0, left: 0 };
 
 const cluster = await ScenarioCluster.start({
   upstream: flags.upstream,
@@ -54,12 +54,14 @@ async function tell({ area, scenario }: Told): Promise<void> {
     counts.passed++;
     console.log(`${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  ok      ${title}`);
   } catch (error) {
-    counts.failed++;
+    const isKnown = flags.upstream !== undefined && scenario.upstream !== undefined;
+    if (isKnown) counts.known++;
+    else counts.failed++;
     const text = error instanceof Error ? error.message : String(error);
     console.log(
       `${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  FAILED  ${title}\n          ${text}`,
     );
-    if (scenario.upstream !== undefined) console.log(`          known: ${scenario.upstream}`);
+    if (isKnown) console.log(`          known: ${scenario.upstream}`);
   }
 }
 
@@ -82,7 +84,10 @@ try {
   await Promise.all(Array.from({ length: Number(flags['at-once']) }, () => worker(queue)));
   ended.abort();
   await killing;
-  console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.left} left out`);
+  for (const line of cluster.upstreamErrors()) console.log(`upstream: ${line}`);
+  console.log(
+    `${counts.passed} passed, ${counts.failed} failed, ${counts.known} known to differ, ${counts.left} left out`,
+  );
   process.exitCode = counts.passed === 0 || counts.failed > 0 ? 1 : 0;
 } finally {
   await cluster.stop();

@@ -15,7 +15,6 @@ const evict = (scene: Scene, name: string) =>
 export const disruption: readonly Scenario[] = [
   {
     name: 'a budget counts healthy pods and allows as many evictions',
-    upstream: 'policy/v1 evictions are served by Plinth, whatever counts the budget',
     run: async (scene) => {
       await scene.create('poddisruptionbudgets', budget('web', 'web', { minAvailable: 2 }));
       await scene.create('deployments', deployment('web', 3));

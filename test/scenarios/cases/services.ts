@@ -11,6 +11,7 @@ const addresses = (endpoints: Any, key: string): string[] =>
 export const services: readonly Scenario[] = [
   {
     name: 'endpoints and slices list the ready pods of a service',
+    upstream: 'release 1.20 writes the node into a field of an older version only',
     run: async (scene) => {
       await scene.create('services', service('web', 'web'));
       await scene.create('deployments', deployment('web', 3));
@@ -27,7 +28,8 @@ export const services: readonly Scenario[] = [
       const slices = await scene.untilAll(
         'endpointslices',
         'a slice of three',
-        (all) => all.reduce((sum, { endpoints: each }) => sum + (each ?? []).length, 0) === 3,
+        (all) =>
+          all.flatMap(({ endpoints: each }) => each ?? []).filter(({ conditions }) => conditions.ready).length === 3,
         'kubernetes.io/service-name=web',
       );
       assert.equal(slices.length, 1);
