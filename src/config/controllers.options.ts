@@ -6,6 +6,9 @@ export const controllerDefaults = {
   eventttl: true,
   namespace: true,
   garbagecollector: true,
+  podgc: true,
+  'ttl-after-finished': true,
+  'storage-version-migrator': true,
   'allocation-repair': true,
   'clusterrole-aggregation': true,
   'pvc-protection': true,
@@ -100,6 +103,14 @@ export class ControlLoopOptions {
     names.length > 0 && names.every((name) => name !== '') ? undefined : 'must name at least one scheduler',
   )
   readonly schedulerNames: readonly string[] = ['default-scheduler'];
+
+  @Flag({
+    name: 'terminated-pod-gc-threshold',
+    type: 'int',
+    unit: 'pods',
+    usage: 'How many pods that have finished are kept; beyond that the oldest are deleted. 0 or less: all are kept.',
+  })
+  readonly terminatedPodThreshold: number = 12_500;
 
   @Flag({
     name: 'cluster-signing-cert-file',

@@ -99,6 +99,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       queues: new QueueMetrics(this.metrics.registry, () => systemTimers.elapsed()),
       eventTtlMs: this.events.eventTtlMs,
       schedulerNames: this.options.schedulerNames,
+      terminatedPodThreshold: this.options.terminatedPodThreshold,
     });
     logger.info('control loops wait for their turn', { identity: this.running.identity });
   }

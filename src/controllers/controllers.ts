@@ -53,6 +53,8 @@ export interface ControllersOptions {
   readonly eventTtlMs?: number | undefined;
   /** The names of schedulers for which pods are placed. Default: `default-scheduler`. */
   readonly schedulerNames?: readonly string[] | undefined;
+  /** How many finished pods are kept; 0: all. Default 12,500. */
+  readonly terminatedPodThreshold?: number | undefined;
   /** See the namespace controller. */
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */

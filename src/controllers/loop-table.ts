@@ -22,6 +22,7 @@ import type { ReconcileParts } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
 import { JobController } from './job/job.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
+import { PodGcController } from './pod-gc/pod-gc.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
 import { ReplicaSetController } from './replica-set/replica-set.controller.js';
@@ -32,7 +33,9 @@ import { SchedulerLoop } from './scheduler/scheduler-loop.js';
 import { ServiceAccountController } from './service-account/service-account.controller.js';
 import { ServiceAccountTokenController } from './service-account-token/service-account-token.controller.js';
 import { SqlViewsController } from './sql-views/sql-views.controller.js';
+import { StoredFormController } from './stored-form/stored-form.controller.js';
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
+import { TtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.controller.js';
 import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
 
 /** What every loop may be made of. */
@@ -41,12 +44,13 @@ export interface LoopParts extends ReconcileParts {
 }
 
 const defaultEventTtlMs = 3_600_000;
+const defaultTerminatedPodThreshold = 12_500;
 
 /** The enabled loops, in no particular order. */
 export function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
   const { databaseUrl } = options;
   const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
-  const { eventTtlMs = defaultEventTtlMs } = options;
+  const { eventTtlMs = defaultEventTtlMs, terminatedPodThreshold = defaultTerminatedPodThreshold } = options;
   const without = (text: string): undefined => {
     parts.logger.info(text);
     return undefined;
@@ -58,6 +62,9 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
       return new NamespaceController({ ...parts, settleMs, remoteContent });
     },
     garbagecollector: () => new GarbageCollector(parts),
+    podgc: () => new PodGcController({ ...parts, threshold: terminatedPodThreshold }),
+    'ttl-after-finished': () => new TtlAfterFinishedController(parts),
+    'storage-version-migrator': () => new StoredFormController(parts),
     'allocation-repair': () => new AllocationRepairController(parts),
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
     'pvc-protection': () => new PvcProtectionController(parts),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ControllerName } from '../../src/config/controllers.options.js';
 import { keepRunning } from '../../src/controllers/control-loop.js';
+import type { ControllersOptions } from '../../src/controllers/controllers.js';
 import { type DeepPartial, LoopClient } from '../../src/controllers/frame/loop-client.js';
 import { Work } from '../../src/controllers/frame/work.js';
 import { makeLoops } from '../../src/controllers/loop-table.js';
@@ -77,14 +78,19 @@ export class LoopScene {
    *
    * @param admission what their writes have to pass; default: everything passes
    */
-  async run(loops: readonly ControllerName[], timers = this.timers, admission?: WriteAdmission): Promise<RunningLoops> {
+  async run(
+    loops: readonly ControllerName[],
+    timers = this.timers,
+    admission?: WriteAdmission,
+    settings: Pick<ControllersOptions, 'terminatedPodThreshold'> = {},
+  ): Promise<RunningLoops> {
     const storage = await openTestStorage(this.databaseUrl);
     const { registry } = await registeredGroups(storage);
     const logger = new Logger('warn', 'text', (line) => void this.logged.push(line));
     const informers = new SharedInformers(storage, registry, (error) => void this.logged.push(String(error)));
     const client = new LoopClient({ storage, registry, timers, admission });
     const parts = { storage, admission, registry, names, logger, timers, random: Math.random, informers, client };
-    const options = { storage, registry, names, logger, enabled: new Set(loops) };
+    const options = { ...settings, storage, registry, names, logger, enabled: new Set(loops) };
     const stop = new AbortController();
     const work = makeLoops(options, parts).map((loop) => keepRunning(loop, timers, logger, stop.signal));
     const running = {

@@ -139,7 +139,11 @@ export function controllerRules(names: VendorNames): Readonly<Record<string, rea
       allow('watch', 'core', 'events'),
       writeEvents,
     ],
-    'pod-garbage-collector': [allow('delete list watch', 'core', 'pods'), allow('get list', 'core', 'nodes')],
+    'pod-garbage-collector': [
+      allow('delete list watch', 'core', 'pods'),
+      allow('patch', 'core', 'pods/status'),
+      allow('get list', 'core', 'nodes'),
+    ],
     'pv-protection-controller': [allow('get list update watch', 'core', 'persistentvolumes'), writeEvents],
     'pvc-protection-controller': [
       allow('get list update watch', 'core', 'persistentvolumeclaims'),
@@ -184,6 +188,7 @@ export function controllerRules(names: VendorNames): Readonly<Record<string, rea
       allow('create get', 'core', 'persistentvolumeclaims'),
       writeEvents,
     ],
+    'ttl-after-finished-controller': [allow('delete get list watch', 'batch', 'jobs'), writeEvents],
     'ttl-controller': [allow('list patch update watch', 'core', 'nodes'), writeEvents],
   };
 }
