@@ -32,7 +32,7 @@ describe('EndpointSlice', () => {
     ],
     [
       'IPv6 with zone',
-      { addressType: 'IPv6', endpoints: [{ addresses: ['fe80::1%eth0', 'fe80::1'] }] },
+      { addressType: 'IPv6', endpoints: [{ addresses: ['fe80::1%eth0', 'fd00::1'] }] },
       ['FieldValueInvalid | endpoints[0].addresses[0] | Invalid value: "fe80::1%eth0": must be a valid IPv6 address'],
     ],
     [
@@ -40,6 +40,15 @@ describe('EndpointSlice', () => {
       { addressType: 'FQDN', endpoints: [{ addresses: ['a.b', 'x'] }] },
       [
         'FieldValueInvalid | endpoints[0].addresses[1] | Invalid value: "x": should be a domain with at least two segments separated by dots',
+      ],
+    ],
+    [
+      'addresses of the node itself',
+      { addressType: 'IPv4', endpoints: [{ addresses: ['127.0.0.1', '169.254.169.254', '0.0.0.0'] }] },
+      [
+        'FieldValueInvalid | endpoints[0].addresses[0] | Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8)',
+        'FieldValueInvalid | endpoints[0].addresses[1] | Invalid value: "169.254.169.254": may not be in the link-local range (169.254.0.0/16)',
+        'FieldValueInvalid | endpoints[0].addresses[2] | Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)',
       ],
     ],
     [

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { validateNonSpecialIp } from '../../../apis/core/v1/validation/ip-address.validation.js';
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
 import {
   duplicate,
@@ -80,7 +81,7 @@ function validateEndpoint(
   else if (addresses.length > maxAddresses) errors.push(tooMany(addressesPath, addresses.length, maxAddresses));
   else {
     for (const [i, address] of addresses.entries()) {
-      for (const m of addressErrors(address, addressType)) errors.push(invalid(addressesPath.index(i), address, m));
+      errors.push(...addressErrors(address, addressType, addressesPath.index(i)));
     }
   }
   const { nodeName, hostname, zone, deprecatedTopology = {}, hints } = endpoint;
@@ -121,12 +122,19 @@ function validateHints(
   }
 }
 
-function addressErrors(address: string, addressType: string): string[] {
+function addressErrors(address: string, addressType: string, path: FieldPath): FieldError[] {
+  const isRight = addressType === 'IPv4' ? isIPv4(address) : isIPv6(address) && !address.includes('%');
+  const isIp = addressType === 'IPv4' || addressType === 'IPv6';
+  // Traffic goes there from nodes: an address of the node itself would open it to whoever may write endpoints.
+  if (isIp && isRight) return validateNonSpecialIp(address, path);
+  return nameErrors(address, addressType).map((problem) => invalid(path, address, problem));
+}
+
+function nameErrors(address: string, addressType: string): string[] {
   switch (addressType) {
     case 'IPv4':
-      return isIPv4(address) ? [] : ['must be a valid IPv4 address'];
     case 'IPv6':
-      return isIPv6(address) && !address.includes('%') ? [] : ['must be a valid IPv6 address'];
+      return [`must be a valid ${addressType} address`];
     case 'FQDN': {
       const name = address.endsWith('.') ? address.slice(0, -1) : address;
       const broken = isDns1123Subdomain(name);
