@@ -6,9 +6,12 @@ import { admissionAttributes } from '../../../test/support/admission-attributes.
 import { admissionParts } from '../../../test/support/admission-parts.js';
 import { registeredGroups } from '../../../test/support/registered-groups.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import { kind } from '../../machinery/schema/index.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { ResourceRegistry } from '../../registry/resource-registry.js';
 import { MutatingAdmissionPolicyPlugin } from '../plugins/mutating-admission-policy/mutating-admission-policy.js';
 import { ValidatingAdmissionPolicyPlugin } from '../plugins/validating-admission-policy/validating-admission-policy.js';
+import { type FoundParams, PolicyParams } from './policy-params.js';
 
 const group = 'admissionregistration.k8s.io';
 let registry: ResourceRegistry;
@@ -38,7 +41,7 @@ function partsWith(resource: string, more: object, params: readonly ApiObject[])
     ...admissionParts({ known }),
     registry,
     authorizer: { authorize: () => ({ decision: 'deny', reason: '' }) as const },
-    laterListers: { later: () => ({ lister, filled: Promise.resolve() }) as never },
+    laterListers: { later: () => ({ lister, filled: Promise.resolve(), stop: () => {} }) as never },
     metrics: { registry: new Registry() } as never,
   };
 }
@@ -120,4 +123,49 @@ it('evaluates all selected parameters in the order of their names', async () => 
     partsWith('validatingadmissionpolicies', { validations: expressions }, params),
   );
   await assert.rejects(async () => plugin.validate(request()), /denied request: a$/);
+});
+
+it('drops the parameters of kinds that changed, went, or were not needed for long', async () => {
+  const own = new ResourceRegistry();
+  const define = (kindName: string, shortNames: string[] = []) =>
+    defineResource({
+      group: 'g.example',
+      resource: `${kindName.toLowerCase()}s`,
+      singular: kindName.toLowerCase(),
+      kind: kindName,
+      namespaced: true,
+      shortNames,
+      versions: [{ version: 'v1', type: kind({ group: 'g.example', version: 'v1', kind: kindName }, {}) }],
+      strategy: {},
+    });
+  const [first, second, changed] = [define('First'), define('Second'), define('First', ['f'])];
+  own.register(first);
+  own.register(second);
+  const log: string[] = [];
+  const lister = { get: (_namespace: string, name: string) => ({ metadata: { name } }) };
+  const later = ({ resource }: { resource: string }) => {
+    log.push(`start ${resource}`);
+    return { lister, filled: nextRound(), stop: () => log.push(`stop ${resource}`) } as never;
+  };
+  const countOf = (found: FoundParams) => ('params' in found ? found.params.length : found.fault);
+  let now = 0;
+  const params = new PolicyParams({ later }, own, { read: async () => undefined }, () => now);
+  const find = (kindName: string) => params.find({ apiVersion: 'g.example/v1', kind: kindName }, { name: 'p' }, 'n');
+  assert.equal(countOf(await find('First')), 1);
+  await find('First');
+  assert.deepEqual(log.splice(0), ['start firsts']);
+  // While it is being filled, the kind changes: what the request gets comes from another lister.
+  own.replace(first, changed);
+  assert.deepEqual(log.splice(0), ['stop firsts']);
+  const finding = find('First');
+  own.replace(changed, first);
+  assert.equal(countOf(await finding), 1);
+  assert.deepEqual(log.splice(0), ['start firsts', 'stop firsts', 'start firsts']);
+  now = 11 * 60_000;
+  await find('Second');
+  assert.deepEqual(log.splice(0), ['stop firsts', 'start seconds']);
+  own.unregister(second);
+  assert.deepEqual(log.splice(0), ['stop seconds']);
+  assert.match(String(((await find('Second')) as { fault: string }).fault), /failed to find resource/);
+  assert.deepEqual(log, []);
 });

@@ -4,7 +4,8 @@ import { formatGroupResource, parseApiVersion } from '../../machinery/group-vers
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { labelSelectorFromObject } from '../../machinery/label-selector.js';
 import { eachInSteps, inTurns } from '../../machinery/turns.js';
-import type { ReadLister, SharedListers } from '../../registry/informers/shared-listers.js';
+import type { LaterLister, ReadLister, SharedListers } from '../../registry/informers/shared-listers.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.js';
 import { toServed } from '../../registry/store/object-codec.js';
 import type { ObjectReader } from '../../registry/store/object-reader.js';
@@ -17,25 +18,33 @@ export type FoundParams =
   | { readonly params: 'skip' }
   | { readonly fault: string };
 
-interface Known {
-  readonly lister: ReadLister<ApiObject>;
-  readonly filled: Promise<void>;
+interface Known extends LaterLister<ApiObject> {
+  /** Milliseconds from a fixed point. */
+  usedAt: number;
   /** By object of the lister: its form in the version that the policy asks for. */
   readonly served: WeakMap<ApiObject, ApiObject>;
 }
 
+/** Parameters that no request needed for so long are dropped as soon as those of another kind are needed. */
+const idleMs = 10 * 60_000;
+
 /**
  * Finds the parameters of policies. Objects of a kind of parameters are kept in memory from the first request that
- * needs one.
+ * needs one, until their kind changes or goes, or nobody has needed them for a while.
  */
 export class PolicyParams {
   private readonly known = new Map<string, Known>();
 
   constructor(
     private readonly listers: Pick<SharedListers, 'later'>,
-    private readonly registry: Pick<ResourceRegistry, 'findKind'>,
+    private readonly registry: Pick<ResourceRegistry, 'findKind' | 'onChange'>,
     private readonly objects: ObjectReader,
-  ) {}
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    registry.onChange(({ before }) => {
+      for (const { version } of before?.versions ?? []) this.drop(keyOf(before as ResourceDefinition, version));
+    });
+  }
 
   /**
    * The parameters that a binding names, in the version of the policy's kind. `namespace` is that of the request. Waits
@@ -57,6 +66,10 @@ export class PolicyParams {
     }
     const known = this.listerOf(resource);
     await known.filled;
+    // It was dropped meanwhile: the kind has changed, or is gone.
+    if (this.known.get(keyOf(resource.definition, resource.served.version)) !== known) {
+      return this.find(kind, ref, namespace);
+    }
     const found =
       name === ''
         ? await selected(known.lister, where, selector as SelectorObject)
@@ -76,13 +89,22 @@ export class PolicyParams {
   }
 
   private listerOf({ definition, served: { version } }: ServedResource): Known {
-    const key = `${formatGroupResource(definition)}/${version}`;
-    let known = this.known.get(key);
-    if (known === undefined) {
-      known = { ...this.listers.later<ApiObject>(definition, (object) => object), served: new WeakMap() };
-      this.known.set(key, known);
+    const key = keyOf(definition, version);
+    const usedAt = this.now();
+    const known = this.known.get(key);
+    if (known !== undefined) {
+      known.usedAt = usedAt;
+      return known;
     }
-    return known;
+    for (const [other, { usedAt: before }] of this.known) if (usedAt - before > idleMs) this.drop(other);
+    const made = { ...this.listers.later<ApiObject>(definition, (object) => object), served: new WeakMap(), usedAt };
+    this.known.set(key, made);
+    return made;
+  }
+
+  private drop(key: string): void {
+    this.known.get(key)?.stop();
+    this.known.delete(key);
   }
 
   /** Reads from the store what memory does not have: the parameters may have just been written. */
@@ -95,6 +117,10 @@ export class PolicyParams {
     const found = lister.get(namespace, name) ?? (await this.objects.read(definition, namespace, name));
     return found === undefined ? [] : [found];
   }
+}
+
+function keyOf(definition: ResourceDefinition, version: string): string {
+  return `${formatGroupResource(definition)}/${version}`;
 }
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];

@@ -7,6 +7,15 @@ import { Lister } from './lister.js';
 /** The reading side of a {@link Lister}. */
 export type ReadLister<V> = Pick<Lister<V>, 'get' | 'inNamespace' | 'all' | 'lostForMs'>;
 
+/** A lister that came while the program ran. */
+export interface LaterLister<V> {
+  readonly lister: ReadLister<V>;
+  /** Resolves when it has been filled once, or was stopped before that; rejects if that failed. */
+  readonly filled: Promise<void>;
+  /** Ends it: what it holds is not brought up to date any more. */
+  readonly stop: () => void;
+}
+
 /** A lister that also counts changes. */
 export type CountingLister<V> = Pick<Lister<V>, 'all' | 'changes'>;
 
@@ -36,17 +45,23 @@ export class SharedListers {
     return this.beforeStart(resource, project);
   }
 
-  /**
-   * A lister of a stored resource that turns out to be needed while the program runs, with a promise that resolves when it
-   * has been filled once. It is never taken away. Throws before the start.
-   */
-  later<V>(
-    resource: GroupResource,
-    project: (object: ApiObject) => V,
-  ): { readonly lister: ReadLister<V>; readonly filled: Promise<void> } {
+  /** A lister of a stored resource that turns out to be needed while the program runs. Throws before the start. */
+  later<V>(resource: GroupResource, project: (object: ApiObject) => V): LaterLister<V> {
     if (this.signal === undefined) throw new Error('listers can be asked for later only after the start');
     const lister = this.make(resource, project);
-    return { lister, filled: lister.start(this.signal) };
+    const ending = new AbortController();
+    const filled = lister.start(AbortSignal.any([this.signal, ending.signal])).catch((error: unknown) => {
+      if (!ending.signal.aborted) throw error;
+    });
+    const stop = () => {
+      ending.abort();
+      // It may still be reading.
+      void filled
+        .catch(() => undefined)
+        .then(() => lister.stopped())
+        .then(() => this.listers.splice(this.listers.indexOf(lister), 1));
+    };
+    return { lister, filled, stop };
   }
 
   /** Resolves when all have been filled once. Goes on until `signal` is aborted. */
