@@ -21,6 +21,7 @@ export const controllerDefaults = {
   'sql-views': true,
   'apiservice-registration': true,
   'apiservice-availability': true,
+  deployment: true,
   replicaset: true,
   replicationcontroller: true,
   endpoint: true,

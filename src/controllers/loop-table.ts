@@ -14,6 +14,7 @@ import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';
 import { CsrSigningController } from './csr-signing/csr-signing.controller.js';
 import { DefinitionCleanupController } from './custom-resource-definitions/definition-cleanup.controller.js';
 import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
+import { DeploymentController } from './deployment/deployment.controller.js';
 import { EndpointSliceController } from './endpoint-slice/endpoint-slice.controller.js';
 import { EndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring.controller.js';
 import { EndpointsController } from './endpoints/endpoints.controller.js';
@@ -81,6 +82,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'apiservice-registration': () => new ApiServiceRegistrationController(parts),
     'apiservice-availability': () =>
       aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),
+    deployment: () => new DeploymentController(parts),
     replicaset: () => new ReplicaSetController(parts, replicaSets),
     replicationcontroller: () => new ReplicaSetController(parts, replicationControllers),
     endpoint: () => new EndpointsController(parts),

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LoopScene } from '../../../test/support/loop-scene.js';
-import { PretendNode } from '../../../test/support/pretend-node.js';
+import { Place } from '../../../test/support/place.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { ReplicaSet } from '../../apis/apps/v1/replica-set.types.js';
-import type { Event } from '../../apis/core/v1/event.types.js';
 import type { ReplicationController } from '../../apis/core/v1/replication-controller.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { forbiddenError } from '../../machinery/status-error.js';
@@ -15,7 +14,6 @@ import type { Replicated } from './replicated.js';
 
 type Set = ReplicaSet & ApiObject;
 type Controller = ReplicationController & ApiObject;
-type StoredEvent = Event & ApiObject;
 
 const sets = 'replicasets.apps';
 const labels = { app: 'a' };
@@ -39,48 +37,20 @@ before(async () => {
 });
 after(() => postgres.stop());
 
-/** What is in one namespace of a scene. */
-class Place {
-  readonly node: PretendNode;
+/** Waits until the set of a place has a status as `look` wants it. */
+function statusOf(
+  place: Place,
+  what: string,
+  look: (status: Replicated['status'], set: Replicated) => boolean | undefined,
+  resource = sets,
+): Promise<Replicated> {
+  return place.one<Replicated>(resource, what, (set) => look(set.status, set));
+}
 
-  constructor(
-    readonly scene: LoopScene,
-    readonly namespace: string,
-  ) {
-    this.node = new PretendNode(scene, namespace);
-  }
-
-  static async make(scene: LoopScene, namespace: string): Promise<Place> {
-    await scene.create('namespaces', { metadata: { name: namespace } });
-    return new Place(scene, namespace);
-  }
-
-  /** Waits until the pods of the namespace are as `look` wants them. */
-  pods(what: string, look: (pods: readonly StoredPod[]) => boolean): Promise<StoredPod[]> {
-    return this.scene.until<StoredPod, StoredPod[]>('pods', what, (all) => {
-      const pods = all.filter(({ metadata }) => metadata.namespace === this.namespace);
-      return look(pods) && pods;
-    });
-  }
-
-  status(what: string, look: (status: Replicated['status'], set: Replicated) => boolean | undefined, resource = sets) {
-    return this.scene.until<Replicated, Replicated>(resource, what, (all) =>
-      all.find((set) => set.metadata.namespace === this.namespace && look(set.status, set)),
-    );
-  }
-
-  async events(reason: string): Promise<StoredEvent[]> {
-    return this.scene.until<StoredEvent, StoredEvent[]>('events', `an event ${reason}`, (all) => {
-      const found = all.filter(({ metadata, reason: r }) => metadata.namespace === this.namespace && r === reason);
-      return found.length > 0 && found;
-    });
-  }
-
-  async scale(replicas: number): Promise<void> {
-    await this.scene.update<Set>(sets, this.namespace, 'web', ({ spec }) => {
-      spec.replicas = replicas;
-    });
-  }
+async function scale({ scene, namespace }: Place, replicas: number): Promise<void> {
+  await scene.update<Set>(sets, namespace, 'web', ({ spec }) => {
+    spec.replicas = replicas;
+  });
 }
 
 const namesOf = (pods: readonly StoredPod[]) => pods.map(({ metadata }) => metadata.name as string).sort();
@@ -110,7 +80,7 @@ describe('replica sets', () => {
       { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid, controller: true, blockOwnerDeletion: true },
     ]);
     assert.equal(spec.containers?.[0]?.image, 'i');
-    const { status } = await place.status('all counted', ({ replicas }) => replicas === 3);
+    const { status } = await statusOf(place, 'all counted', ({ replicas }) => replicas === 3);
     assert.deepEqual(status, { replicas: 3, fullyLabeledReplicas: 3, observedGeneration: 1 });
     const events = await place.events('SuccessfulCreate');
     assert.match(events[0]?.message ?? '', /^Created pod: web-\w{5}$/);
@@ -122,12 +92,12 @@ describe('replica sets', () => {
     await scene.create(sets, replicaSet('ready', 2));
     const [one, two] = namesOf(await place.pods('two pods', ({ length }) => length === 2)) as [string, string];
     await place.node.ready(one);
-    const first = await place.status('one ready', ({ readyReplicas }) => readyReplicas === 1);
+    const first = await statusOf(place, 'one ready', ({ readyReplicas }) => readyReplicas === 1);
     assert.equal(first.status.availableReplicas, 1);
     await place.node.ready(two);
-    await place.status('two ready', ({ availableReplicas }) => availableReplicas === 2);
+    await statusOf(place, 'two ready', ({ availableReplicas }) => availableReplicas === 2);
     await place.node.unready(one);
-    await place.status('one ready again', ({ readyReplicas }) => readyReplicas === 1);
+    await statusOf(place, 'one ready again', ({ readyReplicas }) => readyReplicas === 1);
   });
 
   it('replace pods that end or go', async () => {
@@ -139,7 +109,7 @@ describe('replica sets', () => {
     await scene.delete('pods', 'replace', two);
     const pods = await place.pods('another one', (all) => all.length === 3 && !namesOf(all).includes(two));
     assert.ok(namesOf(pods).includes(one));
-    await place.status('two again', ({ replicas }) => replicas === 2);
+    await statusOf(place, 'two again', ({ replicas }) => replicas === 2);
   });
 
   it('replace a pod as soon as its deletion begins, and count it until it ends', async () => {
@@ -150,9 +120,13 @@ describe('replica sets', () => {
     await place.node.ready(name);
     await scene.delete('pods', 'ending', name);
     await place.pods('two pods', ({ length }) => length === 2);
-    await place.status('one ends', ({ replicas, terminatingReplicas }) => replicas === 1 && terminatingReplicas === 1);
+    await statusOf(
+      place,
+      'one ends',
+      ({ replicas, terminatingReplicas }) => replicas === 1 && terminatingReplicas === 1,
+    );
     await place.node.remove(name);
-    await place.status('it has ended', ({ terminatingReplicas }) => terminatingReplicas === undefined);
+    await statusOf(place, 'it has ended', ({ terminatingReplicas }) => terminatingReplicas === undefined);
   });
 
   it('scale up and down, and take the pods away that are missed least', async () => {
@@ -163,16 +137,17 @@ describe('replica sets', () => {
       await place.node.bind(name, 'n');
       await place.node.ready(name);
     }
-    await place.scale(5);
+    await scale(place, 5);
     await place.pods('five pods', ({ length }) => length === 5);
-    await place.scale(2);
+    await scale(place, 2);
     const left = await place.pods('two pods', ({ length }) => length === 2);
     assert.deepEqual(namesOf(left), first);
     const deleted = await place.events('SuccessfulDelete');
     assert.match(deleted[0]?.message ?? '', /^Deleted pod: web-\w{5}$/);
-    await place.scale(0);
+    await scale(place, 0);
     await place.pods('the agent is waited for', (pods) => pods.every(({ metadata }) => metadata.deletionTimestamp));
-    const { status } = await place.status(
+    const { status } = await statusOf(
+      place,
       'none',
       (s, { metadata }) => s.observedGeneration === metadata.generation && s.replicas === 0,
     );
@@ -198,7 +173,7 @@ describe('replica sets', () => {
     await scene.create('pods', { metadata: { ...metadata, name: 'a', ownerReferences: [other] }, spec: plain.spec });
     await scene.create('pods', { metadata: { ...metadata, name: 'b', labels: { app: 'b' } }, spec: plain.spec });
     await scene.create(sets, replicaSet('leave', 1));
-    await place.status('one pod', ({ replicas }) => replicas === 1);
+    await statusOf(place, 'one pod', ({ replicas }) => replicas === 1);
     const pods = await place.pods('three', ({ length }) => length === 3);
     assert.deepEqual(pods.map((pod) => owned(pod) ?? '').sort(), ['', 'o', 'web']);
   });
@@ -238,7 +213,7 @@ describe('replica sets', () => {
     const more = { ...plain, metadata: { labels: { ...labels, tier: 'x' } } };
     await scene.create('pods', { metadata: { name: 'a', namespace: 'labels', labels }, spec: plain.spec });
     await scene.create(sets, replicaSet('labels', 2, { template: more }));
-    const { status } = await place.status('two', ({ replicas }) => replicas === 2);
+    const { status } = await statusOf(place, 'two', ({ replicas }) => replicas === 2);
     assert.equal(status.fullyLabeledReplicas, 1);
   });
 
@@ -249,7 +224,8 @@ describe('replica sets', () => {
     const [name] = namesOf(await place.pods('a pod', ({ length }) => length === 1)) as [string];
     await scene.delete(sets, 'deleted', 'web', { propagationPolicy: 'Background' });
     await scene.delete('pods', 'deleted', name);
-    await place.status(
+    await statusOf(
+      place,
       'counted',
       ({ replicas }, { metadata }) => replicas === 0 && metadata.deletionTimestamp !== undefined,
     );
@@ -266,7 +242,7 @@ describe('replica sets', () => {
     assert.equal(pods[0]?.metadata.ownerReferences?.[0]?.kind, 'ReplicationController');
     assert.equal(pods[0]?.metadata.ownerReferences?.[0]?.apiVersion, 'v1');
     await place.node.ready(pods[0]?.metadata.name ?? '');
-    const { status } = await place.status('one ready', (s) => s.readyReplicas === 1, 'replicationcontrollers');
+    const { status } = await statusOf(place, 'one ready', (s) => s.readyReplicas === 1, 'replicationcontrollers');
     assert.deepEqual(status, {
       replicas: 2,
       fullyLabeledReplicas: 2,
@@ -281,7 +257,7 @@ describe('replica sets', () => {
   it('make a thousand pods in seconds', async () => {
     const place = await Place.make(scene, 'many');
     await scene.create(sets, replicaSet('many', 1000));
-    await place.status('all there', ({ replicas }) => replicas === 1000);
+    await statusOf(place, 'all there', ({ replicas }) => replicas === 1000);
   });
 });
 
@@ -309,7 +285,11 @@ describe('replica sets whose pods are refused', () => {
       const place = await Place.make(scene, 'gate');
       await scene.run(['replicaset'], timers, gate);
       await scene.create(sets, replicaSet('gate', 1000));
-      const failed = await place.status('a condition', ({ conditions }) => conditions?.[0]?.type === 'ReplicaFailure');
+      const failed = await statusOf(
+        place,
+        'a condition',
+        ({ conditions }) => conditions?.[0]?.type === 'ReplicaFailure',
+      );
       const message = 'pods "p" is forbidden: exceeded quota: q';
       const [condition] = failed.status.conditions ?? [];
       assert.deepEqual(condition, {
@@ -327,7 +307,7 @@ describe('replica sets whose pods are refused', () => {
       assert.ok(gate.asked <= 3, `asked ${gate.asked} times without a pause`);
       gate.closed = false;
       timers.advance(120_000);
-      const { status } = await place.status('all there', ({ replicas }) => replicas === 1000);
+      const { status } = await statusOf(place, 'all there', ({ replicas }) => replicas === 1000);
       assert.equal(status.conditions, undefined);
     } finally {
       await scene.end();
@@ -345,17 +325,17 @@ describe('replica sets in time', () => {
       await scene.create(sets, replicaSet('wait', 2, { minReadySeconds: 60 }));
       const [one, two] = namesOf(await place.pods('two pods', ({ length }) => length === 2)) as [string, string];
       await place.node.ready(one);
-      await place.status('one ready', ({ readyReplicas }) => readyReplicas === 1);
+      await statusOf(place, 'one ready', ({ readyReplicas }) => readyReplicas === 1);
       await timers.waiting((ms) => ms === 60_000);
       timers.advance(20_000);
       await place.node.ready(two);
-      const { status } = await place.status('two ready', ({ readyReplicas }) => readyReplicas === 2);
+      const { status } = await statusOf(place, 'two ready', ({ readyReplicas }) => readyReplicas === 2);
       assert.equal(status.availableReplicas, undefined);
       timers.advance(40_000);
-      await place.status('one available', ({ availableReplicas }) => availableReplicas === 1);
+      await statusOf(place, 'one available', ({ availableReplicas }) => availableReplicas === 1);
       await timers.waiting((ms) => ms === 20_000);
       timers.advance(20_000);
-      await place.status('two available', ({ availableReplicas }) => availableReplicas === 2);
+      await statusOf(place, 'two available', ({ availableReplicas }) => availableReplicas === 2);
     } finally {
       await scene.end();
     }
@@ -369,13 +349,13 @@ describe('two processes with the loop of replica sets', () => {
       const place = await Place.make(scene, 'fight');
       await scene.create(sets, replicaSet('fight', 20));
       await Promise.all([scene.run(['replicaset']), scene.run(['replicaset'])]);
-      await place.status('twenty', ({ replicas }) => replicas === 20);
-      await place.scale(3);
-      await place.status('three', ({ replicas }, { spec }) => replicas === 3 && spec.replicas === 3);
+      await statusOf(place, 'twenty', ({ replicas }) => replicas === 20);
+      await scale(place, 3);
+      await statusOf(place, 'three', ({ replicas }, { spec }) => replicas === 3 && spec.replicas === 3);
       await place.pods('three pods', ({ length }) => length === 3);
-      await place.scale(7);
+      await scale(place, 7);
       await place.pods('seven pods', ({ length }) => length === 7);
-      await place.status('seven', ({ replicas }) => replicas === 7);
+      await statusOf(place, 'seven', ({ replicas }) => replicas === 7);
     } finally {
       await scene.end();
     }
@@ -390,7 +370,7 @@ describe('two processes with the loop of replica sets', () => {
       await place.pods('some pods', ({ length }) => length > 5);
       await first.stop();
       await scene.run(['replicaset']);
-      await place.status('all', ({ replicas }) => replicas === 300);
+      await statusOf(place, 'all', ({ replicas }) => replicas === 300);
       await place.pods('exactly as many', ({ length }) => length === 300);
     } finally {
       await scene.end();

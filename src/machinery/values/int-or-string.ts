@@ -9,3 +9,10 @@ export function parsePercentage(value: IntOrString): number | undefined {
   const match = percentage.exec(value);
   return match === null ? undefined : Number(match[1]);
 }
+
+/** A number, or that percentage of `total` rounded up or down; 0 for other text. */
+export function shareOf(value: IntOrString, total: number, rounding: 'up' | 'down'): number {
+  if (typeof value === 'number') return value;
+  const share = ((parsePercentage(value) ?? 0) * total) / 100;
+  return rounding === 'up' ? Math.ceil(share) : Math.floor(share);
+}

@@ -1,0 +1,40 @@
+import { type DeploymentMarks, revisionOf, type StoredDeployment, type StoredSet } from './deployment-marks.js';
+import { maxSurge, wantedOf } from './deployment-sizes.js';
+
+type Annotations = Readonly<Record<string, string>>;
+
+const maxHistoryLength = 2000;
+
+/** The revision that the set of the present template has, or should get: one above all others. */
+export function newRevision(oldSets: readonly StoredSet[], marks: DeploymentMarks): number {
+  return Math.max(0, ...oldSets.map((set) => revisionOf(set, marks))) + 1;
+}
+
+/** The annotations of the new set: those of the deployment, and its revision, with those that it had before. */
+export function newSetAnnotations(
+  deployment: StoredDeployment,
+  before: Annotations,
+  revision: number,
+  marks: DeploymentMarks,
+): Annotations {
+  const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !marks.own.has(key));
+  const next = { ...before, ...Object.fromEntries(copied) };
+  const former = before[marks.revision];
+  if (former !== undefined && Number(former) >= revision) return next;
+  next[marks.revision] = String(revision);
+  if (former) next[marks.revisionHistory] = extended(before[marks.revisionHistory], former);
+  return next;
+}
+
+/** Adds a revision to a list; drops the first ones of a list that gets too long. */
+function extended(history: string | undefined, revision: string): string {
+  const entries = history ? [...history.split(','), revision] : [revision];
+  while (entries.length > 1 && entries.join(',').length > maxHistoryLength) entries.shift();
+  return entries.join(',');
+}
+
+/** The annotations of a set that is scaled as part of the deployment. */
+export function sizeAnnotations(deployment: StoredDeployment, { desired, max }: DeploymentMarks): Annotations {
+  const wanted = wantedOf(deployment);
+  return { [desired]: String(wanted), [max]: String(wanted + maxSurge(deployment)) };
+}
