@@ -105,6 +105,12 @@ describe('pod changes', () => {
 
   it('opens scheduling gates, and adds none', () => {
     const pod = create({ schedulingGates: [{ name: 'a' }, { name: 'b' }] });
+    const conditions = (pod.status as { conditions?: { type: string; status: string; reason: string }[] }).conditions;
+    assert.deepEqual(
+      conditions?.map(({ type, status, reason }) => [type, status, reason]),
+      [['PodScheduled', 'False', 'SchedulingGated']],
+    );
+    assert.equal((create().status as { conditions?: unknown }).conditions, undefined);
     assert.deepEqual(tester.patch(pod, { spec: { schedulingGates: [{ name: 'b' }] } }).causes, []);
     assert.deepEqual(tester.patch(pod, { spec: { schedulingGates: null } }).causes, []);
     assert.deepEqual(tester.patch(create(), { spec: { schedulingGates: [{ name: 'a' }] } }).causes, [fixed]);

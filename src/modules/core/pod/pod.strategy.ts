@@ -3,7 +3,7 @@ import {
   applyPodSpecDefaults,
   syncServiceAccount,
 } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import type { Pod } from '../../../apis/core/v1/pod.types.js';
+import type { Pod, PodCondition } from '../../../apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../apis/core/v1/pod-qos.js';
 import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../registry/strategy.js';
@@ -24,6 +24,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
       // Admission may have chosen the account.
       syncServiceAccount(object.spec);
       object.status = { phase: 'Pending', qosClass: podQosClass(object.spec) };
+      if ((object.spec.schedulingGates ?? []).length > 0) object.status.conditions = [gatedCondition()];
     },
 
     validate: (_context, object) => validatePod(object, options),
@@ -43,5 +44,17 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
       const period = Math.min(Number(asked), longestGraceSeconds);
       return period < 0 ? 1 : period;
     },
+  };
+}
+
+/** Says that nobody places the pod before its gates are removed. */
+function gatedCondition(): PodCondition {
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: null,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
   };
 }
