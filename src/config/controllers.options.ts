@@ -18,6 +18,7 @@ export const controllerDefaults = {
   'customresourcedefinition-status': true,
   'customresourcedefinition-cleanup': true,
   job: true,
+  cronjob: true,
   'sql-views': true,
   'apiservice-registration': true,
   'apiservice-availability': true,

@@ -9,6 +9,7 @@ import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.c
 import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.controller.js';
 import type { ControlLoop } from './control-loop.js';
 import type { ControllersOptions } from './controllers.js';
+import { CronJobController } from './cron-job/cron-job.controller.js';
 import { CsrApprovingController } from './csr-approving/csr-approving.controller.js';
 import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';
 import { CsrSigningController } from './csr-signing/csr-signing.controller.js';
@@ -75,6 +76,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'customresourcedefinition-status': () => new DefinitionStatusController(parts),
     'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
     job: () => new JobController(parts),
+    cronjob: () => new CronJobController(parts),
     'sql-views': () =>
       databaseUrl === undefined
         ? undefined

@@ -5,8 +5,8 @@ import {
   type PodValidationOptions,
 } from '../../../apis/core/v1/validation/common.validation.js';
 import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+import { scheduleError } from '../../../machinery/values/cron-schedule.js';
 import { validateJobSpec } from '../job/job.validation.js';
-import { scheduleError } from './cron-schedule.js';
 
 const specPath = FieldPath.of('spec');
 /** The name of a job is that of its cron job, a dash and ten digits, and must be a label. */
