@@ -19,44 +19,54 @@ export type NamespaceLabels = (namespace: string) => Labels | undefined;
 
 /** A term of inter-pod affinity, ready to be compared. */
 export interface AffinityTerm {
+  /** Equal for terms that say the same. */
+  readonly key: string;
   readonly topologyKey: string;
   readonly weight: number;
   /** Whether the term is about this pod. */
   matches(pod: LabelledPod, namespaceLabels: NamespaceLabels): boolean;
 }
 
-/** A selector, narrowed by the values that the pod itself has for some keys. */
-export function narrowedSelector(
-  selector: Parameters<typeof labelSelectorFromObject>[0],
+/** The values that a pod itself has for some keys, as requirements of its selectors. */
+function ownRequirements(
   own: Labels,
   matchKeys: readonly string[] = [],
   mismatchKeys: readonly string[] = [],
-): LabelSelector {
-  if (selector === undefined || selector === null) return nothing;
+): LabelRequirement[] {
+  const of = (operator: 'in' | 'notin') => (key: string) =>
+    Object.hasOwn(own, key) ? [{ key, operator, values: new Set([own[key] as string]) }] : [];
+  return [...matchKeys.flatMap(of('in')), ...mismatchKeys.flatMap(of('notin'))];
+}
+
+type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
+
+/** A selector, narrowed by the values that the pod itself has for some keys, and a text that is equal for equal ones. */
+export function narrowedSelector(
+  selector: SelectorObject,
+  own: Labels,
+  matchKeys?: readonly string[],
+  mismatchKeys?: readonly string[],
+): { readonly selector: LabelSelector; readonly text: string } {
+  if (selector === undefined || selector === null) return { selector: nothing, text: '-' };
   const base = labelSelectorFromObject(selector);
-  const added: LabelRequirement[] = [];
-  const has = (key: string) => Object.hasOwn(own, key);
-  for (const key of matchKeys) {
-    if (has(key)) added.push({ key, operator: 'in', values: new Set([own[key] as string]) });
-  }
-  for (const key of mismatchKeys) {
-    if (has(key)) added.push({ key, operator: 'notin', values: new Set([own[key] as string]) });
-  }
-  return added.length === 0 ? base : selectorOf([...base.requirements, ...added]);
+  const added = ownRequirements(own, matchKeys, mismatchKeys);
+  const text = JSON.stringify([selector, added.map(({ key, operator, values }) => [key, operator, ...values])]);
+  return { selector: added.length === 0 ? base : selectorOf([...base.requirements, ...added]), text };
 }
 
 /** A term of a pod with these labels in this namespace. */
 export function affinityTerm(term: PodAffinityTerm, owner: LabelledPod, weight = 0): AffinityTerm {
   const { labelSelector, namespaces = [], namespaceSelector, topologyKey, matchLabelKeys, mismatchLabelKeys } = term;
-  const selector = narrowedSelector(labelSelector, owner.labels, matchLabelKeys, mismatchLabelKeys);
-  const byLabels = labelSelectorFromObject(namespaceSelector ?? undefined);
-  const isOwnOnly = namespaces.length === 0 && (namespaceSelector === undefined || namespaceSelector === null);
-  const named = new Set(isOwnOnly ? [owner.namespace] : namespaces);
+  const { selector, text } = narrowedSelector(labelSelector, owner.labels, matchLabelKeys, mismatchLabelKeys);
+  const hasSelector = namespaceSelector !== undefined && namespaceSelector !== null;
+  const byLabels = hasSelector ? labelSelectorFromObject(namespaceSelector) : nothing;
+  const named = new Set(namespaces.length === 0 && !hasSelector ? [owner.namespace] : namespaces);
   return {
+    key: JSON.stringify([topologyKey, weight, [...named], hasSelector ? namespaceSelector : 0, text]),
     topologyKey,
     weight,
     matches: (pod, namespaceLabels) =>
       selector.matches(pod.labels) &&
-      (named.has(pod.namespace) || (byLabels !== nothing && byLabels.matches(namespaceLabels(pod.namespace)))),
+      (named.has(pod.namespace) || (hasSelector && byLabels.matches(namespaceLabels(pod.namespace)))),
   };
 }

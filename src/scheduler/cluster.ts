@@ -2,15 +2,20 @@ import type { Node } from '../apis/core/v1/node.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { NamespaceLabels } from './affinity-terms.js';
 import { NodeInfo } from './node-info.js';
+import { PodCounts } from './pod-counts.js';
 import type { PodInfo } from './pod-info.js';
+import type { Surroundings } from './surroundings.js';
+
+const unknownLabels: NamespaceLabels = () => undefined;
 
 /** What decisions about placing a pod read. */
 export interface ClusterView {
   /** The nodes that exist, those of different zones in turn. */
   readonly nodes: readonly NodeInfo[];
-  /** Nodes with a pod that has terms about other pods. */
-  readonly nodesWithAffinity: ReadonlySet<NodeInfo>;
-  readonly nodesWithRequiredAntiAffinity: ReadonlySet<NodeInfo>;
+  /** How the pods are spread over the nodes. */
+  readonly counts: Pick<PodCounts, 'of' | 'termsOf'>;
+  /** What else a pod depends on. */
+  readonly surroundings: Surroundings;
   readonly namespaceLabels: NamespaceLabels;
   /** Prefix of well-known labels, e.g. `<prefix>/hostname`. */
   readonly labelPrefix: string;
@@ -19,6 +24,10 @@ export interface ClusterView {
   nodesWithImage(name: string): number;
   /** Pods for which room is being made on the node. */
   nominated(node: string): Iterable<PodInfo>;
+  /** The node on which room is being made for the pod. */
+  nominationOf(uid: string): string | undefined;
+  /** How many pods on nodes use a claim. */
+  usesOf(namespace: string, claim: string): number;
 }
 
 /**
@@ -31,14 +40,19 @@ export class Cluster implements ClusterView {
   private readonly images = new Map<string, number>();
   private readonly nominations = new Map<string, Map<string, PodInfo>>();
   private readonly nominatedTo = new Map<string, string>();
+  /** How many pods on nodes use a claim. */
+  private readonly claimUses = new Map<string, number>();
   private ordered: readonly NodeInfo[] | undefined;
-  readonly nodesWithAffinity = new Set<NodeInfo>();
-  readonly nodesWithRequiredAntiAffinity = new Set<NodeInfo>();
+  readonly counts = new PodCounts(() => this.infos.values());
 
   constructor(
     readonly labelPrefix: string,
-    readonly namespaceLabels: NamespaceLabels = () => undefined,
+    readonly surroundings: Surroundings = {},
   ) {}
+
+  get namespaceLabels(): NamespaceLabels {
+    return this.surroundings.namespaceLabels ?? unknownLabels;
+  }
 
   get nodes(): readonly NodeInfo[] {
     this.ordered ??= byZoneInTurn([...this.infos.values()], this.labelPrefix);
@@ -67,28 +81,30 @@ export class Cluster implements ClusterView {
     const info = this.infos.get(name);
     if (info === undefined) return;
     this.countImages(info, -1);
-    info.node = undefined;
-    info.images = new Map();
+    info.clearNode();
     this.ordered = undefined;
     this.dropEmpty(info);
   }
 
   /** Puts a pod on a node, or its newer state in place of the one that is there; takes it from any other node. */
   addPod(pod: PodInfo, nodeName: string): void {
-    const before = this.places.get(pod.uid);
-    if (before !== undefined && before.name !== nodeName) this.removePod(pod.uid);
+    this.removePod(pod.uid);
     const info = this.info(nodeName);
     info.add(pod);
     this.places.set(pod.uid, info);
-    this.note(info);
+    this.counts.changed(pod, info, 1);
+    this.countClaims(pod, 1);
   }
 
   removePod(uid: string): void {
     const info = this.places.get(uid);
     if (info === undefined) return;
     this.places.delete(uid);
-    info.remove(uid);
-    this.note(info);
+    const pod = info.remove(uid);
+    if (pod !== undefined) {
+      this.counts.changed(pod, info, -1);
+      this.countClaims(pod, -1);
+    }
     this.dropEmpty(info);
   }
 
@@ -125,6 +141,19 @@ export class Cluster implements ClusterView {
     return this.nominatedTo.get(uid);
   }
 
+  usesOf(namespace: string, claim: string): number {
+    return this.claimUses.get(`${namespace}/${claim}`) ?? 0;
+  }
+
+  private countClaims({ namespace, claims }: PodInfo, by: 1 | -1): void {
+    for (const { name } of claims) {
+      const key = `${namespace}/${name}`;
+      const count = (this.claimUses.get(key) ?? 0) + by;
+      if (count > 0) this.claimUses.set(key, count);
+      else this.claimUses.delete(key);
+    }
+  }
+
   private info(name: string): NodeInfo {
     let info = this.infos.get(name);
     if (info === undefined) {
@@ -132,11 +161,6 @@ export class Cluster implements ClusterView {
       this.infos.set(name, info);
     }
     return info;
-  }
-
-  private note(info: NodeInfo): void {
-    setMember(this.nodesWithAffinity, info, info.withAffinity.size > 0);
-    setMember(this.nodesWithRequiredAntiAffinity, info, info.withRequiredAntiAffinity.size > 0);
   }
 
   private dropEmpty(info: NodeInfo): void {
@@ -150,11 +174,6 @@ export class Cluster implements ClusterView {
       else this.images.delete(name);
     }
   }
-}
-
-function setMember<T>(set: Set<T>, member: T, isMember: boolean): void {
-  if (isMember) set.add(member);
-  else set.delete(member);
 }
 
 /** Region and zone of a node, as one text. */

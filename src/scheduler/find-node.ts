@@ -132,7 +132,7 @@ export function findNode(pod: PodInfo, cluster: ClusterView, options: FindOption
   };
 
   // The node that was chosen when room was made comes first: most often the room is there now.
-  const nominated = pod.pod.status?.nominatedNodeName;
+  const nominated = cluster.nominationOf(pod.uid) ?? pod.pod.status?.nominatedNodeName;
   const first = nominated ? cluster.node(nominated) : undefined;
   if (first !== undefined && (demands.only?.has(first.name) ?? true) && look(first)) {
     return { kind: 'found', node: first.name, seen, feasible: 1 };

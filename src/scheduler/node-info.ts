@@ -28,9 +28,6 @@ export class NodeInfo implements SelectableNode {
   scoredCpu = 0;
   scoredMemory = 0;
   readonly ports = new HostPorts();
-  /** Pods with terms about other pods. */
-  readonly withAffinity = new Set<PodInfo>();
-  readonly withRequiredAntiAffinity = new Set<PodInfo>();
 
   constructor(readonly name: string) {}
 
@@ -51,23 +48,30 @@ export class NodeInfo implements SelectableNode {
     this.images = images;
   }
 
+  /** The node is gone; its pods are not yet. */
+  clearNode(): void {
+    this.node = undefined;
+    this.labels = noLabels;
+    this.taints = noTaints;
+    this.isUnschedulable = false;
+    this.allocatable = nothing;
+    this.mostPods = 0;
+    this.images = new Map();
+  }
+
   add(pod: PodInfo): void {
     this.remove(pod.uid);
     this.pods.set(pod.uid, pod);
     this.count(pod, 1);
-    if (pod.hasAffinity) this.withAffinity.add(pod);
-    if (pod.requiredAntiAffinity.length > 0) this.withRequiredAntiAffinity.add(pod);
   }
 
-  /** Whether the pod was there. */
-  remove(uid: string): boolean {
+  /** The pod that was there. */
+  remove(uid: string): PodInfo | undefined {
     const pod = this.pods.get(uid);
-    if (pod === undefined) return false;
+    if (pod === undefined) return undefined;
     this.pods.delete(uid);
     this.count(pod, -1);
-    this.withAffinity.delete(pod);
-    this.withRequiredAntiAffinity.delete(pod);
-    return true;
+    return pod;
   }
 
   /** The same node in a state that can be changed apart. */

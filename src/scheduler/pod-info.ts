@@ -13,6 +13,13 @@ export interface HostPort {
   readonly port: number;
 }
 
+/** A claim of a pod's namespace that one of its volumes uses. */
+export interface UsedClaim {
+  readonly name: string;
+  /** Whether the claim is made for this pod alone and goes with it. */
+  readonly isOwn: boolean;
+}
+
 const none: readonly never[] = [];
 const noLabels: Labels = {};
 
@@ -27,8 +34,8 @@ export class PodInfo implements LabelledPod {
   /** The requests that scores count with. */
   readonly scored: Pick<Amounts, 'milliCpu' | 'memory'>;
   readonly ports: readonly HostPort[];
-  /** The names of the claims that the pod's volumes use. */
-  readonly claims: readonly string[];
+  /** The claims that the pod's volumes use. */
+  readonly claims: readonly UsedClaim[];
   readonly tolerations: readonly Toleration[];
   readonly requiredAffinity: readonly AffinityTerm[];
   readonly requiredAntiAffinity: readonly AffinityTerm[];
@@ -41,6 +48,9 @@ export class PodInfo implements LabelledPod {
   /** The wanted nodes and how much they are wanted. */
   readonly preferredNodes: readonly { readonly weight: number; readonly test: NodeTest }[];
 
+  /** Whether the pod is about to end. */
+  readonly isEnding: boolean;
+
   constructor(readonly pod: Pod & ApiObject) {
     const { metadata, spec } = pod;
     this.uid = metadata.uid ?? '';
@@ -48,10 +58,11 @@ export class PodInfo implements LabelledPod {
     this.name = metadata.name ?? '';
     this.labels = metadata.labels ?? noLabels;
     this.priority = spec.priority ?? 0;
+    this.isEnding = metadata.deletionTimestamp !== undefined;
     this.requests = podRequests(spec);
     this.scored = scoredRequests(spec, this.requests);
     this.ports = hostPorts(pod);
-    this.claims = claimNames(pod);
+    this.claims = usedClaims(pod);
     this.tolerations = spec.tolerations ?? none;
     const { podAffinity, podAntiAffinity, nodeAffinity } = spec.affinity ?? {};
     const terms = (of: NonNullable<typeof podAffinity> | undefined | null) =>
@@ -68,17 +79,6 @@ export class PodInfo implements LabelledPod {
     this.namedNodes = namedNodes(spec);
     this.preferredNodes = (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? none).map(
       ({ weight, preference }) => ({ weight, test: nodeTermTest(preference) }),
-    );
-  }
-
-  /** Whether the pod says anything about which pods it wants to be near to or far from. */
-  get hasAffinity(): boolean {
-    return (
-      this.requiredAffinity.length +
-        this.requiredAntiAffinity.length +
-        this.preferredAffinity.length +
-        this.preferredAntiAffinity.length >
-      0
     );
   }
 }
@@ -100,13 +100,14 @@ function hostPorts({ spec }: Pod): readonly HostPort[] {
   return ports ?? none;
 }
 
-function claimNames({ metadata, spec }: Pod): readonly string[] {
-  let names: string[] | undefined;
+function usedClaims({ metadata, spec }: Pod): readonly UsedClaim[] {
+  let claims: UsedClaim[] | undefined;
   for (const { name, persistentVolumeClaim, ephemeral } of spec.volumes ?? none) {
-    const claim = persistentVolumeClaim?.claimName ?? (ephemeral == null ? undefined : `${metadata.name}-${name}`);
+    const isOwn = ephemeral !== undefined && ephemeral !== null;
+    const claim = persistentVolumeClaim?.claimName ?? (isOwn ? `${metadata.name}-${name}` : undefined);
     if (claim === undefined) continue;
-    names ??= [];
-    names.push(claim);
+    claims ??= [];
+    claims.push({ name: claim, isOwn });
   }
-  return names ?? none;
+  return claims ?? none;
 }

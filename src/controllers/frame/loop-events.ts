@@ -28,14 +28,17 @@ interface Known {
   readonly at: number;
 }
 
+/** Events that are written at one time; those about one object one after the other. */
+const lanes = 16;
+
 /**
- * Writes events about objects for one loop, in the order of the calls, beside its work. An event that says the same
+ * Writes events about objects for one loop, for each object in the order of the calls, beside its work. An event that says the same
  * again raises the count of the first. A failure to write one is only logged: no work depends on events.
  */
 export class LoopEvents {
   private readonly known = new Map<string, Known>();
   private readonly spent = new Map<string, { tokens: number; at: number }>();
-  private last: Promise<void> = Promise.resolve();
+  private readonly last: Promise<void>[] = new Array(lanes).fill(Promise.resolve());
   private waiting = 0;
   private written = 0;
 
@@ -63,14 +66,15 @@ export class LoopEvents {
 
   /** Resolves when all events of earlier calls are written. */
   async flushed(): Promise<void> {
-    await this.last;
+    await Promise.all(this.last);
   }
 
   private record(type: string, about: ApiObject, reason: string, message: string): void {
     if (this.waiting > mostRemembered || !this.maySpend(about.metadata.uid ?? '')) return;
     this.waiting += 1;
-    const before = this.last;
-    this.last = (async () => {
+    const lane = laneOf(about.metadata.uid ?? '');
+    const before = this.last[lane];
+    this.last[lane] = (async () => {
       await before;
       try {
         await this.write(type, about, reason, message);
@@ -138,6 +142,12 @@ export class LoopEvents {
       count: 1,
     } as DeepPartial<StoredEvent>;
   }
+}
+
+function laneOf(uid: string): number {
+  let sum = 0;
+  for (let i = 0; i < uid.length; i++) sum = (sum * 31 + uid.charCodeAt(i)) % 65_521;
+  return sum % lanes;
 }
 
 /** Adds an entry and forgets the oldest ones above the limit. */

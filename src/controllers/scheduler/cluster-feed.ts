@@ -9,6 +9,7 @@ import { demandsOf, refusalOf } from '../../scheduler/find-node.js';
 import { PodInfo } from '../../scheduler/pod-info.js';
 import type { QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import type { LiveSurroundings } from './live-surroundings.js';
 
 type StoredPod = Pod & ApiObject;
 type StoredNode = Node & ApiObject;
@@ -25,13 +26,13 @@ const ofNodeAlone: ReadonlySet<FilterName> = new Set([
 const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
 /** What the pods elsewhere matter to. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
+const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions'];
 const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', ...aboutPods];
 
 /** Keeps the cluster in memory and the queue up to what informers show, and wakes the pods that a change may help. */
 export class ClusterFeed {
   private readonly pods: Informer<StoredPod>;
   private readonly nodes: Informer<StoredNode>;
-  private readonly namespaces: Informer;
   /** Pods that were put on a node here and are not seen there yet. */
   private readonly assumed = new Map<string, string>();
 
@@ -41,19 +42,23 @@ export class ClusterFeed {
     private readonly schedulers: ReadonlySet<string>,
     private readonly cluster: Cluster,
     private readonly queue: SchedulingQueue,
+    private readonly surroundings: LiveSurroundings,
     private readonly wake: () => void,
   ) {
     this.pods = informers.of<StoredPod>({ group: '', resource: 'pods' });
     this.nodes = informers.of<StoredNode>({ group: '', resource: 'nodes' });
-    this.namespaces = informers.of({ group: '', resource: 'namespaces' });
   }
 
   /** Resolves when everything is known. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.pods, this.nodes, this.namespaces].map((informer) => informer.use(signal)));
+    await Promise.all([this.surroundings.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
     if (signal.aborted) return;
+    const { namespaces, claims, volumes, classes } = this.surroundings;
+    claims.subscribe({ changed: (claim, old) => this.claimChanged((claim ?? old) as ApiObject) }, signal);
+    volumes.subscribe({ changed: () => this.volumesChanged() }, signal);
+    classes.subscribe({ changed: () => this.volumesChanged() }, signal);
     this.nodes.subscribe({ changed: (node, old) => this.nodeChanged(node, old) }, signal);
-    this.namespaces.subscribe({ changed: (namespace, old) => this.namespaceChanged(namespace, old) }, signal);
+    namespaces.subscribe({ changed: (namespace, old) => this.namespaceChanged(namespace, old) }, signal);
     this.pods.subscribe({ changed: (pod, old) => this.podChanged(pod, old) }, signal);
   }
 
@@ -141,7 +146,21 @@ export class ClusterFeed {
 
   private namespaceChanged(namespace: ApiObject | undefined, old: ApiObject | undefined): void {
     if (isSame(namespace?.metadata.labels, old?.metadata.labels)) return;
+    this.cluster.counts.forget();
     this.queue.happened(['InterPodAffinity']);
+    this.wake();
+  }
+
+  private claimChanged({ metadata }: ApiObject): void {
+    const { namespace, name } = metadata;
+    const isUser = ({ info }: QueuedPod) =>
+      info.namespace === namespace && info.claims.some((claim) => claim.name === name);
+    this.queue.happened(aboutVolumes, isUser);
+    this.wake();
+  }
+
+  private volumesChanged(): void {
+    this.queue.happened(aboutVolumes);
     this.wake();
   }
 

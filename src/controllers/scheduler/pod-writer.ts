@@ -3,6 +3,8 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
+import type { ClaimPlan } from '../../scheduler/filters/volume-binding.js';
+import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { LoopEvents } from '../frame/loop-events.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
 import { Work } from '../frame/work.js';
@@ -55,18 +57,95 @@ export class PodWriter {
     return this.follow(bind());
   }
 
-  /** Says in an event and in the pod's conditions why it has no node. Returns at once. */
-  unschedulable(pod: StoredPod, message: string, signal: AbortSignal): void {
+  /**
+   * Says in an event and in the pod's conditions why it has no node, and on which node room is being made for it ('' for
+   * none). Returns at once.
+   */
+  unschedulable(pod: StoredPod, message: string, nominated: string, signal: AbortSignal): void {
     this.eventsOf(pod).warning(pod, 'FailedScheduling', message);
     const wanted = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
-    if (hasCondition(pod, wanted)) return;
+    const isSaid = (live: StoredPod) =>
+      hasCondition(live, wanted) && (live.status.nominatedNodeName ?? '') === nominated;
+    if (isSaid(pod)) return;
+    this.report(pod, signal, (live) => {
+      if (live.spec.nodeName || isSaid(live)) return undefined;
+      setCondition(live, wanted, formatTime(this.parts.timers.now()));
+      nominate(live, nominated);
+      return live;
+    });
+  }
+
+  /** Says that no room is being made for a pod any more. Returns at once. */
+  withdraw(pod: StoredPod, signal: AbortSignal): void {
+    this.report(pod, signal, (live) => {
+      if (live.spec.nodeName || !live.status.nominatedNodeName) return undefined;
+      nominate(live, '');
+      return live;
+    });
+  }
+
+  /** Ends a pod, with its own time to end, in favour of another one. Returns at once. */
+  preempt(victim: StoredPod, preemptor: StoredPod, node: string, signal: AbortSignal): void {
+    const scheduler = preemptor.spec.schedulerName ?? this.loop;
+    const wanted = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: `${scheduler}: preempting to accommodate a higher priority pod`,
+    } as const;
     const write = async () => {
       try {
-        await this.client.updateStatus(this.work(signal), pod, (live) => {
-          if (live.spec.nodeName || hasCondition(live, wanted)) return undefined;
+        const work = this.work(signal);
+        await this.client.updateStatus(work, victim, (live) => {
+          if (hasCondition(live, wanted)) return undefined;
           setCondition(live, wanted, formatTime(this.parts.timers.now()));
           return live;
         });
+        if (!(await this.client.delete(work, victim))) return;
+        const message = `Preempted by pod ${preemptor.metadata.uid} on node ${node}`;
+        this.eventsOf(preemptor).normal(victim, 'Preempted', message);
+      } catch (error) {
+        this.tell('a pod could not be preempted', victim, error, signal);
+      }
+    };
+    void this.follow(this.reports.run(write));
+  }
+
+  /** Does what the claims of a pod need now that its node is chosen. Returns at once. */
+  prepareClaims(pod: StoredPod, plans: readonly ClaimPlan[], node: string, signal: AbortSignal): void {
+    const { client, names } = this.parts;
+    const claims = client.of<StoredClaim>({ group: '', resource: 'persistentvolumeclaims' });
+    const volumes = client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
+    const write = async () => {
+      try {
+        for (const plan of plans) {
+          const { claim } = plan;
+          const { namespace, name, uid } = claim.metadata;
+          if (plan.kind === 'provision') {
+            await claims.update(this.work(signal), claim, (live) => {
+              const key = `volume.${names.labelPrefix}/selected-node`;
+              live.metadata.annotations = { ...live.metadata.annotations, [key]: node };
+              return live;
+            });
+          } else {
+            await volumes.update(this.work(signal), plan.volume, (live) => {
+              if (live.spec.claimRef?.uid) return undefined;
+              live.spec.claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid };
+              return live;
+            });
+          }
+        }
+      } catch (error) {
+        this.tell('the claims of a pod could not be prepared', pod, error, signal);
+      }
+    };
+    void this.follow(this.reports.run(write));
+  }
+
+  private report(pod: StoredPod, signal: AbortSignal, change: (live: StoredPod) => StoredPod | undefined): void {
+    const write = async () => {
+      try {
+        await this.client.updateStatus(this.work(signal), pod, change);
       } catch (error) {
         this.tell('the state of a pod could not be written', pod, error, signal);
       }
@@ -108,6 +187,11 @@ export class PodWriter {
       this.running.delete(promise);
     }
   }
+}
+
+function nominate(pod: Pod, node: string): void {
+  if (node === '') delete pod.status.nominatedNodeName;
+  else pod.status.nominatedNodeName = node;
 }
 
 type WantedCondition = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;

@@ -4,13 +4,17 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import type { Informer } from '../../registry/informers/informer.js';
 import { Cluster } from '../../scheduler/cluster.js';
+import type { FilterName } from '../../scheduler/filter.js';
+import { claimPlans } from '../../scheduler/filters/volume-binding.js';
 import { findNode, type NoNode } from '../../scheduler/find-node.js';
 import { fitMessage } from '../../scheduler/fit-message.js';
 import { PodInfo } from '../../scheduler/pod-info.js';
+import { makeRoom } from '../../scheduler/preemption.js';
 import { type QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
 import { ClusterFeed } from './cluster-feed.js';
+import { LiveSurroundings } from './live-surroundings.js';
 import { PodWriter } from './pod-writer.js';
 
 type StoredPod = Pod & ApiObject;
@@ -26,6 +30,7 @@ const turnMs = 5;
 /** Pods on their way to a node at one time. */
 const mostBindings = 128;
 const flushPauseMs = 30_000;
+const volumesOnly: ReadonlySet<FilterName> = new Set(['VolumeBinding']);
 
 /**
  * Finds a node for every pod that has none and binds it there.
@@ -105,6 +110,7 @@ class Term {
   readonly cluster: Cluster;
   readonly feed: ClusterFeed;
   readonly writer: PodWriter;
+  private readonly surroundings: LiveSurroundings;
   /** The node to begin the next search with. */
   private from = 0;
 
@@ -116,10 +122,11 @@ class Term {
     user: UserInfo,
     private readonly wake: () => void,
   ) {
-    const namespaces = parts.informers.of({ group: '', resource: 'namespaces' });
     this.queue = new SchedulingQueue({ now: () => parts.timers.elapsed() });
-    this.cluster = new Cluster(parts.names.labelPrefix, (name) => namespaces.get('', name)?.metadata.labels);
-    this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, wake);
+    const surroundings = new LiveSurroundings(parts);
+    this.surroundings = surroundings;
+    this.cluster = new Cluster(parts.names.labelPrefix, surroundings);
+    this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, surroundings, wake);
     this.writer = new PodWriter(parts, loop, user);
   }
 
@@ -137,6 +144,13 @@ class Term {
       return;
     }
     this.from = (this.from + found.seen) % Math.max(1, cluster.nodes.length);
+    const plans = claimPlans(info, found.node, cluster);
+    if (plans.length > 0) {
+      // The pod is tried again when its claims are bound.
+      queue.refused(taken, volumesOnly);
+      this.writer.prepareClaims(info.pod, plans, found.node, signal);
+      return;
+    }
     const forget = this.feed.assume(info, found.node);
     void this.writer.bind(info.pod, found.node, signal).then((isBound) => {
       if (isBound) queue.remove(info.uid);
@@ -149,8 +163,25 @@ class Term {
   }
 
   private refuse(taken: QueuedPod, info: PodInfo, found: NoNode, signal: AbortSignal): void {
-    this.queue.refused(taken, found.by);
-    this.writer.unschedulable(info.pod, fitMessage(found), signal);
+    const { cluster, queue, writer } = this;
+    const room = makeRoom(info, cluster, found, { budgets: this.surroundings.budgetsIn, random: this.parts.random });
+    queue.refused(taken, found.by);
+    if (room.kind === 'none') {
+      if (!room.isWaiting) cluster.withdraw(info.uid);
+      const nominated = cluster.nominationOf(info.uid) ?? '';
+      writer.unschedulable(info.pod, fitMessage(found, room.message), nominated, signal);
+      return;
+    }
+    const { node, victims } = room;
+    // Less important pods that wait for the same room have to look again.
+    for (const other of [...cluster.nominated(node)]) {
+      if (other.priority >= info.priority || other.uid === info.uid) continue;
+      cluster.withdraw(other.uid);
+      writer.withdraw(other.pod, signal);
+    }
+    cluster.nominate(info, node);
+    writer.unschedulable(info.pod, fitMessage(found), node, signal);
+    for (const victim of victims) if (!victim.isEnding) writer.preempt(victim.pod, info.pod, node, signal);
   }
 
   /** The newest state of a pod, if it still needs a node. */

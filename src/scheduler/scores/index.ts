@@ -1,11 +1,15 @@
 import type { Score } from '../score.js';
+import { interPodAffinity } from './inter-pod-affinity.js';
 import { imageLocality, nodeAffinity, taintToleration } from './node-scores.js';
 import { balancedAllocation, leastAllocated } from './resources.js';
+import { topologySpread } from './topology-spread.js';
 
 /** All scores, with the weights that the field has by default. */
 export const scores: readonly Score[] = [
   taintToleration,
   nodeAffinity,
+  topologySpread,
+  interPodAffinity,
   leastAllocated,
   balancedAllocation,
   imageLocality,
