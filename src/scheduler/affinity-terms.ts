@@ -5,6 +5,7 @@ import {
   type Labels,
   labelSelectorFromObject,
   nothing,
+  SelectorError,
   selectorOf,
 } from '../machinery/label-selector.js';
 
@@ -40,6 +41,16 @@ function ownRequirements(
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
 
+/** A selector; one that makes no sense, which validation lets nobody write, chooses nothing. */
+export function selectorFrom(selector: SelectorObject): LabelSelector {
+  try {
+    return labelSelectorFromObject(selector);
+  } catch (error) {
+    if (error instanceof SelectorError) return nothing;
+    throw error;
+  }
+}
+
 /** A selector, narrowed by the values that the pod itself has for some keys, and a text that is equal for equal ones. */
 export function narrowedSelector(
   selector: SelectorObject,
@@ -48,7 +59,7 @@ export function narrowedSelector(
   mismatchKeys?: readonly string[],
 ): { readonly selector: LabelSelector; readonly text: string } {
   if (selector === undefined || selector === null) return { selector: nothing, text: '-' };
-  const base = labelSelectorFromObject(selector);
+  const base = selectorFrom(selector);
   const added = ownRequirements(own, matchKeys, mismatchKeys);
   const text = JSON.stringify([selector, added.map(({ key, operator, values }) => [key, operator, ...values])]);
   return { selector: added.length === 0 ? base : selectorOf([...base.requirements, ...added]), text };
@@ -59,7 +70,7 @@ export function affinityTerm(term: PodAffinityTerm, owner: LabelledPod, weight =
   const { labelSelector, namespaces = [], namespaceSelector, topologyKey, matchLabelKeys, mismatchLabelKeys } = term;
   const { selector, text } = narrowedSelector(labelSelector, owner.labels, matchLabelKeys, mismatchLabelKeys);
   const hasSelector = namespaceSelector !== undefined && namespaceSelector !== null;
-  const byLabels = hasSelector ? labelSelectorFromObject(namespaceSelector) : nothing;
+  const byLabels = hasSelector ? selectorFrom(namespaceSelector) : nothing;
   const named = new Set(namespaces.length === 0 && !hasSelector ? [owner.namespace] : namespaces);
   return {
     key: JSON.stringify([topologyKey, weight, [...named], hasSelector ? namespaceSelector : 0, text]),

@@ -113,6 +113,11 @@ export class Cluster implements ClusterView {
     return this.places.get(uid)?.name;
   }
 
+  /** The pod as it is known on its node. */
+  placedPod(uid: string): PodInfo | undefined {
+    return this.places.get(uid)?.pods.get(uid);
+  }
+
   nominated(node: string): Iterable<PodInfo> {
     return this.nominations.get(node)?.values() ?? [];
   }

@@ -1,6 +1,7 @@
 import type { PodDisruptionBudget } from '../apis/policy/v1/pod-disruption-budget.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
-import { type LabelSelector, labelSelectorFromObject } from '../machinery/label-selector.js';
+import type { LabelSelector } from '../machinery/label-selector.js';
+import { selectorFrom } from './affinity-terms.js';
 import type { ClusterView } from './cluster.js';
 import type { NodeFilter } from './filter.js';
 import { demandsOf, type NoNode, refusalBesideNominated } from './find-node.js';
@@ -200,7 +201,7 @@ function budgetTest(budgets: PreemptionOptions['budgets']) {
     let found = known.get(namespace);
     if (found === undefined) {
       found = [...budgets(namespace)]
-        .map((budget) => ({ budget, selector: labelSelectorFromObject(budget.spec?.selector ?? undefined) }))
+        .map((budget) => ({ budget, selector: selectorFrom(budget.spec?.selector ?? undefined) }))
         .filter(({ selector }) => selector.requirements.length > 0);
       known.set(namespace, found);
     }

@@ -48,7 +48,11 @@ export function isCounted(constraint: SpreadConstraint, pod: PodInfo, node: Node
 }
 
 /** Whether a pod counts for a constraint of another pod. */
-export function countsFor({ selector }: SpreadConstraint, pod: PodInfo, other: PodInfo): boolean {
+export function countsFor(
+  { selector }: SpreadConstraint,
+  pod: PodInfo,
+  other: Pick<PodInfo, 'namespace' | 'labels' | 'isEnding'>,
+): boolean {
   return other.namespace === pod.namespace && !other.isEnding && selector.matches(other.labels);
 }
 

@@ -2,8 +2,8 @@ import type { PersistentVolume } from '../apis/core/v1/persistent-volume.types.j
 import type { PersistentVolumeClaim } from '../apis/core/v1/persistent-volume-claim.types.js';
 import type { StorageClass } from '../apis/storage/v1/storage-class.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
-import { labelSelectorFromObject } from '../machinery/label-selector.js';
 import { compareQuantities } from '../machinery/values/quantity.js';
+import { selectorFrom } from './affinity-terms.js';
 import type { NodeInfo } from './node-info.js';
 import { nodeTermsTest } from './node-selection.js';
 
@@ -40,6 +40,12 @@ export function isProvidedOn({ allowedTopologies }: StorageClass, { labels }: No
   );
 }
 
+/** Whether no claim ever had the volume. Nobody has to have declared it available. */
+function isFresh({ status }: StoredVolume): boolean {
+  const phase = status?.phase ?? 'Pending';
+  return phase === 'Available' || phase === 'Pending';
+}
+
 /**
  * The volumes among `volumes` that a claim could be bound to, the smallest first; those that are reserved for it before
  * all others. Which of them a node can reach is left to the caller.
@@ -48,7 +54,7 @@ export function volumesFor(claim: StoredClaim, volumes: Iterable<StoredVolume>):
   const { spec, metadata } = claim;
   const wanted = spec.resources?.requests?.storage ?? '0';
   const modes = spec.accessModes ?? [];
-  const selector = spec.selector == null ? undefined : labelSelectorFromObject(spec.selector);
+  const selector = spec.selector == null ? undefined : selectorFrom(spec.selector);
   const found: StoredVolume[] = [];
   for (const volume of volumes) {
     const { capacity, accessModes = [], volumeMode = 'Filesystem', claimRef } = volume.spec;
@@ -58,7 +64,7 @@ export function volumesFor(claim: StoredClaim, volumes: Iterable<StoredVolume>):
       claimRef.name === metadata.name &&
       claimRef.namespace === metadata.namespace &&
       (!claimRef.uid || claimRef.uid === metadata.uid);
-    if (claimRef != null ? !isReserved : volume.status?.phase !== 'Available') continue;
+    if (claimRef != null ? !isReserved : !isFresh(volume)) continue;
     if (compareQuantities(capacity?.storage ?? '0', wanted) < 0) continue;
     if (volumeMode !== (spec.volumeMode ?? 'Filesystem')) continue;
     if (!modes.every((mode) => accessModes.includes(mode))) continue;

@@ -6,6 +6,7 @@ import type { Cluster } from '../../scheduler/cluster.js';
 import type { FilterName } from '../../scheduler/filter.js';
 import { filters } from '../../scheduler/filters/index.js';
 import { demandsOf, refusalOf } from '../../scheduler/find-node.js';
+import { helpsByBeingGone, helpsByBeingThere } from '../../scheduler/hints.js';
 import { PodInfo } from '../../scheduler/pod-info.js';
 import type { QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
@@ -27,7 +28,7 @@ const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
 /** What the pods elsewhere matter to. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
 const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions'];
-const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', ...aboutPods];
+const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions'];
 
 /** Keeps the cluster in memory and the queue up to what informers show, and wakes the pods that a change may help. */
 export class ClusterFeed {
@@ -79,6 +80,7 @@ export class ClusterFeed {
     return () => {
       if (!this.assumed.delete(pod.uid)) return;
       this.cluster.removePod(pod.uid);
+      this.podLeft(pod);
       this.roomMade(node);
     };
   }
@@ -95,9 +97,11 @@ export class ClusterFeed {
     const uid = metadata.uid ?? '';
     this.assumed.delete(uid);
     this.queue.remove(uid);
+    const left = this.cluster.placedPod(uid);
     const node = this.cluster.nodeOf(uid) ?? this.cluster.nominationOf(uid);
     this.cluster.removePod(uid);
     this.cluster.withdraw(uid);
+    if (left !== undefined) this.podLeft(left);
     if (node !== undefined) this.roomMade(node);
   }
 
@@ -107,12 +111,14 @@ export class ClusterFeed {
     this.assumed.delete(uid);
     this.queue.remove(uid);
     this.cluster.withdraw(uid);
+    const before = this.cluster.placedPod(uid);
     const info = new PodInfo(pod);
     this.cluster.addPod(info, node);
     if (assumed !== undefined && assumed !== node) this.roomMade(assumed);
-    if (old === undefined || !old.spec.nodeName) this.queue.happened(aboutPods);
+    if (!old?.spec.nodeName) this.podCame(info);
     else if (!isSame(old.metadata.labels, pod.metadata.labels) || isEnding(pod) !== isEnding(old)) {
-      this.queue.happened(aboutPods);
+      if (before !== undefined) this.podLeft(before);
+      this.podCame(info);
     }
     if (old?.spec.nodeName && !isSame(requestsOf(old), requestsOf(pod))) this.roomMade(node);
   }
@@ -164,10 +170,20 @@ export class ClusterFeed {
     this.wake();
   }
 
+  private podCame(pod: PodInfo): void {
+    const { namespaceLabels } = this.cluster;
+    this.queue.happened(aboutPods, (waiting) => helpsByBeingThere(waiting, pod, namespaceLabels));
+  }
+
+  private podLeft(pod: PodInfo): void {
+    const { namespaceLabels } = this.cluster;
+    this.queue.happened(aboutPods, (waiting) => helpsByBeingGone(waiting, pod, namespaceLabels));
+    if (pod.claims.length > 0) this.queue.happened(['VolumeRestrictions']);
+  }
+
   /** There is more room on a node. */
   private roomMade(node: string): void {
-    const looksElsewhere = ({ refusedBy }: QueuedPod) => aboutPods.some((name) => refusedBy.has(name));
-    this.queue.happened(aboutRoom, (pod) => looksElsewhere(pod) || this.mayBeOn(pod, node));
+    this.queue.happened(aboutRoom, (pod) => this.mayBeOn(pod, node));
   }
 
   private mayBeOn({ info }: QueuedPod, name: string): boolean {

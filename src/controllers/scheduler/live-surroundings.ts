@@ -7,9 +7,10 @@ import type { Service } from '../../apis/core/v1/service.types.js';
 import type { PodDisruptionBudget } from '../../apis/policy/v1/pod-disruption-budget.types.js';
 import type { StorageClass } from '../../apis/storage/v1/storage-class.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { labelSelectorFromObject, selectorOf } from '../../machinery/label-selector.js';
+import { selectorOf } from '../../machinery/label-selector.js';
 import { groupName } from '../../machinery/vendor.js';
 import type { Informer } from '../../registry/informers/informer.js';
+import { selectorFrom } from '../../scheduler/affinity-terms.js';
 import type { PodInfo } from '../../scheduler/pod-info.js';
 import type { PodGroup, Surroundings } from '../../scheduler/surroundings.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
@@ -100,11 +101,10 @@ export class LiveSurroundings implements Surroundings {
     const selector = workload?.spec?.selector;
     const isPlain = owner?.kind === 'ReplicationController';
     if (isPlain) Object.assign(matchLabels, selector);
-    const own =
-      isPlain || selector === undefined ? undefined : (selector as Parameters<typeof labelSelectorFromObject>[0]);
+    const own = isPlain || selector === undefined ? undefined : (selector as Parameters<typeof selectorFrom>[0]);
     const requirements = [
-      ...labelSelectorFromObject({ matchLabels }).requirements,
-      ...(own === undefined ? [] : labelSelectorFromObject(own).requirements),
+      ...selectorFrom({ matchLabels }).requirements,
+      ...(own === undefined ? [] : selectorFrom(own).requirements),
     ];
     if (requirements.length === 0) return undefined;
     return { selector: selectorOf(requirements), text: JSON.stringify([matchLabels, own]) };

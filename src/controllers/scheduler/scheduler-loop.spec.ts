@@ -194,7 +194,7 @@ describe('SchedulerLoop', () => {
       await placed('open');
       await pod('high', '3', { priority: 10 });
       await victims('open');
-      await pod('higher', '3', { priority: 11 });
+      await pod('higher', '3', { priority: 11, nodeSelector: { 'kubernetes.io/hostname': 'a' } });
       await victims('guarded');
     });
   });

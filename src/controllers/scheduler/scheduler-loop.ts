@@ -80,7 +80,14 @@ export class SchedulerLoop implements ControlLoop {
         began = performance.now();
         continue;
       }
-      term.attempt(taken, ended);
+      try {
+        term.attempt(taken, ended);
+      } catch (error) {
+        // One pod that can't be understood must not keep the others from their nodes.
+        const { namespace, name } = taken.info;
+        this.parts.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
+        term.queue.failed(taken);
+      }
       if (performance.now() - began < turnMs) continue;
       await setImmediate();
       began = performance.now();
