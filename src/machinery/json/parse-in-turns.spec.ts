@@ -38,3 +38,20 @@ it('lets other work have its turn', async () => {
   isDone = true;
   assert.ok(turns >= 10, `${turns} turns`);
 });
+
+it('ends a turn early when tokens are long', async () => {
+  const text = JSON.stringify(Array.from({ length: 4_000 }, () => '\n'.repeat(5_000)));
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const began = performance.now();
+  await parseInTurns(text);
+  isDone = true;
+  const took = performance.now() - began;
+  // Without the clock it would be one turn.
+  assert.ok(turns >= 3, `${turns} turns in ${took} ms`);
+});

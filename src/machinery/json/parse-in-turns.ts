@@ -4,6 +4,10 @@ import { endOfString } from './nesting.js';
 
 /** Tokens that are read before other work gets its turn. */
 const atOnce = 10_000;
+/** How long they may take, in milliseconds: long tokens, or a slow machine, end the turn before. */
+const turnMs = 5;
+/** Tokens that are read before the clock is. */
+const unclocked = 500;
 
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
@@ -34,8 +38,12 @@ export async function parseInTurns(text: string, exact = false): Promise<unknown
       key = undefined;
     }
   };
+  let began = performance.now();
   for (let i = 0, parts = 1; i < text.length; parts++) {
-    if (parts % atOnce === 0) await setImmediate();
+    if (parts % atOnce === 0 || (parts % unclocked === 0 && performance.now() - began >= turnMs)) {
+      await setImmediate();
+      began = performance.now();
+    }
     const code = text.charCodeAt(i);
     if (code === openBrace || code === openBracket) {
       const container = code === openBrace ? {} : [];
