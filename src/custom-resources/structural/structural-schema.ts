@@ -8,13 +8,11 @@ export type SchemaTypeName = 'array' | 'boolean' | 'integer' | 'number' | 'objec
 /**
  * The schema of one version of a custom kind, or of a part of it (specification 5.9). Made once per change of the
  * definition; immutable plain data, apart from what patterns and enums compile at their first use. Every node has every
- * field, so that code that walks it stays fast.
+ * field, so that code that walks it stays fast. What only documents show is not here: it is most of many schemas.
  */
 export interface StructuralSchema {
   /** Undefined only for nodes of any type: x-kubernetes-int-or-string and x-kubernetes-preserve-unknown-fields. */
   readonly type: SchemaTypeName | undefined;
-  readonly title: string;
-  readonly description: string;
   readonly nullable: boolean;
   /** Undefined when there is none. Shared: copy it before it goes into an object. */
   readonly default: unknown;
@@ -95,8 +93,6 @@ export function* structuralSchemaInSteps(props: JSONSchemaProps): Steps<Structur
   const isChecked = xEmbedded || xListType === 'map' || xListType === 'set';
   return {
     type: typeName(props.type),
-    title: props.title ?? '',
-    description: props.description ?? '',
     nullable: props.nullable === true,
     default: props.default,
     properties,
