@@ -75,19 +75,25 @@ function addContents(props: JSONSchemaProps, form: OpenApiForm, published: JsonR
   if (items !== undefined && !Array.isArray(items)) published.items = below(items, form);
   const isEmbedded = props['x-kubernetes-embedded-resource'] === true;
   if (properties === undefined && !isEmbedded) return;
-  published.properties = publishedProperties(properties ?? {}, form);
+  const make = () => publishedProperties(properties ?? {}, isEmbedded, form);
+  published.properties = form.isLazy === true ? new LazyJson(make) : make();
   if (!isEmbedded) return;
-  const known = published.properties as JsonRecord;
-  known.apiVersion = { description: 'Version that the object is written in.', type: 'string' };
-  known.kind = { description: 'Kind of the object.', type: 'string' };
-  known.metadata = form.objectMeta ?? { description: 'Metadata of the object.', type: 'object' };
   published.required = [...new Set([...(props.required ?? []), 'apiVersion', 'kind'])];
 }
 
-function publishedProperties(properties: Readonly<Record<string, JSONSchemaProps>>, form: OpenApiForm): JsonRecord {
+function publishedProperties(
+  properties: Readonly<Record<string, JSONSchemaProps>>,
+  isEmbedded: boolean,
+  form: OpenApiForm,
+): JsonRecord {
   const published: JsonRecord = {};
   for (const name of Object.keys(properties)) {
     setMember(published, name, below(properties[name] as JSONSchemaProps, form));
+  }
+  if (isEmbedded) {
+    published.apiVersion = { description: 'Version that the object is written in.', type: 'string' };
+    published.kind = { description: 'Kind of the object.', type: 'string' };
+    published.metadata = form.objectMeta ?? { description: 'Metadata of the object.', type: 'object' };
   }
   return published;
 }

@@ -1,3 +1,4 @@
+import { leaveCostly } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
 import { ownValue } from '../../machinery/own-value.js';
@@ -68,7 +69,7 @@ function parsePatch({ request, kind, type: schema, options }: Write, type: Patch
   }
   if (type === 'json') {
     if (!Array.isArray(patch)) throw badRequestError('a JSON patch must be a list of operations');
-    return (live) => applyJsonPatch(live, patch);
+    return (live) => applyJsonPatch(live, patch, () => leaveCostly(request.context));
   }
   if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) {
     throw badRequestError('the patch must be an object');

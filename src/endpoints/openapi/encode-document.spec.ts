@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import protobuf from 'protobufjs/minimal.js';
+import { LazyJson } from '../../machinery/json/lazy-json.js';
 import { atOnce } from '../../machinery/turns.js';
 import { openApi3Message, type Shape, swaggerMessage } from './document-messages.js';
 import { encodeDocument } from './encode-document.js';
@@ -273,4 +274,21 @@ it('encodes every keyword of a schema in an OpenAPI 3.0 document', () => {
   assert.deepEqual(at(data, [...schema, 29, 25]), ['string']);
   // Only scalar defaults have a place.
   assert.deepEqual(at(data, [...schema, 33, 3]), ['d']);
+});
+
+it('encodes lazy schemas as if they were made at once', () => {
+  const property = { type: 'object', properties: { a: { type: 'string' } }, items: { type: 'string' } };
+  const lazy = {
+    type: 'object',
+    properties: new LazyJson(() => ({ a: new LazyJson(() => ({ type: 'string' })) })),
+    items: new LazyJson(() => ({ type: 'string' })),
+  };
+  for (const [shape, place] of [
+    [swaggerMessage, (schema: unknown) => ({ definitions: { K: { properties: { p: schema } } } })],
+    [openApi3Message, (schema: unknown) => ({ components: { schemas: { K: { properties: { p: schema } } } } })],
+  ] as const) {
+    const made = encoded(shape, place(property));
+    assert.ok(made.length > 20);
+    assert.deepEqual(encoded(shape, place(new LazyJson(() => lazy))), made);
+  }
 });

@@ -57,7 +57,7 @@ function* writeFields(writer: Writer, shape: Shape, value: Json): Steps {
 function* writeMember(writer: Writer, slot: Slot, member: unknown): Steps {
   if (slot.entries !== undefined) {
     for (const value of Array.isArray(member) ? member : [member])
-      yield* writeMap(writer, slot, slot.entries, value as Json);
+      yield* writeMap(writer, slot, slot.entries, madeJson(value) as Json);
     return;
   }
   const isOneValue = slot.as === 'any' || slot.as === 'default' || !Array.isArray(member);

@@ -114,6 +114,15 @@ test('size limits', () => {
   assert.equal(failure(doubling, { a: { text: 'x'.repeat(100) } }).reason, 'RequestEntityTooLarge');
 });
 
+test('a patch that copies much says so before it goes on', () => {
+  const doubling = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/c${i}` }));
+  const stop = () => {
+    throw new RangeError('stopped');
+  };
+  assert.throws(() => applyJsonPatch({ a: { text: 'x'.repeat(100) } }, doubling, stop), /stopped/);
+  assert.ok(applyJsonPatch({ a: { text: 'x' } }, doubling.slice(0, 3), stop));
+});
+
 test('__proto__ and inherited names are only keys', () => {
   const added = applyJsonPatch({}, [{ op: 'add', path: '/__proto__', value: { polluted: true } }]) as object;
   assert.equal((added as { polluted?: boolean }).polluted, undefined);

@@ -5,6 +5,8 @@ import { checkDepth, PatchError, unprocessablePatchMessage } from './patch-error
 const maxOperations = 10_000;
 /** The most bytes that `copy` operations may add in total: a few of them could double an object again and again. */
 const maxCopiedBytes = 3 * 1024 * 1024;
+/** Copying more than this takes noticeable time. */
+const longCopiedBytes = 256 * 1024;
 const maxShown = 200;
 
 /**
@@ -12,14 +14,16 @@ const maxShown = 200;
  * them. One deviation: `test` for `null` also succeeds for an absent member, as clients of this API expect. Throws a
  * {@link PatchError}: `Invalid` when an operation fails (none takes effect then), `BadRequest` for invalid operations,
  * `RequestEntityTooLarge` above 10,000 operations or 3 MiB of copied data.
+ *
+ * @param onLong called as soon as the patch turns out to take noticeable time; may throw to end it
  */
-export function applyJsonPatch(document: unknown, patch: readonly unknown[]): unknown {
+export function applyJsonPatch(document: unknown, patch: readonly unknown[], onLong: () => void = () => {}): unknown {
   if (patch.length > maxOperations) {
     const message = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`;
     throw new PatchError('RequestEntityTooLarge', message);
   }
   checkDepth(patch);
-  const run = new JsonPatchRun(document);
+  const run = new JsonPatchRun(document, onLong);
   for (const operation of patch) {
     if (!isObject(operation)) throw new PatchError('BadRequest', 'a JSON patch must be a list of operations');
     run.apply(operation);
@@ -35,7 +39,10 @@ class JsonPatchRun {
   private readonly owned = new Set<object>();
   private copiedBytes = 0;
 
-  constructor(document: unknown) {
+  constructor(
+    document: unknown,
+    private readonly onLong: () => void,
+  ) {
     this.document = document;
   }
 
@@ -81,6 +88,7 @@ class JsonPatchRun {
     if (this.copiedBytes > maxCopiedBytes) {
       throw new PatchError('RequestEntityTooLarge', `Unable to copy more than ${maxCopiedBytes} bytes in a JSON patch`);
     }
+    if (this.copiedBytes > longCopiedBytes) this.onLong();
     this.disown(value);
     this.add(path, value);
   }
