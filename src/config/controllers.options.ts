@@ -25,6 +25,7 @@ export const controllerDefaults = {
   deployment: true,
   replicaset: true,
   replicationcontroller: true,
+  statefulset: true,
   endpoint: true,
   endpointslice: true,
   endpointslicemirroring: true,

@@ -36,6 +36,7 @@ import { ServiceAccountController } from './service-account/service-account.cont
 import { ServiceAccountTokenController } from './service-account-token/service-account-token.controller.js';
 import { SqlViewsController } from './sql-views/sql-views.controller.js';
 import { StoredFormController } from './stored-form/stored-form.controller.js';
+import { StatefulSetController } from './stateful-set/stateful-set.controller.js';
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
 import { TtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.controller.js';
 import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
@@ -87,6 +88,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     deployment: () => new DeploymentController(parts),
     replicaset: () => new ReplicaSetController(parts, replicaSets),
     replicationcontroller: () => new ReplicaSetController(parts, replicationControllers),
+    statefulset: () => new StatefulSetController(parts),
     endpoint: () => new EndpointsController(parts),
     endpointslice: () => new EndpointSliceController(parts),
     endpointslicemirroring: () => new EndpointSliceMirroringController(parts),
