@@ -191,8 +191,8 @@ describe('stateful sets', () => {
     const [one] = await place.revisions(1);
     assert.equal(one?.revision, 1);
     assert.equal(one?.metadata.ownerReferences?.[0]?.kind, 'StatefulSet');
-    const { template: kept } = (one?.data as { spec: { template: Record<string, unknown> } }).spec;
-    assert.equal(kept.$patch, 'replace');
+    const { spec } = one?.data as unknown as { spec: { template: Record<string, unknown> } };
+    assert.equal(spec.template.$patch, 'replace');
     await place.setImage('img:2');
     await place.settled(2);
     assert.deepEqual(
