@@ -189,9 +189,10 @@ describe('stateful sets', () => {
     await place.create({ revisionHistoryLimit: 1 });
     await place.settled(2);
     const [one] = await place.revisions(1);
-    assert.equal(one?.revision, 1);
-    assert.equal(one?.metadata.ownerReferences?.[0]?.kind, 'StatefulSet');
-    const { spec } = one?.data as unknown as { spec: { template: Record<string, unknown> } };
+    assert.ok(one);
+    assert.equal(one.revision, 1);
+    assert.equal(one.metadata.ownerReferences?.[0]?.kind, 'StatefulSet');
+    const { spec } = one.data as unknown as { spec: { template: Record<string, unknown> } };
     assert.equal(spec.template.$patch, 'replace');
     await place.setImage('img:2');
     await place.settled(2);
