@@ -48,6 +48,7 @@ const controllerNames = Object.keys(controllerDefaults) as ControllerName[];
 const serverLoops: ReadonlySet<ControllerName> = new Set<ControllerName>([
   'eventttl',
   'allocation-repair',
+  'storage-version-migrator',
   'validatingadmissionpolicy-status',
   'customresourcedefinition-status',
   'customresourcedefinition-cleanup',

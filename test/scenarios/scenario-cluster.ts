@@ -14,7 +14,10 @@ export interface ScenarioClusterOptions {
   readonly upstream?: string | undefined;
   /** How many processes of our own with loops; one leads. Default 1. */
   readonly loops?: number;
+  /** How many simulated nodes; default 5. */
   readonly nodes?: number;
+  /** Further flags of upstream's controller manager. */
+  readonly upstreamFlags?: readonly string[] | undefined;
   /** How long a scenario waits for each of its steps. */
   readonly patienceMs?: number;
 }
@@ -48,12 +51,14 @@ export class ScenarioCluster {
     try {
       if (upstream === undefined) for (let i = 0; i < loops; i++) made.startLoops();
       else made.startUpstream(upstream);
-      const simulated = cluster.startProgram('nodes', [
-        `--kubeconfig=${cluster.second.kubeconfig}`,
-        `--count=${nodes}`,
-        ...compat,
-      ]);
-      made.watch(simulated, 'the simulated nodes');
+      if (nodes > 0) {
+        const simulated = cluster.startProgram('nodes', [
+          `--kubeconfig=${cluster.second.kubeconfig}`,
+          `--count=${nodes}`,
+          ...compat,
+        ]);
+        made.watch(simulated, 'the simulated nodes');
+      }
       const { client } = cluster.first;
       await eventually(async () => {
         const { body } = await client.get('/api/v1/nodes');
@@ -138,6 +143,7 @@ export class ScenarioCluster {
       '--secure-port=0',
       '--controllers=*',
       '--feature-gates=TTLAfterFinished=true',
+      ...(this.options.upstreamFlags ?? []),
     ]);
     this.startBinary(join(folder, 'kube-scheduler'), join(directory, 'scheduler.log'), [
       kubeconfig,

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { ApiClient } from '../test/e2e/support/api-client.js';
+import { residentBytes } from '../test/e2e/support/processes.js';
+import { ScenarioCluster } from '../test/scenarios/scenario-cluster.js';
+import type { Scene } from '../test/scenarios/scene.js';
+
+/*
+ * How long control loops take for much at once, on two real servers: `npm run bench:loops -- [flags]`
+ *   --objects N       dependents and content of a namespace (default 10,000)
+ *   --many N          objects that lie there while memory is read (default 100,000; 0: none)
+ *   --only a,b        the parts whose name has one of the texts
+ *   --upstream DIR    upstream's kube-controller-manager in place of our own loops, on the same servers
+ *   --upstream-flag F one more flag for it, such as --kube-api-qps=1000; may be repeated
+ */
+const { values: flags } = parseArgs({
+  options: {
+    objects: { type: 'string', default: '10000' },
+    many: { type: 'string', default: '100000' },
+    only: { type: 'string', default: '' },
+    upstream: { type: 'string' },
+    'upstream-flag': { type: 'string', multiple: true },
+  },
+});
+const objects = Number(flags.objects);
+const many = Number(flags.many);
+const writers = 32;
+const patienceMs = 1_800_000;
+
+type Reference = Readonly<Record<string, unknown>>;
+
+async function inParallel(count: number, work: (i: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const writer = async () => {
+    for (let i = next++; i < count; i = next++) await work(i);
+  };
+  await Promise.all(Array.from({ length: writers }, writer));
+}
+
+async function createMaps(scene: Scene, prefix: string, count: number, owners: Reference[] = []): Promise<void> {
+  const path = scene.path('configmaps');
+  await inParallel(count, async (i) => {
+    const metadata = { name: `${prefix}-${i}`, labels: { part: prefix }, ownerReferences: owners };
+    const answer = await scene.client.post(path, { metadata, data: { a: 'b' } });
+    if (answer.status !== 201) throw new Error(answer.text);
+  });
+}
+
+async function seconds(work: () => Promise<void>): Promise<string> {
+  const begun = performance.now();
+  await work();
+  return `${((performance.now() - begun) / 1000).toFixed(1).padStart(8)} s`;
+}
+
+/** Looks every 50 ms until the path has no objects, or is not there. */
+async function untilGone(client: ApiClient, path: string): Promise<void> {
+  const until = performance.now() + patienceMs;
+  while (performance.now() < until) {
+    const { status, body } = await client.get(path);
+    if (status === 404 || body.items?.length === 0) return;
+    await delay(50);
+  }
+  throw new Error(`${path} does not go`);
+}
+
+/** The memory of the processes with loops. */
+function memory(cluster: ScenarioCluster): string {
+  const bytes = cluster.pids.map(residentBytes).reduce((sum, one) => sum + one, 0);
+  return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+}
+
+interface Part {
+  readonly name: string;
+  run(scene: Scene, cluster: ScenarioCluster): Promise<string>;
+}
+
+const cascade = (name: string, propagationPolicy: string, ownerFields: Reference): Part => ({
+  name,
+  run: async (scene) => {
+    const { metadata } = await scene.create('configmaps', { metadata: { name: 'owner' } });
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid, ...ownerFields };
+    await createMaps(scene, 'dependent', objects, [owner]);
+    return seconds(async () => {
+      await scene.delete('configmaps', 'owner', { propagationPolicy });
+      await untilGone(scene.client, scene.path('configmaps', 'owner'));
+      if (propagationPolicy === 'Orphan') return;
+      await untilGone(scene.client, `${scene.path('configmaps')}?limit=1&labelSelector=part%3Ddependent`);
+    });
+  },
+});
+
+const parts: readonly Part[] = [
+  cascade(`cascade of ${objects} dependents, background`, 'Background', {}),
+  cascade(`cascade of ${objects} dependents, foreground`, 'Foreground', { blockOwnerDeletion: true }),
+  cascade(`orphaning of ${objects} dependents`, 'Orphan', {}),
+  {
+    name: `deletion of a namespace with ${objects} objects`,
+    run: async (scene) => {
+      await createMaps(scene, 'content', objects);
+      return seconds(async () => {
+        await scene.delete('namespaces', scene.namespace);
+        await untilGone(scene.client, `/api/v1/namespaces/${scene.namespace}`);
+      });
+    },
+  },
+  {
+    name: `memory of the loops with ${many} objects`,
+    run: async (scene, cluster) => {
+      if (many === 0) return 'left out';
+      const before = memory(cluster);
+      await createMaps(scene, 'many', many);
+      await delay(5_000);
+      return `${memory(cluster)} (${before} before)`;
+    },
+  },
+];
+
+const cluster = await ScenarioCluster.start({
+  nodes: 0,
+  patienceMs,
+  upstream: flags.upstream,
+  upstreamFlags: flags['upstream-flag'],
+});
+try {
+  const texts = flags.only.split(',');
+  for (const part of parts.filter(({ name }) => texts.some((text) => name.includes(text)))) {
+    console.log(`${part.name.padEnd(52)} ${await part.run(await cluster.scene(), cluster)}`);
+  }
+} finally {
+  await cluster.stop();
+}
