@@ -1,6 +1,6 @@
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
-import { LazyJson } from '../../machinery/json/lazy-json.js';
-import { type JsonRecord, setMember } from './json-objects.js';
+import { LazyJson, LazyMembers } from '../../machinery/json/lazy-json.js';
+import type { JsonRecord } from './json-objects.js';
 
 export interface OpenApiForm {
   /** 2 for Swagger 2.0 documents, 3 for OpenAPI 3.0 ones. */
@@ -75,28 +75,28 @@ function addContents(props: JSONSchemaProps, form: OpenApiForm, published: JsonR
   if (items !== undefined && !Array.isArray(items)) published.items = below(items, form);
   const isEmbedded = props['x-kubernetes-embedded-resource'] === true;
   if (properties === undefined && !isEmbedded) return;
-  const make = () => publishedProperties(properties ?? {}, isEmbedded, form);
-  published.properties = form.isLazy === true ? new LazyJson(make) : make();
+  const members = () => publishedProperties(properties ?? {}, isEmbedded, form);
+  published.properties = form.isLazy === true ? new LazyMembers(members) : Object.fromEntries(members());
   if (!isEmbedded) return;
   published.required = [...new Set([...(props.required ?? []), 'apiVersion', 'kind'])];
 }
 
-function publishedProperties(
+function* publishedProperties(
   properties: Readonly<Record<string, JSONSchemaProps>>,
   isEmbedded: boolean,
   form: OpenApiForm,
-): JsonRecord {
-  const published: JsonRecord = {};
+): Generator<readonly [name: string, schema: unknown], void, undefined> {
   for (const name of Object.keys(properties)) {
-    setMember(published, name, below(properties[name] as JSONSchemaProps, form));
+    if (!isEmbedded || !ofEveryObject.includes(name))
+      yield [name, toOpenApi(properties[name] as JSONSchemaProps, form)];
   }
-  if (isEmbedded) {
-    published.apiVersion = { description: 'Version that the object is written in.', type: 'string' };
-    published.kind = { description: 'Kind of the object.', type: 'string' };
-    published.metadata = form.objectMeta ?? { description: 'Metadata of the object.', type: 'object' };
-  }
-  return published;
+  if (!isEmbedded) return;
+  yield ['apiVersion', { description: 'Version that the object is written in.', type: 'string' }];
+  yield ['kind', { description: 'Kind of the object.', type: 'string' }];
+  yield ['metadata', form.objectMeta ?? { description: 'Metadata of the object.', type: 'object' }];
 }
+
+const ofEveryObject: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
 function addAlternatives(props: JSONSchemaProps, form: OpenApiForm, published: JsonRecord): void {
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {

@@ -11,6 +11,13 @@ export class LazyJson {
   }
 }
 
+/** A lazy object, whose members are made one after the other by who writes in steps: there may be very many. */
+export class LazyMembers extends LazyJson {
+  constructor(readonly members: () => Iterable<readonly [name: string, value: unknown]>) {
+    super(() => Object.fromEntries(members()));
+  }
+}
+
 /** One level of a value that may be lazy. */
 export function madeJson(value: unknown): unknown {
   return value instanceof LazyJson ? value.toJSON() : value;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { atOnce } from '../turns.js';
 import { parseExactJson } from './exact-numbers.js';
-import { LazyJson } from './lazy-json.js';
+import { LazyJson, LazyMembers } from './lazy-json.js';
 import { stringifyInSteps } from './stringify-in-steps.js';
 
 function written(value: unknown): string {
@@ -43,6 +43,20 @@ describe('JSON text in steps', () => {
     const text = written({ whole: lazy(8) });
     assert.equal(made, 2 ** 9 - 1);
     assert.equal(text, JSON.stringify({ whole: lazy(8) }));
+  });
+
+  it('writes members that are made one after the other', () => {
+    const entries: [string, unknown][] = [
+      ['a"', 1],
+      ['none', undefined],
+      ['__proto__', [2]],
+      ['c', { d: 'x' }],
+    ];
+    for (const members of [entries, []]) {
+      const value = { whole: new LazyMembers(() => members), after: 1 };
+      assert.equal(written(value), JSON.stringify({ whole: Object.fromEntries(members), after: 1 }));
+      assert.equal(written(value), JSON.stringify(value));
+    }
   });
 
   it('keeps a member named __proto__', () => {

@@ -1,5 +1,5 @@
 import type { Steps } from '../turns.js';
-import { LazyJson, madeJson } from './lazy-json.js';
+import { LazyJson, LazyMembers, madeJson } from './lazy-json.js';
 
 /** Values with at most so many parts are written at once. */
 const partsAtOnce = 200;
@@ -26,6 +26,18 @@ export function* stringifyInSteps(value: unknown, write: (piece: string) => void
 
 /** @param long objects and lists that are known to have many parts */
 function* putValue(lazy: unknown, put: (text: string) => void, long: Set<unknown>): Steps {
+  if (lazy instanceof LazyMembers) {
+    let before = '{';
+    for (const [name, member] of lazy.members()) {
+      if (member === undefined) continue;
+      put(`${before}${JSON.stringify(name)}:`);
+      before = ',';
+      yield* putValue(member, put, long);
+      yield;
+    }
+    put(before === '{' ? '{}' : '}');
+    return;
+  }
   const value = madeJson(lazy);
   if (!isLong(value, long)) {
     const text = JSON.stringify(value);
