@@ -29,6 +29,8 @@ export const controllerDefaults = {
   endpoint: true,
   endpointslice: true,
   endpointslicemirroring: true,
+  nodelifecycle: true,
+  'taint-eviction-controller': true,
   csrapproving: true,
   csrsigning: true,
   csrcleaner: true,

@@ -7,6 +7,7 @@ import { ClusterOptions } from './cluster.options.js';
 import { ControlLoopOptions } from './controllers.options.js';
 import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';
+import { NodeLoopOptions } from './node-loops.options.js';
 import type { ParsedOptions } from './parse-options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
 import { StorageOptions } from './storage.options.js';
@@ -25,7 +26,11 @@ export const serverOptionGroups = {
 } as const;
 
 /** The options of a process that runs the control loops, by concern. */
-export const controllerOptionGroups = { controllers: ControlLoopOptions, events: EventOptions } as const;
+export const controllerOptionGroups = {
+  controllers: ControlLoopOptions,
+  events: EventOptions,
+  nodeLoops: NodeLoopOptions,
+} as const;
 
 /** The options of the control loops, wherever they run. */
 export type ControllersSettings = ParsedOptions<typeof controllerOptionGroups>;

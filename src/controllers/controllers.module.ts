@@ -12,6 +12,7 @@ import { AggregationModule } from '../aggregation/aggregation.module.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
+import { NodeLoopOptions } from '../config/node-loops.options.js';
 import type { ControllersSettings } from '../config/server-options.js';
 import { StorageOptions } from '../config/storage.options.js';
 import { CustomResourcesModule } from '../custom-resources/serving/custom-resources.module.js';
@@ -54,12 +55,13 @@ import { systemTimers } from './timers.js';
 export class ControllersModule implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private running: RunningControllers | undefined;
 
-  static of({ controllers, events }: ControllersSettings): DynamicModule {
+  static of({ controllers, events, nodeLoops }: ControllersSettings): DynamicModule {
     return {
       module: ControllersModule,
       providers: [
         { provide: ControlLoopOptions, useValue: controllers },
         { provide: EventOptions, useValue: events },
+        { provide: NodeLoopOptions, useValue: nodeLoops },
       ],
     };
   }
@@ -71,6 +73,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     @Inject(WRITE_ADMISSION) private readonly admission: WriteAdmission,
     @Inject(ControlLoopOptions) private readonly options: ControlLoopOptions,
     @Inject(EventOptions) private readonly events: EventOptions,
+    @Inject(NodeLoopOptions) private readonly nodeLoops: NodeLoopOptions,
     @Inject(StorageOptions) private readonly storage: StorageOptions,
     @Inject(LoopFiles) private readonly files: LoopFiles,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
@@ -98,6 +101,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       enabled,
       queues: new QueueMetrics(this.metrics.registry, () => systemTimers.elapsed()),
       eventTtlMs: this.events.eventTtlMs,
+      nodeLoops: this.nodeLoops,
       schedulerNames: this.options.schedulerNames,
       terminatedPodThreshold: this.options.terminatedPodThreshold,
     });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Aggregation } from '../aggregation/aggregation.js';
 import type { ControllerName } from '../config/controllers.options.js';
+import type { NodeLoopOptions } from '../config/node-loops.options.js';
 import type { Authorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
@@ -55,6 +56,8 @@ export interface ControllersOptions {
   readonly schedulerNames?: readonly string[] | undefined;
   /** How many finished pods are kept; 0: all. Default 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
+  /** How nodes are treated. Default: as the flags say when they are not given. */
+  readonly nodeLoops?: Readonly<NodeLoopOptions> | undefined;
   /** See the namespace controller. */
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */

@@ -1,5 +1,6 @@
 import { RemoteContent } from '../aggregation/remote-content.js';
 import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
+import { NodeLoopOptions } from '../config/node-loops.options.js';
 import { closedAuthorizer } from '../machinery/authorizer.js';
 import type { WriteAdmission } from '../registry/store/admitted-store.js';
 import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
@@ -24,6 +25,7 @@ import type { ReconcileParts } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
 import { JobController } from './job/job.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
+import { NodeLifecycleController, type NodeLifecycleParts } from './node-lifecycle/node-lifecycle.controller.js';
 import { PodGcController } from './pod-gc/pod-gc.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
@@ -37,6 +39,7 @@ import { ServiceAccountTokenController } from './service-account-token/service-a
 import { SqlViewsController } from './sql-views/sql-views.controller.js';
 import { StatefulSetController } from './stateful-set/stateful-set.controller.js';
 import { StoredFormController } from './stored-form/stored-form.controller.js';
+import { TaintEvictionController } from './taint-eviction/taint-eviction.controller.js';
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
 import { TtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.controller.js';
 import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
@@ -54,6 +57,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
   const { databaseUrl } = options;
   const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs, terminatedPodThreshold = defaultTerminatedPodThreshold } = options;
+  const { nodeLoops = new NodeLoopOptions() } = options;
   const without = (text: string): undefined => {
     parts.logger.info(text);
     return undefined;
@@ -92,6 +96,8 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     endpoint: () => new EndpointsController(parts),
     endpointslice: () => new EndpointSliceController(parts),
     endpointslicemirroring: () => new EndpointSliceMirroringController(parts),
+    nodelifecycle: () => new NodeLifecycleController({ ...parts, ...nodeRules(nodeLoops) }),
+    'taint-eviction-controller': () => new TaintEvictionController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>
       signing === undefined
@@ -114,4 +120,16 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
   return [...(options.enabled ?? selectedControllers(['*']))]
     .map((name) => makers[name]())
     .filter((loop) => loop !== undefined);
+}
+
+function nodeRules(options: Readonly<NodeLoopOptions>): Pick<NodeLifecycleParts, 'grace' | 'rates'> {
+  return {
+    grace: { monitorMs: options.nodeMonitorGraceMs, startupMs: options.nodeStartupGraceMs },
+    rates: {
+      rate: options.nodeEvictionRate,
+      secondaryRate: options.secondaryNodeEvictionRate,
+      unhealthyThreshold: options.unhealthyZoneThreshold,
+      largeSize: options.largeClusterSizeThreshold,
+    },
+  };
 }

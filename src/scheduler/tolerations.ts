@@ -1,7 +1,7 @@
 import type { Taint, Toleration } from '../apis/core/v1/affinity.types.js';
 
 /** Whether a toleration covers a taint, in all that the field's rules compare. */
-function tolerates({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean {
+export function tolerates({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;
   switch (operator as string) {

@@ -45,7 +45,7 @@ export function nodeObject(profile: NodeProfile, names: VendorNames, now: number
 export type NodeConditionTimes = ReadonlyMap<string, string>;
 
 /** The status of a node in good health. */
-export function nodeStatus(profile: NodeProfile, now: number, since: NodeConditionTimes): object {
+export function nodeStatus(profile: NodeProfile, now: number, since: NodeConditionTimes) {
   const time = formatTime(now);
   const condition = (type: string, status: 'True' | 'False', reason: string, message: string) =>
     ({

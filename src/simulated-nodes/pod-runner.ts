@@ -29,6 +29,7 @@ const longestPauseMs = 30_000;
 export class PodRunner {
   readonly machine: PodMachine;
   private told = '';
+  private toldReadiness = '';
   private isWorking = false;
   private isGone = false;
   private wake: AbortController | undefined;
@@ -57,6 +58,8 @@ export class PodRunner {
   /** The pod changed. */
   update(pod: Pod): void {
     const plan = planOf(pod);
+    // Somebody took the node for dead meanwhile, or restored an old state.
+    if (this.told !== '' && readiness(pod.status) !== this.toldReadiness) this.told = '';
     this.machine.update(plan);
     this.changed(plan);
   }
@@ -119,6 +122,7 @@ export class PodRunner {
         if (!(await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patchOf(status) })))
           return false;
         this.told = text;
+        this.toldReadiness = readiness(status);
       }
     }
     if (deletionGraceMs === undefined || !(machine.isOver || this.wasOver)) return true;
@@ -137,6 +141,12 @@ export class PodRunner {
       throw error;
     }
   }
+}
+
+/** The conditions by which others judge the pod, as one text. */
+function readiness(status: PodStatus | undefined): string {
+  const of = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.status;
+  return `${of('Ready')} ${of('ContainersReady')}`;
 }
 
 /** Addresses that the pod had before go. */

@@ -27,7 +27,7 @@ export interface SimulatedNodeParts {
   readonly events: PodEvents | undefined;
 }
 
-/** How often the status is told although nothing changed. */
+/** How often the status is told although nothing changed; what others made of it is looked at more often. */
 const statusMs = 300_000;
 const retryMs = 1000;
 /** Times to renew a lease before it runs out. */
@@ -41,6 +41,8 @@ export class SimulatedNode {
   private readonly runners = new Map<string, PodRunner>();
   private addresses: PodAddresses;
   private uid = '';
+  /** When the whole status was last told. */
+  private toldAt: number | undefined;
 
   constructor(private readonly parts: SimulatedNodeParts) {
     this.addresses = parts.addresses;
@@ -77,7 +79,7 @@ export class SimulatedNode {
     registered();
     await Promise.all([
       this.repeat('renew its lease', this.parts.leaseMs / renewals, signal, () => this.renewLease(signal)),
-      this.repeat('tell its status', statusMs, signal, () => this.tellStatus(signal)),
+      this.repeat('tell its status', this.parts.leaseMs / renewals, signal, () => this.tellStatus(signal)),
       this.followPods(signal),
     ]);
   }
@@ -125,10 +127,15 @@ export class SimulatedNode {
     const { api, profile, timers } = this.parts;
     const path = `/api/v1/nodes/${this.name}`;
     try {
-      const live = this.knows(await api.send<Node>('GET', path, { signal }));
-      const body = { status: nodeStatus(profile, timers.now(), conditionTimes(live)) };
+      const live = this.knows(await api.send<Node>('GET', `${path}?resourceVersion=0`, { signal }));
+      const times = conditionTimes(live);
+      const now = timers.elapsed();
+      const { conditions } = nodeStatus(profile, 0, times);
+      if (this.toldAt !== undefined && now < this.toldAt + statusMs && times.size === conditions.length) return;
+      const body = { status: nodeStatus(profile, timers.now(), times) };
       const contentType = 'application/strategic-merge-patch+json';
       await api.send('PATCH', `${path}/status`, { body, contentType, signal });
+      this.toldAt = now;
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     }

@@ -154,6 +154,27 @@ describe('simulated nodes', () => {
     assert.deepEqual(body.status.containerStatuses, before.status.containerStatuses);
   });
 
+  it('are found dead with their pods when their process stops, and come back with it', async () => {
+    await create('tolerant', { tolerations: [{ operator: 'Exists' }] });
+    const isReady = (wanted: string) => (status: { conditions?: { type: string; status: string }[] }) =>
+      status.conditions?.some(({ type, status }) => type === 'Ready' && status === wanted) === true;
+    await untilPod('tolerant', 'the ready pod', isReady('True'));
+    await nodes.stop('SIGKILL');
+    cluster.startControllers([
+      '--node-monitor-grace-period=2s',
+      '--controllers=nodelifecycle,taint-eviction-controller',
+    ]);
+    const taints = async () => {
+      const { body } = await admin.get('/api/v1/nodes/sim-1');
+      return (body.spec.taints ?? []).map(({ key, effect }: { key: string; effect: string }) => `${key}:${effect}`);
+    };
+    await eventually(async () => (await taints()).includes('node.kubernetes.io/unreachable:NoSchedule'), 'the taint');
+    await untilPod('tolerant', 'the pod that is not ready', isReady('False'));
+    nodes = await NodeProcess.start([...flags(), '--node-lease-duration=2s']);
+    await eventually(async () => (await taints()).length === 0, 'no taints');
+    await untilPod('tolerant', 'the pod that is ready again', isReady('True'));
+  });
+
   it('refuse a server that they cannot use, in one line', async () => {
     await assert.rejects(NodeProcess.start(['--server=http://x']), /the nodes ended with 2/);
     await assert.rejects(NodeProcess.start([]), /the nodes ended with 1/);

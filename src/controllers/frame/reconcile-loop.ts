@@ -90,7 +90,7 @@ const longestPauseMs = 60_000;
  * does anything twice because it has not seen its own writes yet.
  */
 export abstract class ReconcileLoop implements ControlLoop {
-  /** The service account that the loop acts as; the name of its queue in metrics. */
+  /** The service account that the loop acts as. */
   abstract readonly name: string;
   /** How many keys are worked on at once. */
   protected readonly workers: number = 5;
@@ -111,6 +111,11 @@ export abstract class ReconcileLoop implements ControlLoop {
 
   /** Called when all informers are filled, before any work. */
   protected started(_signal: AbortSignal): void {}
+
+  /** The name of the queue in metrics. */
+  protected get queueName(): string {
+    return this.name;
+  }
 
   /** The component that events name. */
   protected get component(): string {
@@ -165,7 +170,7 @@ export abstract class ReconcileLoop implements ControlLoop {
       firstPauseMs,
       longestPauseMs,
       timers,
-      observer: queues?.of(this.name),
+      observer: queues?.of(this.queueName),
     });
     this.queue = queue;
     let work: Promise<void> | undefined;

@@ -63,11 +63,11 @@ export class ManualTimers implements Timers {
     });
   }
 
-  /** Resolves once a wait exists whose requested time (in milliseconds) `matches`. */
-  waiting(matches: (milliseconds: number) => boolean): Promise<void> {
+  /** Resolves once a wait exists that `matches`: by the time it asked for and what is left of it, in milliseconds. */
+  waiting(matches: (milliseconds: number, leftMs: number) => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
-        if (![...this.waits].some((wait) => matches(wait.milliseconds))) return;
+        if (![...this.waits].some((wait) => matches(wait.milliseconds, wait.due - this.time))) return;
         this.watchers.delete(look);
         resolve();
       };

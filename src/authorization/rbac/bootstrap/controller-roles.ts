@@ -121,8 +121,8 @@ export function controllerRules(names: VendorNames): Readonly<Record<string, rea
     'node-controller': [
       allow('delete get list patch update', 'core', 'nodes'),
       allow('patch update', 'core', 'nodes/status'),
-      allow('update', 'core', 'pods/status'),
-      allow('delete list', 'core', 'pods'),
+      allow('patch update', 'core', 'pods/status'),
+      allow('delete get list', 'core', 'pods'),
       writeEvents,
     ],
     'persistent-volume-binder': [

@@ -1,0 +1,63 @@
+import { Max, Min } from 'class-validator';
+import { Check } from './check.js';
+import { Flag } from './flag.js';
+
+const positive = () => Check<number>('duration', (value) => (value > 0 ? undefined : 'must be more than 0'));
+const notNegative = { message: 'must not be negative' };
+
+/** How the control loops treat nodes. */
+export class NodeLoopOptions {
+  @Flag({
+    name: 'node-monitor-grace-period',
+    type: 'duration',
+    usage:
+      'How long a node may be silent before it counts as gone. Must be several times what its lease is renewed in.',
+  })
+  @positive()
+  readonly nodeMonitorGraceMs: number = 50_000;
+
+  @Flag({
+    name: 'node-startup-grace-period',
+    type: 'duration',
+    usage: 'The same for a node that never told its status.',
+  })
+  @positive()
+  readonly nodeStartupGraceMs: number = 60_000;
+
+  @Flag({
+    name: 'node-eviction-rate',
+    type: 'number',
+    unit: 'nodes/s',
+    usage: 'How many nodes of a zone that are not ready lose their pods, per second.',
+  })
+  @Min(0, notNegative)
+  readonly nodeEvictionRate: number = 0.1;
+
+  @Flag({
+    name: 'secondary-node-eviction-rate',
+    type: 'number',
+    unit: 'nodes/s',
+    usage: 'The same in a large zone that is disturbed; in a small one it is 0 then.',
+  })
+  @Min(0, notNegative)
+  readonly secondaryNodeEvictionRate: number = 0.01;
+
+  @Flag({
+    name: 'unhealthy-zone-threshold',
+    type: 'number',
+    unit: 'share',
+    usage: 'Share of nodes that are not ready from which on a zone is disturbed.',
+  })
+  @Min(0, notNegative)
+  @Max(1, { message: 'must not be above 1' })
+  readonly unhealthyZoneThreshold: number = 0.55;
+
+  @Flag({
+    name: 'large-cluster-size-threshold',
+    type: 'int',
+    unit: 'nodes',
+    usage: 'Zones with more nodes than this are large.',
+  })
+  @Min(0, notNegative)
+  readonly largeClusterSizeThreshold: number = 50;
+}

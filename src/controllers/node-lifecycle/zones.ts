@@ -1,0 +1,79 @@
+/** How many of the nodes of a zone are ready. */
+export interface ZoneCount {
+  ready: number;
+  notReady: number;
+}
+
+/**
+ * How a zone is doing. `full`: no node is ready. `partial`: so many are not that the zone itself may be disturbed.
+ */
+export type ZoneState = 'normal' | 'partial' | 'full';
+
+/** How fast nodes that are not ready lose their pods. */
+export interface EvictionRates {
+  /** Nodes per second in a zone. */
+  readonly rate: number;
+  /** The same in a large zone that is partially disturbed. */
+  readonly secondaryRate: number;
+  /** Share of nodes from which on a zone is partially disturbed. */
+  readonly unhealthyThreshold: number;
+  /** Zones with more nodes than this are large; small ones lose nothing while they are disturbed. */
+  readonly largeSize: number;
+}
+
+/** A zone with very few nodes that are not ready is never disturbed. */
+const fewNodes = 2;
+
+export function zoneState({ ready, notReady }: ZoneCount, threshold: number): ZoneState {
+  if (ready === 0 && notReady > 0) return 'full';
+  return notReady > fewNodes && notReady / (ready + notReady) >= threshold ? 'partial' : 'normal';
+}
+
+/**
+ * Nodes per second that lose their pods, by zone. When every zone is fully disturbed, none does: then it is more likely
+ * that this process sees nothing than that all nodes are gone.
+ */
+export function evictionRates(
+  zones: ReadonlyMap<string, ZoneCount>,
+  rates: EvictionRates,
+): ReadonlyMap<string, number> {
+  const states = new Map([...zones].map(([zone, count]) => [zone, zoneState(count, rates.unhealthyThreshold)]));
+  const isAllLost = isEverythingLost(zones);
+  return new Map(
+    [...states].map(([zone, state]) => {
+      const { ready = 0, notReady = 0 } = zones.get(zone) ?? {};
+      if (isAllLost) return [zone, 0];
+      if (state !== 'partial') return [zone, rates.rate];
+      return [zone, ready + notReady > rates.largeSize ? rates.secondaryRate : 0];
+    }),
+  );
+}
+
+/** Whether no node of any zone is ready. */
+export function isEverythingLost(zones: ReadonlyMap<string, ZoneCount>): boolean {
+  return zones.size > 0 && [...zones.values()].every(({ ready, notReady }) => ready === 0 && notReady > 0);
+}
+
+/** Lets one thing through at once, and then so many per second. */
+export class RateLimit {
+  private tokens = 1;
+  private filledAt: number;
+
+  /** @param now milliseconds from some fixed point, like all times of this class */
+  constructor(now: number) {
+    this.filledAt = now;
+  }
+
+  /** 0 when one may pass now, which then counts; else the milliseconds until one may, or undefined when none ever may. */
+  take(now: number, perSecond: number): number | undefined {
+    this.tokens = Math.min(1, this.tokens + ((now - this.filledAt) / 1000) * perSecond);
+    this.filledAt = now;
+    if (perSecond === 0) return undefined;
+    // What is missing because of rounding is there.
+    if (this.tokens >= 1 - 1e-9) {
+      this.tokens = 0;
+      return 0;
+    }
+    return Math.ceil(((1 - this.tokens) / perSecond) * 1000);
+  }
+}
