@@ -23,6 +23,7 @@ export const controllerDefaults = {
   'apiservice-registration': true,
   'apiservice-availability': true,
   deployment: true,
+  disruption: true,
   replicaset: true,
   replicationcontroller: true,
   statefulset: true,

@@ -17,6 +17,7 @@ import { CsrSigningController } from './csr-signing/csr-signing.controller.js';
 import { DefinitionCleanupController } from './custom-resource-definitions/definition-cleanup.controller.js';
 import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
 import { DeploymentController } from './deployment/deployment.controller.js';
+import { DisruptionController } from './disruption/disruption.controller.js';
 import { EndpointSliceController } from './endpoint-slice/endpoint-slice.controller.js';
 import { EndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring.controller.js';
 import { EndpointsController } from './endpoints/endpoints.controller.js';
@@ -90,6 +91,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'apiservice-availability': () =>
       aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),
     deployment: () => new DeploymentController(parts),
+    disruption: () => new DisruptionController(parts),
     replicaset: () => new ReplicaSetController(parts, replicaSets),
     replicationcontroller: () => new ReplicaSetController(parts, replicationControllers),
     statefulset: () => new StatefulSetController(parts),

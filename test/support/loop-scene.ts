@@ -179,6 +179,12 @@ export class LoopScene {
     }
   }
 
+  /** Creates a body below an object (`pods/x/eviction`); false when the object is gone. */
+  async post(resource: string, namespace: string, name: string, path: string, body: object): Promise<boolean> {
+    const live = await this.get(resource, namespace, name);
+    return this.of(resource).post(this.work(), live, path, body);
+  }
+
   /** Puts a pod on a node, as a scheduler does. */
   async bind(namespace: string, name: string, node: string): Promise<void> {
     const store = this.stores.named('', 'pods');

@@ -1,3 +1,4 @@
+import type { Scale } from '../../apis/autoscaling/v1/scale.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { type Authorizer, type AuthorizerAttributes } from '../../machinery/authorizer.js';
 import { formatTime } from '../../machinery/clock.js';
@@ -77,6 +78,24 @@ export class ResourceClient<T extends ApiObject> {
   async get(namespace: string, name: string): Promise<T | undefined> {
     const found = await this.parts.storage.get({ resource: this.resource.storageResource, namespace, name });
     return found && this.read(found);
+  }
+
+  /**
+   * The scale of an object: how many replicas it wants and has. Undefined when there is no such object.
+   *
+   * @throws Error when objects of this resource have no scale
+   */
+  async scale(work: Work, namespace: string, name: string): Promise<(Scale & ApiObject) | undefined> {
+    const { definition } = this.resource;
+    const view = definition.subresources?.find((one) => one.name === 'scale');
+    if (view?.type !== 'view') {
+      throw new Error(`${formatGroupResource(definition)} does not implement the scale subresource`);
+    }
+    await this.authorize(work, 'get', namespace, name, 'scale');
+    const object = await this.get(namespace, name);
+    if (object === undefined) return undefined;
+    view.checkShown?.(object);
+    return view.read(object) as Scale & ApiObject;
   }
 
   /** Creates an object, which may leave out kind, apiVersion and what has a default. */

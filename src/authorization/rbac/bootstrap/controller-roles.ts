@@ -65,6 +65,7 @@ export function controllerRules(names: VendorNames): Readonly<Record<string, rea
       allow(read, 'apps', 'statefulsets'),
       allow('update', 'policy', 'poddisruptionbudgets/status'),
       allow('get', '*', '*/scale'),
+      allow('patch', 'core', 'pods/status'),
       writeEvents,
     ],
     'endpoint-controller': [
