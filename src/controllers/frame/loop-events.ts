@@ -64,6 +64,11 @@ export class LoopEvents {
     this.record('Warning', about, reason, message);
   }
 
+  /** How many events are not written yet. Beyond some thousands new ones are dropped. */
+  get pending(): number {
+    return this.waiting;
+  }
+
   /** Resolves when all events of earlier calls are written. */
   async flushed(): Promise<void> {
     await Promise.all(this.last);

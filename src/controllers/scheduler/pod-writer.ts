@@ -14,6 +14,8 @@ type StoredPod = Pod & ApiObject;
 
 /** Reports about pods that are written at one time. */
 const mostReports = 16;
+/** Events that may wait before no further pods are placed. */
+const mostEvents = 1024;
 
 /** Writes what was decided about pods. Its methods don't throw: a decision that was not written is made again. */
 export class PodWriter {
@@ -28,10 +30,22 @@ export class PodWriter {
     private readonly user: UserInfo,
   ) {}
 
+  /** Whether so many events wait that further ones might be dropped. */
+  get isBehind(): boolean {
+    let pending = 0;
+    for (const events of this.events.values()) pending += events.pending;
+    return pending > mostEvents;
+  }
+
+  /** Resolves when the events so far are written. */
+  async caughtUp(): Promise<void> {
+    await Promise.all([...this.events.values()].map((events) => events.flushed()));
+  }
+
   /** Resolves when everything that was begun is written. */
   async settled(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
-    await Promise.all([...this.events.values()].map((events) => events.flushed()));
+    await this.caughtUp();
   }
 
   /** Binds a pod to a node; false when it was not bound, or is gone. */

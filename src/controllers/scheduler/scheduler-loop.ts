@@ -74,6 +74,7 @@ export class SchedulerLoop implements ControlLoop {
   private async place(term: Term, ended: AbortSignal): Promise<void> {
     let began = performance.now();
     while (!ended.aborted) {
+      if (term.writer.isBehind) await term.writer.caughtUp();
       const taken = term.writer.bindings < mostBindings ? term.queue.take() : undefined;
       if (taken === undefined) {
         await this.nap(term, ended);

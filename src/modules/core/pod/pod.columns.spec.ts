@@ -32,6 +32,10 @@ const completed = container('c', { terminated: { exitCode: 0, reason: 'Completed
 const cases: readonly (readonly [status: Record<string, unknown>, cells: readonly [string, string, number]])[] = [
   [{}, ['0/2', 'Pending', 0]],
   [{ phase: 'Failed', reason: 'Evicted' }, ['0/2', 'Evicted', 0]],
+  [
+    { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }] },
+    ['0/2', 'SchedulingGated', 0],
+  ],
   [{ phase: 'Running', containerStatuses: [running] }, ['1/2', 'Running', 2]],
   [
     { containerStatuses: [container('c', { waiting: { reason: 'ImagePullBackOff' } })] },

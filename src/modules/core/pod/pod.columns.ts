@@ -19,7 +19,8 @@ function summarizePod(pod: Pod): PodSummary {
   const restartable = new Set(
     (spec.initContainers ?? []).filter((c) => c.restartPolicy === 'Always').map((c) => c.name),
   );
-  let reason = status.reason || status.phase || '';
+  const isGated = status.conditions?.some((c) => c.type === 'PodScheduled' && c.reason === 'SchedulingGated');
+  let reason = isGated === true ? 'SchedulingGated' : status.reason || status.phase || '';
   let ready = 0;
   let restarts = 0;
   let restartableRestarts = 0;
