@@ -26,6 +26,7 @@ export const controllerDefaults = {
   disruption: true,
   replicaset: true,
   replicationcontroller: true,
+  daemonset: true,
   statefulset: true,
   endpoint: true,
   endpointslice: true,

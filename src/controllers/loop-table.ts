@@ -16,6 +16,7 @@ import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';
 import { CsrSigningController } from './csr-signing/csr-signing.controller.js';
 import { DefinitionCleanupController } from './custom-resource-definitions/definition-cleanup.controller.js';
 import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
+import { DaemonSetController } from './daemon-set/daemon-set.controller.js';
 import { DeploymentController } from './deployment/deployment.controller.js';
 import { DisruptionController } from './disruption/disruption.controller.js';
 import { EndpointSliceController } from './endpoint-slice/endpoint-slice.controller.js';
@@ -94,6 +95,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     disruption: () => new DisruptionController(parts),
     replicaset: () => new ReplicaSetController(parts, replicaSets),
     replicationcontroller: () => new ReplicaSetController(parts, replicationControllers),
+    daemonset: () => new DaemonSetController(parts),
     statefulset: () => new StatefulSetController(parts),
     endpoint: () => new EndpointsController(parts),
     endpointslice: () => new EndpointSliceController(parts),
