@@ -11,6 +11,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   api: 'API',
   cluster: 'Cluster',
   controllers: 'Control loop',
+  nodeLoops: 'Node loop',
   info: 'Cluster info',
   logging: 'Logging',
   dev: 'Development',
