@@ -152,6 +152,11 @@ describe('eviction', () => {
     const status = await budgetStatus('b');
     assert.equal(status.disruptionsAllowed, 1);
     assert.equal(status.disruptedPods, undefined);
+    const { conditions } = (await cluster.first.client.get(`${podsPath()}/p`)).body.status;
+    assert.deepEqual(
+      conditions.map(({ type }: { type: string }) => type),
+      ['Ready'],
+    );
   });
 
   it('keeps to the options of the delete, and counts nothing when they do not hold', async () => {
@@ -162,10 +167,30 @@ describe('eviction', () => {
     assert.equal((await evict('p', { propagationPolicy: 'Sideways' })).status, 422);
     assert.equal((await budgetStatus('b')).disruptionsAllowed, 1);
     assert.equal((await evict('p', { gracePeriodSeconds: 7 })).status, 201);
-    const { metadata } = (await cluster.first.client.get(`${podsPath()}/p`)).body;
+    const { metadata, status } = (await cluster.first.client.get(`${podsPath()}/p`)).body;
     assert.equal(metadata.deletionGracePeriodSeconds, 7);
+    const { lastTransitionTime, ...mark } = status.conditions.at(-1);
+    assert.match(lastTransitionTime, /Z$/);
+    assert.deepEqual(mark, {
+      type: 'DisruptionTarget',
+      status: 'True',
+      lastProbeTime: null,
+      reason: 'EvictionByEvictionAPI',
+      message: 'Eviction API: evicting',
+    });
     // Its deletion has begun, so nobody counts it again.
     assert.equal((await evict('p')).status, 201);
+  });
+
+  it('evicts the very state that was asked for', async () => {
+    await addPod('p', { nodeName: 'n' });
+    const { resourceVersion } = (await cluster.first.client.get(`${podsPath()}/p`)).body.metadata;
+    const stale = String(BigInt(resourceVersion) - 1n);
+    assert.equal((await evict('p', { preconditions: { resourceVersion: stale } })).status, 409);
+    const { conditions } = (await cluster.first.client.get(`${podsPath()}/p`)).body.status;
+    assert.equal(conditions.length, 1, 'a refused eviction leaves no mark');
+    assert.equal((await evict('p', { preconditions: { resourceVersion } })).status, 201);
+    assert.ok((await cluster.first.client.get(`${podsPath()}/p`)).body.metadata.deletionTimestamp);
   });
 
   it('refuses bodies about something else', async () => {

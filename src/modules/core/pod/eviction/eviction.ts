@@ -51,8 +51,9 @@ export class PodEviction {
       const { isSettled, budget } = await this.clear(request, pod, options.dryRun);
       // Nothing was counted against a budget, so the pod must still be in the state that was judged.
       const resourceVersion = isSettled ? options.preconditions?.resourceVersion : pod.metadata.resourceVersion;
-      const preconditions = { uid: pod.metadata.uid, resourceVersion };
       try {
+        const version = options.dryRun ? resourceVersion : await this.mark(request, pod, resourceVersion);
+        const preconditions = { uid: pod.metadata.uid, resourceVersion: version };
         await this.podStore().delete(request, namespace, name, { ...options, preconditions }, admitted);
         return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
       } catch (error) {
@@ -63,6 +64,32 @@ export class PodEviction {
           throw timeoutError(`couldn't evict pod ${JSON.stringify(name)} due to conflicts`, 10);
       }
     }
+  }
+
+  /**
+   * Tells in the pod's conditions why it goes: jobs judge their pods by that. Resolves with the version that the pod must
+   * still have when it is deleted; undefined, like `resourceVersion`: any. Throws a 409 when it is another pod by now.
+   */
+  private async mark(
+    request: RequestContext,
+    pod: Pod,
+    resourceVersion: string | undefined,
+  ): Promise<string | undefined> {
+    const { name = '', namespace = '', uid } = pod.metadata;
+    if (pod.metadata.deletionTimestamp !== undefined || hasEnded(pod)) return resourceVersion;
+    const store = this.podStore();
+    const { definition } = store.resource;
+    const outcome = await store.update(request, namespace, name, {
+      dryRun: false,
+      validate: admitted,
+      subresource: partOf(definition, 'status'),
+      transform: (live) => {
+        if (live === undefined) throw notFoundError(store.groupResource, name);
+        checkPreconditions(definition, live, { dryRun: false, preconditions: { uid, resourceVersion } });
+        return { ...live, status: marked((live as unknown as Pod).status, formatTime(this.stores.clock.now())) };
+      },
+    });
+    return resourceVersion === undefined ? undefined : String(outcome.resourceVersion);
   }
 
   /** The options in the body. Both they and the query may ask for a dry run. */
@@ -81,11 +108,8 @@ export class PodEviction {
     pod: Pod,
     dryRun: boolean,
   ): Promise<{ readonly isSettled: boolean; readonly budget?: string }> {
-    const { phase } = pod.status;
-    if (phase === 'Succeeded' || phase === 'Failed' || pod.metadata.deletionTimestamp !== undefined) {
-      return { isSettled: true };
-    }
-    if (phase === 'Pending') return { isSettled: false };
+    if (hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined) return { isSettled: true };
+    if (pod.status.phase === 'Pending') return { isSettled: false };
     const [budget, ...others] = await this.budgetsOf(request, pod);
     if (budget === undefined) return { isSettled: true };
     if (others.length > 0) throw severalBudgetsError();
@@ -162,6 +186,27 @@ function selects({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, 
     if (error instanceof SelectorError) return false;
     throw error;
   }
+}
+
+function hasEnded({ status: { phase } }: Pod): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** A status with the condition of a pod that is evicted. */
+function marked(status: Pod['status'], now: string): Pod['status'] {
+  const type = 'DisruptionTarget';
+  const conditions = status.conditions ?? [];
+  const known = conditions.find((condition) => condition.type === type);
+  const lastTransitionTime = known?.status === 'True' ? known.lastTransitionTime : now;
+  const mark = {
+    type,
+    status: 'True' as const,
+    lastProbeTime: null,
+    lastTransitionTime,
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  };
+  return { ...status, conditions: [...conditions.filter((condition) => condition !== known), mark] };
 }
 
 function isReady({ status }: Pod): boolean {
