@@ -11,7 +11,7 @@ import { workStore } from '../work-store.js';
 import type { ContentReport } from './namespace-conditions.js';
 
 const pageSize = 500;
-const deleteWorkers = 16;
+const deleteWorkers = 32;
 const podsResource = 'pods';
 
 /** The namespace no longer exists, or another one has its name. */
@@ -118,7 +118,7 @@ export class NamespaceContent {
     const context = this.contextAt(this.clock.now(), signal);
     const options = { propagationPolicy: 'Background', preconditions: { uid } } as const;
     try {
-      const outcome = await store.delete(context, key.namespace, key.name, options);
+      const outcome = await store.delete(context, key.namespace, key.name, options, stored);
       return outcome.removed ? undefined : outcome.object;
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'NotFound') return undefined;

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
+import type { StoredObject } from '../../storage/storage.interface.js';
 import type { StoredServedResource } from '../resource-registry.js';
 import type { DeleteOptions } from '../strategy.js';
 import type {
@@ -140,12 +141,14 @@ export class AdmittedStore {
     namespace: string,
     name: string,
     options: Omit<DeleteOptions, 'dryRun'>,
+    hint?: StoredObject,
   ): Promise<DeleteOutcome> {
     const write = this.writeOf(context, namespace, name);
-    return this.store.delete(context, namespace, name, { ...options, dryRun: false }, async (_object, live) => {
+    const validate = async (_object: ApiObject | undefined, live: ApiObject | undefined) => {
       await this.admission.admit(write, undefined, live);
       await this.admission.validate(write, undefined, live);
-    });
+    };
+    return this.store.delete(context, namespace, name, { ...options, dryRun: false }, validate, undefined, hint);
   }
 
   private writeOf(context: RequestContext, namespace: string, name: string, subresource = ''): OwnWrite {

@@ -14,6 +14,7 @@ import { toStatusError } from './to-status-error.js';
  * Deletes or marks one object (specification 3).
  *
  * @param uid the one object of that name that is meant; others count as not found
+ * @param hint a copy that the caller already holds, which saves a read if it is not stale
  */
 export async function deleteObject(
   parts: StoreParts,
@@ -23,6 +24,7 @@ export async function deleteObject(
   options: DeleteOptions,
   validate: ValidateAdmission,
   uid?: string,
+  hint?: StoredObject,
 ): Promise<DeleteOutcome> {
   let outcome: Omit<DeleteOutcome, 'text'> | undefined;
   let dryText: VersionedText | undefined;
@@ -51,7 +53,11 @@ export async function deleteObject(
   };
 
   try {
-    const result = await parts.storage.guaranteedUpdate(parts.keyOf(namespace, name), { ignoreNotFound: true }, decide);
+    const result = await parts.storage.guaranteedUpdate(
+      parts.keyOf(namespace, name),
+      { ignoreNotFound: true, hint },
+      decide,
+    );
     const done = outcome as Omit<DeleteOutcome, 'text'>;
     const isGone = result.outcome === 'deleted' || (endsNext && (await removeMarked(parts, result.object)));
     if (isGone) await parts.definition.strategy.afterDelete?.(done.object);

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { always, kind, optional, string, struct } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { StorageError } from '../../storage/storage.errors.js';
-import type { Storage, StorageKey } from '../../storage/storage.interface.js';
+import type { Storage, StorageKey, StoredObject } from '../../storage/storage.interface.js';
 import { defineResource } from '../resource-definition.js';
 import { ResourceRegistry, type StoredServedResource } from '../resource-registry.js';
 import type { Strategy } from '../strategy.js';
@@ -211,6 +211,50 @@ describe('Store.delete of an object with a grace period', () => {
       assert.equal(found !== undefined, left);
       assert.notEqual(found?.uid, outcome.object.metadata.uid);
     }
+  });
+});
+
+describe('Store.delete with a copy', () => {
+  const remove = (name: string, copy: StoredObject, uid: string) =>
+    storeOver(storage).delete(
+      request,
+      'n',
+      name,
+      { dryRun: false, preconditions: { uid } },
+      async () => {},
+      undefined,
+      copy,
+    );
+  const made = async (name: string) => {
+    await storeOver(storage).create(request, note({ name }), options);
+    return (await storage.get({ resource: 'notes.test', namespace: 'n', name })) as StoredObject;
+  };
+
+  it('removes the object without a read, and decides by the live one when the copy is stale', async () => {
+    const fresh = await made('fresh');
+    assert.equal((await remove('fresh', fresh, fresh.uid)).removed, true);
+    const stale = await made('held');
+    await storeOver(storage).update(request, 'n', 'held', {
+      ...options,
+      transform: async (live) => {
+        const object = structuredClone(live) as ApiObject;
+        object.metadata.finalizers = ['example.com/hold'];
+        return object;
+      },
+    });
+    const outcome = await remove('held', stale, stale.uid);
+    assert.equal(outcome.removed, false, 'the finalizer that came after the copy counts');
+    assert.ok(outcome.object.metadata.deletionTimestamp);
+  });
+
+  it('spares an object that took the place of the copy', async () => {
+    const first = await made('again');
+    await remove('again', first, first.uid);
+    const second = await made('again');
+    await assert.rejects(remove('again', first, first.uid), { reason: 'Conflict' });
+    assert.equal((await storage.get(second.key))?.uid, second.uid);
+    await remove('again', second, second.uid);
+    await assert.rejects(remove('again', second, second.uid), { reason: 'NotFound' });
   });
 });
 

@@ -123,6 +123,7 @@ export class Store {
    * Deletes or marks one object (specification 3).
    *
    * @param uid the one object of that name that is meant; others count as not found
+   * @param hint a copy that the caller already holds, which saves a read if it is not stale
    */
   delete(
     context: RequestContext,
@@ -131,8 +132,9 @@ export class Store {
     options: DeleteOptions,
     validate: ValidateAdmission,
     uid?: string,
+    hint?: StoredObject,
   ): Promise<DeleteOutcome> {
-    return this.whenReady(() => deleteObject(this.parts, context, namespace, name, options, validate, uid));
+    return this.whenReady(() => deleteObject(this.parts, context, namespace, name, options, validate, uid, hint));
   }
 
   private whenReady<T>(work: () => Promise<T>): Promise<T> {
