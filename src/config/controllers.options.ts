@@ -19,6 +19,7 @@ export const controllerDefaults = {
   'customresourcedefinition-cleanup': true,
   job: true,
   cronjob: true,
+  horizontalpodautoscaling: true,
   'sql-views': true,
   'apiservice-registration': true,
   'apiservice-availability': true,

@@ -3,6 +3,7 @@ import { AggregationOptions } from './aggregation.options.js';
 import { ApiOptions } from './api.options.js';
 import { AuthenticationOptions } from './authentication.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
+import { AutoscalerOptions } from './autoscaler.options.js';
 import { ClusterOptions } from './cluster.options.js';
 import { ControlLoopOptions } from './controllers.options.js';
 import { EventOptions } from './event.options.js';
@@ -30,6 +31,7 @@ export const controllerOptionGroups = {
   controllers: ControlLoopOptions,
   events: EventOptions,
   nodeLoops: NodeLoopOptions,
+  autoscaler: AutoscalerOptions,
 } as const;
 
 /** The options of the control loops, wherever they run. */

@@ -10,6 +10,7 @@ import { AdmissionModule } from '../admission/admission.module.js';
 import { Aggregation } from '../aggregation/aggregation.js';
 import { AggregationModule } from '../aggregation/aggregation.module.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
+import { AutoscalerOptions } from '../config/autoscaler.options.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
 import { NodeLoopOptions } from '../config/node-loops.options.js';
@@ -55,13 +56,14 @@ import { systemTimers } from './timers.js';
 export class ControllersModule implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private running: RunningControllers | undefined;
 
-  static of({ controllers, events, nodeLoops }: ControllersSettings): DynamicModule {
+  static of({ controllers, events, nodeLoops, autoscaler }: ControllersSettings): DynamicModule {
     return {
       module: ControllersModule,
       providers: [
         { provide: ControlLoopOptions, useValue: controllers },
         { provide: EventOptions, useValue: events },
         { provide: NodeLoopOptions, useValue: nodeLoops },
+        { provide: AutoscalerOptions, useValue: autoscaler },
       ],
     };
   }
@@ -74,6 +76,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     @Inject(ControlLoopOptions) private readonly options: ControlLoopOptions,
     @Inject(EventOptions) private readonly events: EventOptions,
     @Inject(NodeLoopOptions) private readonly nodeLoops: NodeLoopOptions,
+    @Inject(AutoscalerOptions) private readonly autoscaler: AutoscalerOptions,
     @Inject(StorageOptions) private readonly storage: StorageOptions,
     @Inject(LoopFiles) private readonly files: LoopFiles,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
@@ -102,6 +105,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       queues: new QueueMetrics(this.metrics.registry, () => systemTimers.elapsed()),
       eventTtlMs: this.events.eventTtlMs,
       nodeLoops: this.nodeLoops,
+      autoscaler: this.autoscaler,
       schedulerNames: this.options.schedulerNames,
       terminatedPodThreshold: this.options.terminatedPodThreshold,
     });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Aggregation } from '../aggregation/aggregation.js';
+import type { AutoscalerOptions } from '../config/autoscaler.options.js';
 import type { ControllerName } from '../config/controllers.options.js';
 import type { NodeLoopOptions } from '../config/node-loops.options.js';
 import type { Authorizer } from '../machinery/authorizer.js';
@@ -15,6 +16,7 @@ import { keepRunning } from './control-loop.js';
 import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
 import { LoopClient } from './frame/loop-client.js';
 import type { QueueMetrics } from './frame/queue-metrics.js';
+import type { MetricsApi } from './horizontal-pod-autoscaler/metrics-api.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { makeLoops } from './loop-table.js';
@@ -39,6 +41,9 @@ export interface ControllersOptions {
   readonly authorizer?: Authorizer | undefined;
   /** The extension servers; without it their availability is not checked. */
   readonly aggregation?: Aggregation | undefined;
+  /** Where autoscalers get metrics. Default: from the extension servers. */
+  readonly metrics?: MetricsApi | undefined;
+  readonly autoscaler?: Readonly<AutoscalerOptions> | undefined;
   /** The loops to run. Default: all that are on by default. */
   readonly enabled?: ReadonlySet<ControllerName> | undefined;
   /** The authorities that sign certificates; without them none are signed. */

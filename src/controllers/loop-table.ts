@@ -25,6 +25,8 @@ import { EndpointsController } from './endpoints/endpoints.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import type { ReconcileParts } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
+import { HorizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler.controller.js';
+import { RemoteMetrics } from './horizontal-pod-autoscaler/metrics-api.js';
 import { JobController } from './job/job.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { NodeLifecycleController, type NodeLifecycleParts } from './node-lifecycle/node-lifecycle.controller.js';
@@ -84,6 +86,10 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
     job: () => new JobController(parts),
     cronjob: () => new CronJobController(parts),
+    horizontalpodautoscaling: () => {
+      const { metrics = new RemoteMetrics(aggregation, parts.names), autoscaler } = options;
+      return new HorizontalPodAutoscalerController({ ...parts, metrics, autoscaler });
+    },
     'sql-views': () =>
       databaseUrl === undefined
         ? undefined

@@ -82,7 +82,7 @@ export class LoopScene {
     loops: readonly ControllerName[],
     timers = this.timers,
     admission?: WriteAdmission,
-    settings: Pick<ControllersOptions, 'terminatedPodThreshold'> = {},
+    settings: Pick<ControllersOptions, 'autoscaler' | 'metrics' | 'terminatedPodThreshold'> = {},
   ): Promise<RunningLoops> {
     const storage = await openTestStorage(this.databaseUrl);
     const { registry } = await registeredGroups(storage);

@@ -14,7 +14,7 @@ import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitte
 import { parseText, type VersionedText } from '../../registry/store/object-codec.js';
 import { versionViews } from '../../registry/store/version-views.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
-import type { SubresourceDefinition } from '../../registry/subresource-definition.js';
+import type { SubresourceDefinition, ViewSubresource } from '../../registry/subresource-definition.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { Timers } from '../timers.js';
 import { workStore } from '../work-store.js';
@@ -149,6 +149,62 @@ export class ResourceClient<T extends ApiObject> {
   /** {@link update} of the status. */
   updateStatus(work: Work, object: Readonly<ApiObject>, change: (live: T) => T | undefined): Promise<T | undefined> {
     return this.update(work, object, change, 'status');
+  }
+
+  /** The view `path` (`scale`) of the newest committed state; undefined when there is none. */
+  async view<V extends ApiObject>(work: Work, namespace: string, name: string, path: string): Promise<V | undefined> {
+    const subresource = this.viewAt(path);
+    await this.authorize(work, 'get', namespace, name, path);
+    const live = await this.get(namespace, name);
+    if (live === undefined) return undefined;
+    subresource.checkShown?.(live);
+    return subresource.read(live) as V;
+  }
+
+  /**
+   * Changes the object with this uid through its view `path` (`scale`), as {@link update} does. False when nothing was
+   * written.
+   */
+  async updateView<V extends ApiObject>(
+    work: Work,
+    { metadata }: Readonly<ApiObject>,
+    path: string,
+    change: (view: V) => V | undefined,
+  ): Promise<boolean> {
+    const { namespace = '', name = '', uid } = metadata;
+    const subresource = this.viewAt(path);
+    await this.authorize(work, 'update', namespace, name, path);
+    const { context } = work;
+    const changed = (view: ApiObject, live: ApiObject) => {
+      const next = live.metadata.uid === uid ? change(view as V) : undefined;
+      if (next === undefined) throw new Unwritten();
+      return next;
+    };
+    const finish = (live: ApiObject, view: ApiObject) => {
+      const next = subresource.write(context, cloneJson(live), view);
+      this.recordOwner(live, next, subresource);
+      return next;
+    };
+    try {
+      const outcome = await this.store.updateView(context, namespace, name, subresource, changed, finish);
+      work.wrote(outcome.resourceVersion);
+      return true;
+    } catch (error) {
+      if (error instanceof Unwritten || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Whether objects have such a view. */
+  hasView(path: string): boolean {
+    return this.resource.definition.subresources?.some(({ type, name }) => type === 'view' && name === path) ?? false;
+  }
+
+  private viewAt(path: string): ViewSubresource {
+    const { definition } = this.resource;
+    const found = definition.subresources?.find(({ name }) => name === path);
+    if (found?.type !== 'view') throw new Error(`${definition.resource} have no view ${path}`);
+    return found;
   }
 
   /**

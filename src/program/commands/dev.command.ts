@@ -95,7 +95,7 @@ async function start(
   const controllers = withLoopFiles(parsed.controllers, given, options, pki);
   const server = await startServing(options, {
     signal: context.signals.signal,
-    controllers: { events: parsed.events, nodeLoops: parsed.nodeLoops, controllers },
+    controllers: { events: parsed.events, nodeLoops: parsed.nodeLoops, autoscaler: parsed.autoscaler, controllers },
   });
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
@@ -109,7 +109,14 @@ async function start(
 }
 
 function completeOptions(
-  { dev, events: _events, nodeLoops: _nodeLoops, controllers: _controllers, ...parsed }: Parsed,
+  {
+    dev,
+    events: _events,
+    nodeLoops: _nodeLoops,
+    autoscaler: _autoscaler,
+    controllers: _controllers,
+    ...parsed
+  }: Parsed,
   given: ReadonlySet<string>,
   pki: Pki,
   databaseUrl: string,

@@ -9,6 +9,7 @@ import type {
   CreatedSubresource,
   PartSubresource,
   SubresourceAction,
+  ViewSubresource,
   VirtualSubresource,
 } from '../subresource-definition.js';
 import type { VersionedText } from './object-codec.js';
@@ -117,6 +118,36 @@ export class AdmittedStore {
       transform: async (live) => {
         admitted = (await this.admission.admit(write, cloneJson(body), undefined)) as ApiObject;
         return intoParent(live as ApiObject, admitted);
+      },
+    });
+  }
+
+  /**
+   * Changes an object through a view of it (`scale`). `change` gets a copy of the view that it may change and returns
+   * what to write; admission sees the views. `finish` makes the object to write from the live one, which it must not
+   * change, and the admitted view.
+   */
+  updateView(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    subresource: ViewSubresource,
+    change: (view: ApiObject, live: ApiObject) => ApiObject,
+    finish: (live: ApiObject, view: ApiObject) => ApiObject,
+  ): Promise<UpdateOutcome> {
+    const write = { ...this.writeOf(context, namespace, name, subresource.name), kind: subresource.body.kind };
+    let views: { readonly old: ApiObject; readonly next: ApiObject } | undefined;
+    const { validate, writer } = this.validation(write);
+    return this.store.update(context, namespace, name, {
+      dryRun: false,
+      writer,
+      validate: () => validate(views?.next, views?.old),
+      transform: async (live) => {
+        const parent = live as ApiObject;
+        const old = subresource.read(parent);
+        const next = (await this.admission.admit(write, change(cloneJson(old), parent), old)) as ApiObject;
+        views = { old, next };
+        return finish(parent, next);
       },
     });
   }

@@ -105,6 +105,7 @@ export function controllerRules(names: VendorNames): Readonly<Record<string, rea
       allow('get', 'core', 'services/proxy', 'http:heapster: https:heapster:'),
       allow('list', 'metrics', 'pods'),
       allow('get list', 'custom.metrics', '*'),
+      allow('get list', 'external.metrics', '*'),
       writeEvents,
     ],
     'job-controller': [
