@@ -83,6 +83,11 @@ function claimName(set: Readonly<ApiObject>, claim: PersistentVolumeClaim, ordin
   return `${claim.metadata?.name}-${podName(set, ordinal)}`;
 }
 
+/** The names of the claims of a pod. */
+export function claimNames(set: StoredSet, ordinal: number): string[] {
+  return (set.spec.volumeClaimTemplates ?? []).map((template) => claimName(set, template, ordinal));
+}
+
 /** The claims of a pod, as they are made. */
 export function claimsOf(set: StoredSet, ordinal: number): (DeepPartial<StoredClaim> & ApiObject)[] {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => {

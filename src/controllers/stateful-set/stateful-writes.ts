@@ -7,7 +7,7 @@ import { isRace, keyOf } from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
 import type { Work } from '../frame/work.js';
 import { isStaleClaim, wantedOwners } from './claim-owners.js';
-import { claimsOf, ordinalOf, podName, type StoredClaim, type StoredSet } from './stateful-pods.js';
+import { claimNames, claimsOf, ordinalOf, podName, type StoredClaim, type StoredSet } from './stateful-pods.js';
 
 /** A claim that goes with a former pod is still there. */
 export class StaleClaim extends Error {}
@@ -64,8 +64,8 @@ export class StatefulWrites {
     if (pod.status.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined) {
       await this.createClaims(work, set, ordinal, true);
     }
-    for (const { metadata } of claimsOf(set, ordinal)) {
-      const claim = this.claims.get(metadata.namespace ?? '', metadata.name ?? '');
+    for (const name of claimNames(set, ordinal)) {
+      const claim = this.claims.get(set.metadata.namespace ?? '', name);
       if (claim === undefined || wantedOwners(claim, set, pod) === undefined) continue;
       await this.claimClient.update(work, claim, (live) => {
         const ownerReferences = wantedOwners(live, set, pod);

@@ -118,4 +118,118 @@ export const services: readonly Scenario[] = [
       await scene.untilAll('endpointslices', 'no slice', (all) => all.length === 0);
     },
   },
+  {
+    name: 'a port by name leads to what each pod calls so',
+    run: async (scene) => {
+      const named = (port: number) => ({
+        containers: [{ name: 'main', image: 'web:1', ports: [{ name: 'http', containerPort: port }] }],
+      });
+      await scene.create('services', service('web', 'web', { ports: [{ port: 80, targetPort: 'http' }] }));
+      for (const port of [8080, 9090]) {
+        const { metadata } = template({ app: 'web' });
+        await scene.create('pods', { metadata: { name: `web-${port}`, ...metadata }, spec: named(port) });
+      }
+      const endpoints = await scene.until('endpoints', 'web', 'two', (object) => {
+        return addresses(object, 'addresses').length === 2;
+      });
+      assert.equal(endpoints.subsets.length, 2);
+      const slices = await scene.untilAll('endpointslices', 'two slices', (all) => {
+        return all.length === 2 && all.every(({ ports }) => ports?.length === 1);
+      });
+      assert.deepEqual(slices.map(({ ports }) => ports[0].port).sort(), [8080, 9090]);
+    },
+  },
+  {
+    name: 'a port that no pod has leads nowhere',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web', { ports: [{ port: 80, targetPort: 'missing' }] }));
+      await scene.create('deployments', deployment('web', 1));
+      await scene.untilAll('pods', 'ready', (pods) => pods.length === 1 && pods.every(isReady));
+      await scene.stays('no addresses', async () => {
+        const [endpoints] = await scene.list('endpoints');
+        return endpoints === undefined || (endpoints.subsets ?? []).length === 0;
+      });
+    },
+  },
+  {
+    name: 'a service follows its selector',
+    run: async (scene) => {
+      for (const name of ['a', 'b']) await scene.create('deployments', deployment(name, 1));
+      await scene.create('services', service('web', 'a'));
+      const one = await scene.until('endpoints', 'web', 'one', (object) => addresses(object, 'addresses').length === 1);
+      await scene.patch('services', 'web', { spec: { selector: { app: 'b' } } });
+      const [before] = addresses(one, 'addresses');
+      await scene.until('endpoints', 'web', 'another', (object) => {
+        const [now] = addresses(object, 'addresses');
+        return now !== undefined && now !== before;
+      });
+      await scene.untilAll('endpointslices', 'another', (all) => {
+        const ips = all.flatMap(({ endpoints }) => (endpoints ?? []).flatMap((each: Any) => each.addresses));
+        return ips.length === 1 && ips[0] !== before;
+      });
+    },
+  },
+  {
+    name: 'a pod that ends is out of the endpoints before it is gone',
+    since: '1.22',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web'));
+      const { metadata, spec } = template({ app: 'web' }, pretend({ 'stop-seconds': '4' }));
+      const body = { metadata: { name: 'web', ...metadata }, spec: { ...spec, terminationGracePeriodSeconds: 30 } };
+      await scene.create('pods', body);
+      await scene.until('endpoints', 'web', 'one', (object) => addresses(object, 'addresses').length === 1);
+      await scene.delete('pods', 'web');
+      await scene.until('endpoints', 'web', 'none', (object) => (object.subsets ?? []).length === 0);
+      const [slice] = await scene.untilAll('endpointslices', 'an ending one', ([each]) => {
+        return each?.endpoints?.[0]?.conditions.terminating === true;
+      });
+      assert.equal(slice.endpoints[0].conditions.ready, false);
+      assert.equal((await scene.list('pods')).length, 1, 'it is still there');
+    },
+  },
+  {
+    name: 'a headless service gives pods of a stateful set their names',
+    run: async (scene) => {
+      await scene.create('services', service('db', 'db', { clusterIP: 'None' }));
+      await scene.create('statefulsets', {
+        metadata: { name: 'db' },
+        spec: {
+          replicas: 2,
+          serviceName: 'db',
+          selector: { matchLabels: { app: 'db' } },
+          template: template({ app: 'db' }),
+        },
+      });
+      const endpoints = await scene.until('endpoints', 'db', 'two', (object) => {
+        return addresses(object, 'addresses').length === 2;
+      });
+      const hosts = endpoints.subsets.flatMap((subset: Any) => subset.addresses.map(({ hostname }: Any) => hostname));
+      assert.deepEqual(hosts.sort(), ['db-0', 'db-1']);
+      assert.equal(endpoints.metadata.labels['service.kubernetes.io/headless'], '');
+    },
+  },
+  {
+    name: 'endpoints with the label skip-mirror are not mirrored',
+    run: async (scene) => {
+      await scene.create('services', { metadata: { name: 'manual' }, spec: { ports: [{ port: 80 }] } });
+      await scene.create('endpoints', {
+        metadata: { name: 'manual', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+        subsets: [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ port: 80 }] }],
+      });
+      await scene.stays('no slices', async () => (await scene.list('endpointslices')).length === 0);
+    },
+  },
+  {
+    name: 'many pods fill slices of a hundred',
+    run: async (scene) => {
+      await scene.create('services', service('web', 'web'));
+      await scene.create('deployments', deployment('web', 120));
+      const count = (slices: Any[]) => slices.map(({ endpoints }) => (endpoints ?? []).length);
+      const slices = await scene.untilAll('endpointslices', 'all', (all) => {
+        return count(all).reduce((sum, each) => sum + each, 0) === 120;
+      });
+      assert.ok(Math.max(...count(slices)) <= 100);
+      assert.ok(slices.length <= 3, `${count(slices)}`);
+    },
+  },
 ];
