@@ -5,6 +5,7 @@ import type { Informer } from '../../registry/informers/informer.js';
 import type { Cluster } from '../../scheduler/cluster.js';
 import type { FilterName } from '../../scheduler/filter.js';
 import { filters } from '../../scheduler/filters/index.js';
+import { hasRoom } from '../../scheduler/filters/resources.js';
 import { demandsOf, refusalOf } from '../../scheduler/find-node.js';
 import { helpsByBeingGone, helpsByBeingThere } from '../../scheduler/hints.js';
 import { PodInfo } from '../../scheduler/pod-info.js';
@@ -25,6 +26,8 @@ const ofNodeAlone: ReadonlySet<FilterName> = new Set([
   'NodeResourcesFit',
 ]);
 const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
+/** Pieces of news between two looks at the clock. */
+const newsAtOnce = 16;
 /** What the pods elsewhere matter to. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
 const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions'];
@@ -36,6 +39,9 @@ export class ClusterFeed {
   private readonly nodes: Informer<StoredNode>;
   /** Pods that were put on a node here and are not seen there yet. */
   private readonly assumed = new Map<string, string>();
+  /** What informers told and nobody has looked at yet, in their order. */
+  private news: (() => void)[] = [];
+  private read = 0;
 
   /** @param wake called when there may be something to do */
   constructor(
@@ -55,12 +61,27 @@ export class ClusterFeed {
     await Promise.all([this.surroundings.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
     if (signal.aborted) return;
     const { namespaces, claims, volumes, classes } = this.surroundings;
-    claims.subscribe({ changed: (claim, old) => this.claimChanged((claim ?? old) as ApiObject) }, signal);
-    volumes.subscribe({ changed: () => this.volumesChanged() }, signal);
-    classes.subscribe({ changed: () => this.volumesChanged() }, signal);
-    this.nodes.subscribe({ changed: (node, old) => this.nodeChanged(node, old) }, signal);
-    namespaces.subscribe({ changed: (namespace, old) => this.namespaceChanged(namespace, old) }, signal);
-    this.pods.subscribe({ changed: (pod, old) => this.podChanged(pod, old) }, signal);
+    const { nodes, pods } = this;
+    this.listen(nodes, (node, old) => this.nodeChanged(node, old), signal);
+    this.listen(namespaces, (namespace, old) => this.namespaceChanged(namespace, old), signal);
+    this.listen(claims, (claim, old) => this.claimChanged((claim ?? old) as ApiObject), signal);
+    this.listen(volumes, () => this.volumesChanged(), signal);
+    this.listen(classes, () => this.volumesChanged(), signal);
+    this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
+  }
+
+  /** Takes note of what informers told, for so many milliseconds at most. Says whether that was all. */
+  digest(milliseconds: number): boolean {
+    const until = performance.now() + milliseconds;
+    while (this.read < this.news.length) {
+      this.news[this.read++]?.();
+      if (this.read % newsAtOnce === 0 && performance.now() > until) return this.read === this.news.length;
+    }
+    if (this.read > 0) {
+      this.news = [];
+      this.read = 0;
+    }
+    return true;
   }
 
   /** Whether a pod needs a node from this scheduler. */
@@ -85,12 +106,23 @@ export class ClusterFeed {
     };
   }
 
+  private listen<T extends ApiObject>(
+    informer: Informer<T>,
+    changed: (object: T | undefined, old: T | undefined) => void,
+    signal: AbortSignal,
+  ): void {
+    const tell = (object: T | undefined, old: T | undefined) => {
+      this.news.push(() => changed(object, old));
+      this.wake();
+    };
+    informer.subscribe({ changed: tell }, signal);
+  }
+
   private podChanged(pod: StoredPod | undefined, old: StoredPod | undefined): void {
     if (pod === undefined || hasEnded(pod.status)) this.podGone((pod ?? old) as StoredPod);
     else if (pod.spec.nodeName) this.podPlaced(pod, pod.spec.nodeName, old);
     else if (this.isWaiting(pod)) this.podWaits(pod, old);
     else this.podGone(pod);
-    this.wake();
   }
 
   private podGone({ metadata }: StoredPod): void {
@@ -147,14 +179,12 @@ export class ClusterFeed {
       const name = node.metadata.name ?? '';
       this.queue.happened(null, (pod) => pod.refusedBy.has('PodTopologySpread') || this.mayBeOn(pod, name));
     }
-    this.wake();
   }
 
   private namespaceChanged(namespace: ApiObject | undefined, old: ApiObject | undefined): void {
     if (isSame(namespace?.metadata.labels, old?.metadata.labels)) return;
     this.cluster.counts.forget();
     this.queue.happened(['InterPodAffinity']);
-    this.wake();
   }
 
   private claimChanged({ metadata }: ApiObject): void {
@@ -162,12 +192,10 @@ export class ClusterFeed {
     const isUser = ({ info }: QueuedPod) =>
       info.namespace === namespace && info.claims.some((claim) => claim.name === name);
     this.queue.happened(aboutVolumes, isUser);
-    this.wake();
   }
 
   private volumesChanged(): void {
     this.queue.happened(aboutVolumes);
-    this.wake();
   }
 
   private podCame(pod: PodInfo): void {
@@ -188,7 +216,8 @@ export class ClusterFeed {
 
   private mayBeOn({ info }: QueuedPod, name: string): boolean {
     const node = this.cluster.node(name);
-    if (node === undefined) return false;
+    // Room is what most nodes lack, and quickly seen.
+    if (node === undefined || !hasRoom(info, node)) return false;
     return refusalOf(demandsOf(info, this.cluster, nodeFilters).filters, node) === undefined;
   }
 }

@@ -75,6 +75,12 @@ export class SchedulerLoop implements ControlLoop {
     let began = performance.now();
     while (!ended.aborted) {
       if (term.writer.isBehind) await term.writer.caughtUp();
+      // No decision is made before everything that is known is taken note of.
+      if (!term.feed.digest(turnMs)) {
+        await setImmediate();
+        began = performance.now();
+        continue;
+      }
       const taken = term.writer.bindings < mostBindings ? term.queue.take() : undefined;
       if (taken === undefined) {
         await this.nap(term, ended);

@@ -30,6 +30,16 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   return reasons && { filter: 'NodeResourcesFit', reasons, isFinal };
 }
 
+/** Whether a node has room for one more pod and for what that is most likely to lack; says yes too often, but is quick. */
+export function hasRoom({ requests }: PodInfo, { allocatable, requested, pods, mostPods }: NodeInfo): boolean {
+  const { milliCpu, memory } = requests;
+  return (
+    pods.size < mostPods &&
+    (milliCpu === 0 || milliCpu <= allocatable.milliCpu - requested.milliCpu) &&
+    (memory === 0 || memory <= allocatable.memory - requested.memory)
+  );
+}
+
 /** The room for one more pod and for all that it requests. */
 export const resourcesFit: Filter = {
   name: 'NodeResourcesFit',
