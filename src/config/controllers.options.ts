@@ -13,6 +13,7 @@ export const controllerDefaults = {
   'clusterrole-aggregation': true,
   'pvc-protection': true,
   'pv-protection': true,
+  'persistentvolume-binder': true,
   resourcequota: true,
   'validatingadmissionpolicy-status': true,
   'customresourcedefinition-status': true,

@@ -30,6 +30,7 @@ import { RemoteMetrics } from './horizontal-pod-autoscaler/metrics-api.js';
 import { JobController } from './job/job.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { NodeLifecycleController, type NodeLifecycleParts } from './node-lifecycle/node-lifecycle.controller.js';
+import { PersistentVolumeBinderController } from './persistent-volume-binder/persistent-volume-binder.controller.js';
 import { PodGcController } from './pod-gc/pod-gc.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
@@ -80,6 +81,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
     'pvc-protection': () => new PvcProtectionController(parts),
     'pv-protection': () => new PvProtectionController(parts),
+    'persistentvolume-binder': () => new PersistentVolumeBinderController(parts),
     resourcequota: () => new ResourceQuotaController(parts),
     'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
     'customresourcedefinition-status': () => new DefinitionStatusController(parts),
