@@ -305,6 +305,7 @@ describe('replica sets whose pods are refused', () => {
       assert.equal(event?.type, 'Warning');
       await timers.waiting((ms) => ms >= 10);
       assert.ok(gate.asked <= 3, `asked ${gate.asked} times without a pause`);
+      assert.deepEqual(scene.logged, [], 'events and conditions tell it');
       gate.closed = false;
       timers.advance(120_000);
       const { status } = await statusOf(place, 'all there', ({ replicas }) => replicas === 1000);

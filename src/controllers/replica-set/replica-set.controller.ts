@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
+import { StatusError } from '../../machinery/status-error.js';
 import { claimObjects } from '../frame/controller-refs.js';
 import { byController, controllerOf, orphans, type StoredPod } from '../frame/indexes.js';
 import { podFromTemplate } from '../frame/pod-from-template.js';
@@ -59,9 +60,16 @@ export class ReplicaSetController extends ReconcileLoop {
     const counted = this.kind.countsTerminating ? terminating : undefined;
     const observed: Observed = { object, active, terminating: counted, failure, now };
     await this.writeStatus(observed, work);
-    // The end of the namespace ends this object too.
-    if (failure !== undefined && !isNamespaceTerminating(failure.error)) throw failure.error;
+    if (failure !== undefined) return this.afterFailure(failure.error);
     return nextAvailableInMs(observed) ?? 'done';
+  }
+
+  /** Refusals are told in events and in the status already. */
+  private afterFailure(error: unknown): WorkOutcome {
+    // The end of the namespace ends this object too.
+    if (isNamespaceTerminating(error)) return 'done';
+    if (error instanceof StatusError && error.isExpected) return 'later';
+    throw error;
   }
 
   private async podsOf(object: Replicated, work: Work): Promise<{ active: StoredPod[]; terminating: number }> {
