@@ -12,6 +12,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   cluster: 'Cluster',
   controllers: 'Control loop',
   nodeLoops: 'Node loop',
+  autoscaler: 'Autoscaler',
   info: 'Cluster info',
   logging: 'Logging',
   dev: 'Development',

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { flagsOf } from './flag.js';
 import { formatFlags } from './help.js';
 import { givenFlags, OptionsError, parseOptions } from './parse-options.js';
-import { serverOptionGroups } from './server-options.js';
+import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
 const secretUrl = 'postgresql://user:hunter2@db:5432/plinth';
 
@@ -149,8 +149,9 @@ describe('parseOptions', () => {
 
 describe('help', () => {
   it('shows every flag with its environment variable and the defaults of the command', () => {
-    const text = formatFlags(serverOptionGroups, { 'bind-address': '127.0.0.1' });
-    for (const flag of Object.values(serverOptionGroups).flatMap(flagsOf)) {
+    const groups = { ...serverOptionGroups, ...controllerOptionGroups };
+    const text = formatFlags(groups, { 'bind-address': '127.0.0.1' });
+    for (const flag of Object.values(groups).flatMap(flagsOf)) {
       assert.ok(text.includes(`--${flag.name}`), flag.name);
       assert.ok(text.includes(`[${flag.environment}]`), flag.environment);
     }
