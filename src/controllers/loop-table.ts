@@ -1,4 +1,5 @@
 import { RemoteContent } from '../aggregation/remote-content.js';
+import { RemoteOwners } from '../aggregation/remote-owners.js';
 import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
 import { NodeLoopOptions } from '../config/node-loops.options.js';
 import { closedAuthorizer } from '../machinery/authorizer.js';
@@ -73,7 +74,11 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
       const remoteContent = aggregation && new RemoteContent(aggregation, parts.names);
       return new NamespaceController({ ...parts, settleMs, remoteContent });
     },
-    garbagecollector: () => new GarbageCollector(parts),
+    garbagecollector: () => {
+      const { names, timers } = parts;
+      const remoteOwners = aggregation && new RemoteOwners(aggregation, names, () => timers.elapsed());
+      return new GarbageCollector({ ...parts, remoteOwners });
+    },
     podgc: () => new PodGcController({ ...parts, threshold: terminatedPodThreshold }),
     'ttl-after-finished': () => new TtlAfterFinishedController(parts),
     'storage-version-migrator': () => new StoredFormController(parts),

@@ -154,6 +154,45 @@ describe('requests for the group version of an extension server', () => {
   });
 });
 
+describe('owners that an extension server keeps', () => {
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const ownedBy = async (name: string, owner: string, fields: object = {}) => {
+    const reference = { apiVersion: `${group}/v1`, kind: 'Flavour', name: owner, uid: `${owner}-uid`, ...fields };
+    const answer = await scene.first.client.post(maps, { metadata: { name, ownerReferences: [reference] } });
+    assert.equal(answer.status, 201, answer.text);
+  };
+
+  it('are asked for: dependents go when it says that there is no such owner, and not before', async () => {
+    const { extension, first } = scene;
+    const { client } = first;
+    const there = await client.post(flavours, { metadata: { name: 'owner', uid: 'owner-uid' } });
+    assert.equal(there.status, 201, there.text);
+    const notFound = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
+    const say = (name: string, status: number, body: object) =>
+      extension.behaviours.set(`${flavours}/${name}`, (_request, response) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+    say('lost', 404, notFound);
+    say('elsewhere', 404, { message: 'no such path' });
+    say('failing', 500, notFound);
+    await ownedBy('kept', 'owner');
+    await ownedBy('of-elsewhere', 'elsewhere');
+    await ownedBy('of-failing', 'failing');
+    await ownedBy('of-unknown-kind', 'owner', { kind: 'Taste' });
+    await ownedBy('of-another', 'owner', { uid: 'another-uid' });
+    await ownedBy('of-lost', 'lost');
+    for (const name of ['of-another', 'of-lost']) {
+      await eventually(async () => (await client.get(`${maps}/${name}`)).status === 404, `the end of ${name}`);
+    }
+    for (const name of ['kept', 'of-elsewhere', 'of-failing', 'of-unknown-kind']) {
+      assert.equal((await client.get(`${maps}/${name}`)).status, 200, name);
+    }
+    const { headers } = extension.last(`${flavours}/owner`) ?? assert.fail('it was not asked');
+    assert.match(String(headers['x-remote-user']), /:generic-garbage-collector$/);
+    extension.behaviours.clear();
+  });
+});
+
 describe('upgrades', () => {
   const taste = `${flavours}/sweet/taste`;
 

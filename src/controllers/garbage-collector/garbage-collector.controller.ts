@@ -23,8 +23,11 @@ export interface GarbageCollectorParts extends ReconcileParts {
 
 /** Dependents of one owner that are changed at once. */
 const releasedAtOnce = 16;
-/** How often owners of unknown kinds are looked for again. Kinds that come are noticed at once. */
-const unknownRetryMs = 60_000;
+/**
+ * How often owners of unknown kinds are looked for again, and those that extension servers keep. Kinds that come are
+ * noticed at once.
+ */
+const lookAgainMs = 60_000;
 
 /**
  * Deletes objects whose owners are all gone, and does for deleted owners what their finalizers ask for
@@ -88,7 +91,7 @@ export class GarbageCollector extends ReconcileLoop {
     const states = await this.statesOf(node, work.signal);
     if (states.includes('unknown')) {
       this.unknown.add(node.uid);
-      return unknownRetryMs;
+      return lookAgainMs;
     }
     if (states.length === 0 || states.includes('misplaced')) return 'done';
     const uidsOf = (...wanted: OwnerState[]) =>
@@ -96,7 +99,10 @@ export class GarbageCollector extends ReconcileLoop {
     if (states.includes('solid')) {
       const useless = uidsOf('absent', 'waiting');
       if (useless.size > 0) await client.update(work, objectOf(node), (live) => withoutOwners(live, useless));
-      return 'done';
+      // Nobody tells when an owner goes that is kept elsewhere.
+      return node.owners.every(({ uid }) => useless.has(uid) || this.graph.get(uid) !== undefined)
+        ? 'done'
+        : lookAgainMs;
     }
     let current = objectOf(node);
     let policy = policyOf(node);

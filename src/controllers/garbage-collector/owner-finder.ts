@@ -15,7 +15,11 @@ export type OwnerState = 'solid' | 'waiting' | 'absent' | 'misplaced' | 'unknown
 /** Finds out about owners that the server itself does not keep. */
 export interface RemoteOwners {
   /** undefined: nobody serves the kind, or who does does not answer. `namespace` is that of the dependent. */
-  find(reference: OwnerReference, namespace: string, signal: AbortSignal): Promise<OwnerState | undefined>;
+  find(
+    reference: OwnerReference,
+    namespace: string,
+    signal: AbortSignal,
+  ): Promise<Exclude<OwnerState, 'unknown'> | undefined>;
 }
 
 /** Finds out what references lead to. An owner counts as absent only after a read of the store that says so. */
@@ -39,7 +43,9 @@ export class OwnerFinder {
     if (absent.has(groupKind, dependent.namespace, name, uid) || absent.has(groupKind, '', name, uid)) return 'absent';
     const resource = this.registry.findKind(group, version, kind);
     if (resource === undefined || !isStoredResource(resource)) {
-      return (await this.remote?.find(reference, dependent.namespace, signal)) ?? 'unknown';
+      const state = await this.remote?.find(reference, dependent.namespace, signal);
+      if (state === 'absent') absent.add(groupKind, dependent.namespace, name, uid);
+      return state ?? 'unknown';
     }
     const { namespaced } = resource.definition;
     if (namespaced && dependent.namespace === '') return 'misplaced';
