@@ -17,7 +17,7 @@ export interface ServiceAddress {
  * Addresses that no webhook legitimately has: link-local ones, where clouds serve the credentials of the machine, those
  * services' addresses outside of that range, unspecified, multicast and reserved ones.
  */
-const defaultDeniedCidrs: readonly string[] = Object.freeze([
+export const defaultDeniedCidrs: readonly string[] = Object.freeze([
   '169.254.0.0/16',
   'fe80::/10',
   '100.100.100.200/32',
@@ -36,7 +36,7 @@ function resolverProblem(value: string): string | undefined {
     : `must be one of ${serviceResolutions.join(', ')}`;
 }
 
-function cidrsProblem(values: readonly string[]): string | undefined {
+export function cidrsProblem(values: readonly string[]): string | undefined {
   const wrong = values.filter((value) => parseCidr(value) === undefined);
   return wrong.length === 0 ? undefined : `has ${wrong.join(', ')}, which is no range such as 10.0.0.0/8`;
 }

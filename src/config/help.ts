@@ -19,6 +19,9 @@ const groupTitles: Readonly<Record<string, string>> = {
   pki: 'Certificate',
   fence: 'Fence',
   events: 'Event',
+  nodeAgents: 'Node agent',
+  nodes: 'Simulated node',
+  client: 'API client',
 };
 
 const textColumn = 8;

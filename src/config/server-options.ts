@@ -8,6 +8,7 @@ import { ClusterOptions } from './cluster.options.js';
 import { ControlLoopOptions } from './controllers.options.js';
 import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';
+import { NodeAgentOptions } from './node-agent.options.js';
 import { NodeLoopOptions } from './node-loops.options.js';
 import type { ParsedOptions } from './parse-options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
@@ -21,6 +22,7 @@ export const serverOptionGroups = {
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
   aggregation: AggregationOptions,
+  nodeAgents: NodeAgentOptions,
   api: ApiOptions,
   cluster: ClusterOptions,
   logging: LoggingOptions,

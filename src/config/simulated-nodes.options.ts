@@ -17,6 +17,12 @@ function zonesProblem(zones: readonly string[]): string | undefined {
   return zones.length > 0 && zones.every((zone) => label.test(zone)) ? undefined : 'must be names such as zone-a';
 }
 
+/** Requires both files of the pair or neither. */
+function pairProblem(other: string) {
+  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
+    all[other] === undefined ? 'needs both certificate and key file' : undefined;
+}
+
 /** The simulated nodes that a process runs. */
 export class SimulatedNodesOptions {
   @Flag({ name: 'count', type: 'int', unit: 'nodes', usage: 'How many nodes to simulate.' })
@@ -92,6 +98,39 @@ export class SimulatedNodesOptions {
   })
   @Check<number>('duration', (value) => (value > 0 ? undefined : 'must be more than 0'))
   readonly restartBackOffMs: number = 10_000;
+
+  @Flag({
+    name: 'node-port',
+    type: 'int',
+    unit: 'port',
+    usage: 'Port of --node-address on which the nodes tell the logs of containers. 0: any.',
+  })
+  @Min(0, { message: 'must be between 0 and 65535' })
+  @Max(65_535, { message: 'must be between 0 and 65535' })
+  readonly nodePort: number = 0;
+
+  @Flag({
+    name: 'node-client-ca-file',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Authorities in PEM of the clients that may read logs there, such as the one of --kubelet-client-certificate of the ' +
+      'server. Without them everybody may who reaches the port.',
+  })
+  readonly nodeClientCaFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'node-tls-cert-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Certificate in PEM that the nodes show there. Default: one that they sign themselves.',
+  })
+  @Check('pair', pairProblem('nodeTlsPrivateKeyFile'))
+  readonly nodeTlsCertFile: string | undefined = undefined;
+
+  @Flag({ name: 'node-tls-private-key-file', type: 'string', unit: 'file', usage: 'Its private key.' })
+  @Check('pair', pairProblem('nodeTlsCertFile'))
+  readonly nodeTlsPrivateKeyFile: string | undefined = undefined;
 
   @Flag({ name: 'pod-events', type: 'bool', usage: 'Whether nodes write events about their pods.' })
   readonly podEvents: boolean = true;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AdmissionModule } from '../admission/admission.module.js';
 import { Aggregation } from '../aggregation/aggregation.js';
@@ -8,6 +9,8 @@ import { AUTHENTICATION, type Authentication } from '../authentication/build-aut
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import { ApiOptions } from '../config/api.options.js';
+import { NodeAgentOptions } from '../config/node-agent.options.js';
+import { CLOCK, type Clock } from '../machinery/clock.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Metrics } from '../observability/metrics.js';
 import { RegistryModule } from '../registry/registry.module.js';
@@ -24,6 +27,7 @@ import { serverHealthChecks } from './health/server-health.js';
 import { HttpListener } from './http-listener.js';
 import { LARGE_LANE, largeLane, type OpenLane } from './large-lane.provider.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
+import { buildNodeAgents, NodeAgents } from './node-agents/node-agents.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { InFlightLimiter } from './request-info/in-flight.js';
 import { CatchAllController } from './resource.controller.js';
@@ -108,6 +112,12 @@ import { StatusFilter } from './status.filter.js';
     },
     largeLane,
     {
+      provide: NodeAgents,
+      inject: [NodeAgentOptions, CLOCK],
+      useFactory: (options: NodeAgentOptions, clock: Clock) =>
+        buildNodeAgents(options, clock, (file) => readFileSync(file, 'utf8')),
+    },
+    {
       provide: HEALTH_CHECKS,
       inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION],
       useFactory: (
@@ -138,6 +148,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(LARGE_LANE) private readonly openLane: OpenLane,
     @Inject(StartPatience) private readonly patience: StartPatience,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
+    @Inject(NodeAgents) private readonly nodeAgents: NodeAgents,
   ) {}
 
   /** Reads the key of continue tokens from the database, which is open by now. */
@@ -146,9 +157,11 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     this.services.continueTokens.useKey(key);
     this.services.largeLane = this.openLane(key);
     this.services.aggregation = this.aggregation;
+    this.services.nodeAgents = this.nodeAgents;
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.nodeAgents.client.stop();
     await this.services.largeLane?.stop();
   }
 }

@@ -16,6 +16,7 @@ import { applyMediaType, handlePatch, patchMediaType } from './handlers/patch.js
 import { handlePerform, handleSubresourceCreate } from './handlers/subresource.js';
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
+import { handleLog } from './node-agents/handle-log.js';
 import { handleRemote } from './remote/handle-remote.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { type ResourceRequest, resolveRequest } from './resource-request.js';
@@ -98,6 +99,8 @@ async function handleBelow(request: ResourceRequest, subresource: SubresourceDef
       return handleSubresourceCreate(request, subresource);
     case 'virtual':
       return handlePerform(request, subresource);
+    case 'stream':
+      return handleLog(request);
   }
 }
 

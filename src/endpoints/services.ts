@@ -13,6 +13,7 @@ import type { MetaKinds } from './meta-kinds.interface.js';
 import { AcceptNegotiator } from './negotiation/accept.js';
 import { ContinueTokens } from './negotiation/continue-token.js';
 import { ConnectionThrottle } from './negotiation/throttle.js';
+import type { NodeAgents } from './node-agents/node-agents.js';
 
 /** Limits and times that handlers need. */
 export interface EndpointOptions {
@@ -53,6 +54,8 @@ export class EndpointServices {
   largeLane: LargeLane | undefined;
   /** The extension servers; unset in the thread for large requests, which gets none of theirs. */
   aggregation: Aggregation | undefined;
+  /** The agents of nodes; unset in the thread for large requests. */
+  nodeAgents: NodeAgents | undefined;
 
   constructor(
     stores: ResourceStores,

@@ -4,6 +4,7 @@ import { vendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { localUrl } from './kubeconfig.js';
 import type { Running } from './lifecycle.js';
+import type { NodePki } from './pki/node-pki.js';
 import type { Pki } from './pki/pki.js';
 import { nodesOf } from './run-nodes.js';
 
@@ -12,13 +13,14 @@ export interface DevNodes {
   /** What the serving certificate is checked against. */
   readonly authority: string;
   readonly pki: Pki;
+  readonly nodePki: NodePki;
   readonly logger: Logger;
 }
 
 /** The simulated nodes of a server on this machine, which act with the rights of its administrator. */
 export async function startDevNodes(
   { secureServing, cluster }: ServerOptions,
-  { count, authority, pki, logger }: DevNodes,
+  { count, authority, pki, nodePki, logger }: DevNodes,
 ): Promise<Running> {
   return nodesOf({
     access: {
@@ -35,5 +37,6 @@ export async function startDevNodes(
     names: vendorNames(cluster.vendor, cluster.compat),
     logger,
     options: { ...new SimulatedNodesOptions(), count },
+    server: { ...nodePki.server, port: 0, clientAuthority: nodePki.clientAuthority },
   });
 }

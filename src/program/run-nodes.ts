@@ -2,20 +2,25 @@ import type { SimulatedNodesOptions } from '../config/simulated-nodes.options.js
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import type { ApiAccess } from '../simulated-nodes/api-connection.js';
-import { type RunningNodes, startSimulatedNodes } from '../simulated-nodes/simulated-nodes.js';
+import {
+  type NodeServerCertificates,
+  type RunningNodes,
+  startSimulatedNodes,
+} from '../simulated-nodes/simulated-nodes.js';
 
 export interface NodesToRun {
   readonly access: ApiAccess;
   readonly names: VendorNames;
   readonly logger: Logger;
   readonly options: Readonly<SimulatedNodesOptions>;
+  readonly server: NodeServerCertificates;
 }
 
 /** The release whose node agents the simulated ones stand for. */
 const agentVersion = 'v1.36.0';
 
 /** Starts the simulated nodes that the options ask for. */
-export async function nodesOf({ access, names, logger, options }: NodesToRun): Promise<RunningNodes> {
+export async function nodesOf({ access, names, logger, options, server }: NodesToRun): Promise<RunningNodes> {
   return startSimulatedNodes({
     access,
     names,
@@ -35,6 +40,7 @@ export async function nodesOf({ access, names, logger, options }: NodesToRun): P
     leaseMs: options.nodeLeaseMs,
     restartBackOffMs: options.restartBackOffMs,
     events: options.podEvents,
+    server,
     version: agentVersion,
   });
 }

@@ -71,8 +71,27 @@ export interface VirtualSubresource {
   readonly answersStatus?: true;
 }
 
+/** Text about the parent that another server writes for as long as the client reads (`log`). It can only be read. */
+export interface StreamSubresource {
+  readonly type: 'stream';
+  readonly name: string;
+  /** Query parameters that it takes. */
+  readonly parameters: readonly StreamParameter[];
+}
+
+export interface StreamParameter {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean';
+  readonly description: string;
+}
+
 /** A path below the objects of a resource. */
-export type SubresourceDefinition = PartSubresource | ViewSubresource | CreatedSubresource | VirtualSubresource;
+export type SubresourceDefinition =
+  | PartSubresource
+  | ViewSubresource
+  | CreatedSubresource
+  | VirtualSubresource
+  | StreamSubresource;
 
 /** One create on a virtual subresource. */
 export interface SubresourceAction {
@@ -87,6 +106,7 @@ export interface SubresourceAction {
 }
 
 const createOnly: readonly ResourceVerb[] = ['create'];
+const getOnly: readonly ResourceVerb[] = ['get'];
 
 /** What can be done with a subresource. */
 export function subresourceVerbs(subresource: SubresourceDefinition): readonly ResourceVerb[] {
@@ -97,6 +117,8 @@ export function subresourceVerbs(subresource: SubresourceDefinition): readonly R
     case 'created':
     case 'virtual':
       return createOnly;
+    case 'stream':
+      return getOnly;
   }
 }
 
@@ -105,6 +127,7 @@ export function bodyKindOf(subresource: SubresourceDefinition | undefined): Body
   switch (subresource?.type) {
     case undefined:
     case 'part':
+    case 'stream':
       return undefined;
     case 'view':
     case 'created':
@@ -118,6 +141,7 @@ export function answersStatus(subresource: SubresourceDefinition): boolean {
   switch (subresource.type) {
     case 'part':
     case 'view':
+    case 'stream':
       return false;
     case 'created':
       return true;
@@ -135,6 +159,7 @@ export function updateRulesOf(subresource: SubresourceDefinition | undefined): U
     case undefined:
     case 'view':
     case 'virtual':
+    case 'stream':
       return undefined;
   }
 }

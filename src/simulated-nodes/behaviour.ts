@@ -19,6 +19,8 @@ export interface Behaviour {
   readonly failsImage: boolean;
   /** Lines that it writes at the start of each run; undefined: some that say what it is. */
   readonly logs: string | undefined;
+  /** How often it writes them again; undefined: never. */
+  readonly logEveryMs: number | undefined;
 }
 
 /** The fields of a probe that count. */
@@ -74,6 +76,7 @@ export function behaviourOf(
     stopMs: milliseconds('stop-seconds') ?? 0,
     failsImage: failImage === undefined ? badImage.test(container.image ?? '') : failImage === 'true',
     logs: text('logs'),
+    logEveryMs: milliseconds('log-every') || undefined,
   };
 }
 

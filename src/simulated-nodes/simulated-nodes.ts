@@ -3,6 +3,7 @@ import { systemTimers, type Timers } from '../controllers/timers.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { type ApiAccess, ApiConnection } from './api-connection.js';
+import { NodeServer } from './node-server.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodEvents } from './pod-events.js';
 import { SimulatedNode } from './simulated-node.js';
@@ -24,10 +25,22 @@ export interface SimulatedNodesOptions {
   readonly restartBackOffMs: number;
   /** Whether nodes write events about their pods. */
   readonly events: boolean;
+  /** Tells the logs of containers; undefined: nobody does. */
+  readonly server: NodeServerCertificates | undefined;
   /** The version that nodes say they have. */
   readonly version: string;
   readonly timers?: Timers;
   readonly random?: () => number;
+}
+
+/** What the server of the nodes shows and demands. All texts are PEM. */
+export interface NodeServerCertificates {
+  /** 0: any port. */
+  readonly port: number;
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Authorities of the clients that may read logs; undefined: everybody may. */
+  readonly clientAuthority: string | undefined;
 }
 
 /** Nodes that run until they are stopped. */
@@ -42,15 +55,35 @@ export interface RunningNodes {
 
 const longestBackOffMs = 300_000;
 
-/** Starts nodes. Returns at once; what fails is tried again until they are stopped. */
-export function startSimulatedNodes(options: SimulatedNodesOptions): RunningNodes {
+/**
+ * Starts nodes. Resolves when their server listens; what fails after that is tried again until they are stopped.
+ *
+ * @throws the error of a server that can't listen
+ */
+export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<RunningNodes> {
   const { count, names, logger, timers = systemTimers, random = Math.random, zones } = options;
   const connection = new ApiConnection(options.access);
   const stop = new AbortController();
   const range = parseCidr(options.podCidr);
   if (range === undefined) throw new Error(`${options.podCidr} is no range of addresses`);
   const size = partSize(range, count, Number(options.capacity.pods ?? 0));
-  const nodes = Array.from({ length: count }, (_, index) => {
+  const nodes: SimulatedNode[] = [];
+  const server =
+    options.server === undefined
+      ? undefined
+      : await NodeServer.start({
+          ...options.server,
+          address: options.address,
+          timers,
+          findPod: (namespace, name) => {
+            for (const node of nodes) {
+              const found = node.findPod(namespace, name);
+              if (found !== undefined) return found;
+            }
+            return undefined;
+          },
+        });
+  const made = Array.from({ length: count }, (_, index) => {
     const name = `${options.namePrefix}${index}`;
     const api = connection.as(`system:node:${name}`, ['system:nodes']);
     return new SimulatedNode({
@@ -59,7 +92,7 @@ export function startSimulatedNodes(options: SimulatedNodesOptions): RunningNode
         name,
         index,
         address: options.address,
-        port: undefined,
+        port: server?.port,
         region: options.region,
         zone: zones[index % zones.length] ?? '',
         capacity: options.capacity,
@@ -75,6 +108,7 @@ export function startSimulatedNodes(options: SimulatedNodesOptions): RunningNode
       events: options.events ? new PodEvents(api, name, timers, stop.signal) : undefined,
     });
   });
+  nodes.push(...made);
   let left = nodes.length;
   let work: Promise<unknown> = Promise.resolve();
   const registered = new Promise<void>((resolve) => {
@@ -96,6 +130,7 @@ export function startSimulatedNodes(options: SimulatedNodesOptions): RunningNode
       stop.abort();
       await work;
       connection.stop();
+      await server?.stop();
     },
   };
 }

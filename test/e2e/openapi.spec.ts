@@ -235,14 +235,29 @@ const refusedValues: Readonly<Record<string, readonly [value: string, message: R
   gracePeriodSeconds: ['x', /gracePeriodSeconds/],
   labelSelector: ['a in b', /parse requirement/],
   limit: ['x', /limit/],
+  limitBytes: ['x', /invalid syntax/],
   propagationPolicy: ['x', /propagationPolicy/],
   resourceVersion: ['x', /resource ?version/i],
   resourceVersionMatch: ['x', /resourceVersionMatch/],
+  sinceSeconds: ['x', /invalid syntax/],
+  sinceTime: ['x', /sinceTime/],
+  stream: ['x', /stream/],
+  tailLines: ['x', /invalid syntax/],
   timeoutSeconds: ['x', /timeoutSeconds/],
 };
 
 /** Parameters that take any value. */
-const lenient = ['allowWatchBookmarks', 'orphanDependents', 'sendInitialEvents', 'watch'];
+const lenient = [
+  'allowWatchBookmarks',
+  'container',
+  'follow',
+  'insecureSkipTLSVerifyBackend',
+  'orphanDependents',
+  'previous',
+  'sendInitialEvents',
+  'timestamps',
+  'watch',
+];
 
 describe('query parameters', () => {
   it('are read wherever they are described', async () => {

@@ -15,7 +15,12 @@ describe('simulated nodes', () => {
 
   before(async () => {
     cluster = await TestCluster.start({
-      flags: ['--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction'],
+      flags: [
+        '--authorization-mode=Node,RBAC',
+        '--enable-admission-plugins=NodeRestriction',
+        '--kubelet-preferred-address-types=InternalIP',
+        '--kubelet-timeout=1s',
+      ],
     });
     // The nodes use the other server.
     admin = cluster.first.client;
@@ -139,6 +144,121 @@ describe('simulated nodes', () => {
     assert.ok(metadata.deletionTimestamp);
     await admin.patch(`${pods}/kept`, 'merge', { metadata: { finalizers: null } });
     await eventually(async () => (await admin.get(`${pods}/kept`)).status === 404, 'the removal');
+  });
+
+  describe('logs', () => {
+    const log = (name: string, query = '') => admin.get(`${pods}/${name}/log${query}`);
+
+    before(async () => {
+      const two = { initContainers: [{ name: 'i', image: 'x' }], containers: [{ name: 'a' }, { name: 'b' }] };
+      await create('talking', {}, { logs: 'one\ntwo\nthree' });
+      await create('several', {
+        ...two,
+        containers: two.containers.map((container) => ({ ...container, image: 'nginx' })),
+      });
+      await create('crashing', {}, { 'run-seconds.c': '0.2', 'exit-code.c': '1', 'logs.c': 'boom' });
+      for (const name of ['talking', 'several']) {
+        await untilPod(name, 'the running pod', ({ phase }) => phase === 'Running');
+      }
+    });
+
+    it('are those of the container, through any server', async () => {
+      const { status, text, headers } = await log('talking');
+      assert.deepEqual([status, text], [200, 'one\ntwo\nthree\n']);
+      assert.equal(headers['content-type'], 'text/plain');
+      const other = await cluster.second.client.get(`${pods}/talking/log`);
+      assert.equal(other.text, text);
+    });
+
+    it('are cut as the client asks', async () => {
+      assert.equal((await log('talking', '?tailLines=2')).text, 'two\nthree\n');
+      assert.equal((await log('talking', '?tailLines=0')).text, '');
+      assert.equal((await log('talking', '?limitBytes=5')).text, 'one\nt');
+      assert.match((await log('talking', '?timestamps=true&tailLines=1')).text, /^\d{4}-\d\d-\d\dT[\d:.]+Z three\n$/);
+      assert.equal((await log('talking', '?sinceTime=2100-01-01T00:00:00Z')).text, '');
+      assert.equal((await log('talking', '?sinceSeconds=3600')).text, 'one\ntwo\nthree\n');
+    });
+
+    for (const [query, code, message] of [
+      [
+        '?tailLines=-1',
+        422,
+        'PodLogOptions "talking" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+      ],
+      [
+        '?limitBytes=0',
+        422,
+        'PodLogOptions "talking" is invalid: limitBytes: Invalid value: 0: must be greater than 0',
+      ],
+      ['?tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+      ['?container=z', 400, 'container z is not valid for pod talking'],
+      ['?previous=true', 400, 'previous terminated container "c" in pod "talking" not found'],
+    ] as const) {
+      it(`refuse ${query} with a Status`, async () => {
+        const { status, body } = await log('talking', query);
+        assert.deepEqual([status, body.kind, body.code, body.message], [code, 'Status', code, message]);
+      });
+    }
+
+    it('need the name of one of several containers', async () => {
+      const { status, body } = await log('several');
+      assert.equal(status, 400);
+      assert.equal(
+        body.message,
+        'a container name must be specified for pod several, choose one of: [a b] or one of the init containers: [i]',
+      );
+      assert.match((await log('several', '?container=i')).text, /simulated container i/);
+    });
+
+    it('of the run before are there after a restart', async () => {
+      await untilPod('crashing', 'a restart', ({ containerStatuses }) => containerStatuses?.[0].restartCount > 1);
+      assert.equal((await log('crashing', '?previous=true')).text, 'boom\n');
+    });
+
+    it('are followed until the client leaves or the container ends', async () => {
+      await create('ticking', { restartPolicy: 'Never' }, { 'run-seconds': '1.5', logs: 'tick', 'log-every': '0.5' });
+      await untilPod('ticking', 'the running pod', ({ phase }) => phase === 'Running');
+      const { text } = await log('ticking', '?follow=true');
+      assert.match(text, /^(tick\n){3,4}$/);
+    });
+
+    it('of a pod without a node are empty, and of none a 404', async () => {
+      const made = await admin.post(pods, {
+        metadata: { name: 'waiting' },
+        spec: { containers: [{ name: 'c', image: 'i' }] },
+      });
+      assert.equal(made.status, 201);
+      const { status, text } = await log('waiting');
+      assert.deepEqual([status, text], [200, '']);
+      assert.equal((await log('none')).status, 404);
+    });
+
+    it('tell why a node cannot be asked', async () => {
+      const node = (name: string, address: string, port: number) =>
+        admin.post('/api/v1/nodes', {
+          metadata: { name },
+          status: {
+            addresses: [{ type: 'InternalIP', address }],
+            daemonEndpoints: { kubeletEndpoint: { Port: port } },
+          },
+        });
+      await node('silent', '127.0.0.1', 1);
+      await node('denied', '169.254.169.254', 80);
+      await node('homeless', '', 80);
+      for (const [nodeName, message] of [
+        [
+          'silent',
+          /^Get "https:\/\/127\.0\.0\.1:1\/containerLogs\/default\/on-silent\/c": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
+        ],
+        ['denied', /connections to 169\.254\.169\.254 are not allowed/],
+        ['homeless', /no preferred addresses found/],
+      ] as const) {
+        await create(`on-${nodeName}`, { nodeName });
+        const { status, body } = await log(`on-${nodeName}`);
+        assert.equal(status, 500);
+        assert.match(body.message, message);
+      }
+    });
   });
 
   it('go on with their pods when they start again', async () => {

@@ -26,6 +26,7 @@ export function extensions({ action, gvk }: OperationModel): Record<string, unkn
 /** The schema of a body or an answer; a reference for a declared type. */
 export function contentSchema(builder: OpenApiBuilder, content: ContentModel): OpenApiSchema {
   if (content.type === 'struct') return builder.reference(content);
+  if (content.type === 'text') return { type: 'string' };
   const properties = Object.fromEntries(content.properties.map((name) => [name, { type: 'string' }]));
   return { type: 'object', properties };
 }

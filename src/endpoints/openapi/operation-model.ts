@@ -11,8 +11,11 @@ export interface ParameterModel {
 
 export type OperationMethod = 'get' | 'put' | 'post' | 'delete' | 'patch';
 
-/** The content of a body or an answer: a declared type, or an inline schema. */
-export type ContentModel = StructType | { readonly type: 'inline'; readonly properties: readonly string[] };
+/** The content of a body or an answer: a declared type, an inline schema, or plain text. */
+export type ContentModel =
+  | StructType
+  | { readonly type: 'inline'; readonly properties: readonly string[] }
+  | { readonly type: 'text' };
 
 /** One operation, in the terms of both OpenAPI versions. */
 export interface OperationModel {

@@ -202,6 +202,17 @@ class ResourcePaths {
     const suffix = sub.name.split('-').map(capitalize).join('');
     const what = `${sub.name} of one ${definition.kind}`;
     const operations: OperationModel[] = [];
+    if (sub.type === 'stream') {
+      return [
+        this.operation('get', 'get', {
+          id: this.id('read', suffix),
+          description: `Read the ${what}.`,
+          parameters: sub.parameters.map((parameter) => ({ ...parameter, in: 'query' })),
+          produces: ['text/plain'],
+          answer: { type: 'text' },
+        }),
+      ];
+    }
     for (const verb of ['get', 'update', 'patch'] as const) {
       if (verbs.includes(verb)) operations.push(this.objectOperation(verb, what, suffix, gvk, type));
     }

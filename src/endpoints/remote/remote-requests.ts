@@ -6,10 +6,10 @@ import { upgradeOf } from '../web-sockets.js';
 /** Subresources whose answers last as long as their clients read. */
 const lasting: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-/** Whether a request for an extension server may last: an upgrade, or what lasts on every server of such APIs. */
+/** Whether a request may last as long as its client reads: the log of a pod, or what an extension server may let last. */
 export function mayLast(aggregation: Aggregation | undefined, context: HttpRequestContext, response: object): boolean {
-  const { apiPrefix, apiGroup, apiVersion, verb, subresource } = context.requestInfo;
-  if (apiPrefix !== 'apis') return false;
+  const { apiPrefix, apiGroup, apiVersion, verb, resource, subresource } = context.requestInfo;
+  if (apiPrefix !== 'apis') return resource === 'pods' && subresource === 'log' && verb === 'get';
   if (verb !== 'proxy' && !lasting.has(subresource) && upgradeOf(response) === undefined) return false;
   return aggregation?.services.remote(apiGroup, apiVersion) !== undefined;
 }

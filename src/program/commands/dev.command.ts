@@ -12,6 +12,7 @@ import { EmbeddedPostgres } from '../embedded-postgres.js';
 import { formatKubeconfig, localUrl } from '../kubeconfig.js';
 import { type Running, stopAll, stopLimit } from '../lifecycle.js';
 import { keepFile, OwnFiles } from '../own-files.js';
+import { ensureNodePki, type NodePki } from '../pki/node-pki.js';
 import { ensurePki, type Pki } from '../pki/pki.js';
 import { proxyOptions } from '../pki/proxy-options.js';
 import { ensureServiceAccountKey } from '../pki/service-account-key.js';
@@ -87,7 +88,13 @@ async function start(
   if (context.signals.signal.aborted) return;
   await migrateDatabase(databaseUrl, logger);
 
-  const options = await withTokenKey(completeOptions(parsed, given, pki, databaseUrl), pkiDirectory);
+  const { simulatedNodes } = parsed.dev;
+  const nodePki = simulatedNodes > 0 ? await ensureNodePki(pkiDirectory, systemClock) : undefined;
+  const options = withNodeAgents(
+    await withTokenKey(completeOptions(parsed, given, pki, databaseUrl), pkiDirectory),
+    given,
+    nodePki,
+  );
   const kubeconfig = join(directory, kubeconfigName);
   const authority = await authorityOf(options, given, pki);
   await keepFile(new OwnFiles(directory), kubeconfigName, kubeconfigText(options, authority, pki), logger);
@@ -100,10 +107,9 @@ async function start(
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
   await publishClusterInfo(options, { server: localUrl(bindAddress, securePort), authority }, logger);
-  const { simulatedNodes } = parsed.dev;
-  if (simulatedNodes > 0) {
+  if (nodePki !== undefined) {
     const { startDevNodes } = await import('../dev-nodes.js');
-    started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, logger }));
+    started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
   }
   announce(context, server.url, kubeconfig);
 }
@@ -154,6 +160,30 @@ function nodeRules(
       ? authorization
       : { ...authorization, authorizationMode: ['Node', 'RBAC'] },
     admission: isChosen ? admission : { ...admission, enableAdmissionPlugins: [...enableAdmissionPlugins, plugin] },
+  };
+}
+
+/** The server reaches the simulated nodes, unless the user brings certificates for other ones. */
+function withNodeAgents(
+  options: ServerOptions,
+  given: ReadonlySet<string>,
+  nodePki: NodePki | undefined,
+): ServerOptions {
+  if (nodePki === undefined || given.has('kubelet-client-certificate') || given.has('kubelet-certificate-authority')) {
+    return options;
+  }
+  const { nodeAgents } = options;
+  return {
+    ...options,
+    nodeAgents: {
+      ...nodeAgents,
+      kubeletClientCertificate: nodePki.clientFiles.certificateFile,
+      kubeletClientKey: nodePki.clientFiles.privateKeyFile,
+      kubeletCertificateAuthority: nodePki.authorityFile,
+      kubeletPreferredAddressTypes: given.has('kubelet-preferred-address-types')
+        ? nodeAgents.kubeletPreferredAddressTypes
+        : ['InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS', 'Hostname'],
+    },
   };
 }
 

@@ -3,15 +3,19 @@ import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { ApiClientOptions, SimulatedNodesOptions } from '../../config/simulated-nodes.options.js';
+import { systemClock } from '../../machinery/clock.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { Logger } from '../../observability/logger.js';
 import { ClientConfigError, checkClientTls, loadClientConfig } from '../../outgoing/client-config.js';
 import { ClientCredentials } from '../../outgoing/client-credentials.js';
 import type { ApiAccess } from '../../simulated-nodes/api-connection.js';
+import type { NodeServerCertificates } from '../../simulated-nodes/simulated-nodes.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, parseRequest } from '../command.js';
 import { stopLimit } from '../lifecycle.js';
+import { issueCertificate } from '../pki/issue-certificate.js';
+import { nodeServerRequest } from '../pki/node-pki.js';
 import { nodesOf } from '../run-nodes.js';
 
 const groups = {
@@ -34,7 +38,7 @@ export const nodesCommand: Command = {
     context.lastResort.logTo(logger);
     const access = await accessOf(client);
     const names = vendorNames(cluster.vendor, cluster.compat);
-    const running = await nodesOf({ access, names, logger, options: nodes });
+    const running = await nodesOf({ access, names, logger, options: nodes, server: await serverOf(nodes) });
     void running.registered.then(() => {
       if (!context.signals.signal.aborted) context.print(`${nodes.count} simulated nodes are registered`);
     });
@@ -43,6 +47,20 @@ export const nodesCommand: Command = {
     await running.stop();
   },
 };
+
+/** The certificate of the nodes' own server: that of the flags, or one that is made for this run. */
+async function serverOf(options: Readonly<SimulatedNodesOptions>): Promise<NodeServerCertificates> {
+  const { nodeTlsCertFile, nodeTlsPrivateKeyFile, nodeClientCaFile, nodeAddress, nodePort } = options;
+  const own =
+    nodeTlsCertFile === undefined || nodeTlsPrivateKeyFile === undefined
+      ? await issueCertificate(nodeServerRequest(nodeAddress), systemClock.now())
+      : {
+          certificate: await readFile(nodeTlsCertFile, 'utf8'),
+          privateKey: await readFile(nodeTlsPrivateKeyFile, 'utf8'),
+        };
+  const clientAuthority = nodeClientCaFile === undefined ? undefined : await readFile(nodeClientCaFile, 'utf8');
+  return { ...own, port: nodePort, clientAuthority };
+}
 
 /** Server and credentials: those of the kubeconfig, with the parts that flags give. */
 async function accessOf(options: Readonly<ApiClientOptions>): Promise<ApiAccess> {

@@ -120,8 +120,13 @@ function servingRequest(options: PkiOptions): CertificateRequest {
   return { commonName: 'plinth', usage: 'server', names: [...names], validDays: leafDays };
 }
 
-async function ensurePair(
-  options: PkiOptions,
+/**
+ * A stored pair that still fits the request, or a new one in its place.
+ *
+ * @throws StartupError for a foreign one that does not fit
+ */
+export async function ensurePair(
+  options: Pick<PkiOptions, 'directory' | 'clock'>,
   name: string,
   request: CertificateRequest,
   issuer?: KeyPair,

@@ -1,0 +1,70 @@
+import { cidrsProblem, defaultDeniedCidrs } from './admission-webhook.options.js';
+import { Check } from './check.js';
+import { Flag } from './flag.js';
+
+const addressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const;
+
+/** A kind of address of a node. */
+export type NodeAddressKind = (typeof addressTypes)[number];
+
+/** Requires both files of the pair or neither. */
+function pairProblem(other: string) {
+  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
+    all[other] === undefined ? 'needs both certificate and key file' : undefined;
+}
+
+function typesProblem(values: readonly string[]): string | undefined {
+  const unknown = values.filter((value) => !addressTypes.some((type) => type === value));
+  if (unknown.length > 0) return `names the unknown type ${unknown.join(', ')}; choose from ${addressTypes.join(', ')}`;
+  return values.length === 0 ? 'must name at least one type' : undefined;
+}
+
+/** How the server reaches the agents of nodes (specification 8), for the logs of pods. */
+export class NodeAgentOptions {
+  @Flag({
+    name: 'kubelet-client-certificate',
+    type: 'string',
+    unit: 'file',
+    usage: 'Client certificate in PEM that node agents know this server by. Read again when it changes.',
+  })
+  @Check('pair', pairProblem('kubeletClientKey'))
+  readonly kubeletClientCertificate: string | undefined = undefined;
+
+  @Flag({ name: 'kubelet-client-key', type: 'string', unit: 'file', usage: 'Private key of that certificate in PEM.' })
+  @Check('pair', pairProblem('kubeletClientCertificate'))
+  readonly kubeletClientKey: string | undefined = undefined;
+
+  @Flag({
+    name: 'kubelet-certificate-authority',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Authorities in PEM that the certificates of node agents are checked against. Without them the connections are ' +
+      'encrypted, but whoever answers is believed.',
+  })
+  readonly kubeletCertificateAuthority: string | undefined = undefined;
+
+  @Flag({
+    name: 'kubelet-preferred-address-types',
+    type: 'list',
+    unit: 'types',
+    usage: `Which address of a node is used: the first of these types that it has, of ${addressTypes.join(', ')}.`,
+  })
+  @Check('types', typesProblem)
+  readonly kubeletPreferredAddressTypes: readonly NodeAddressKind[] = addressTypes;
+
+  @Flag({ name: 'kubelet-timeout', type: 'duration', usage: 'How long a node agent may take to begin its answer.' })
+  @Check<number>('duration', (value) => (value > 0 ? undefined : 'must be more than 0'))
+  readonly kubeletTimeoutMs: number = 5000;
+
+  @Flag({
+    name: 'kubelet-denied-cidrs',
+    type: 'list',
+    unit: 'ranges',
+    usage:
+      'Ranges of addresses that node agents must not be at, whatever nodes say. A list replaces the default, which is that ' +
+      'of --admission-webhook-denied-cidrs.',
+  })
+  @Check('cidrs', cidrsProblem)
+  readonly kubeletDeniedCidrs: readonly string[] = defaultDeniedCidrs;
+}

@@ -1,0 +1,23 @@
+import type { StreamSubresource } from '../../../registry/subresource-definition.js';
+
+/** `log`: what a container of the pod has written, as its node tells. */
+export const podLogPath: StreamSubresource = {
+  type: 'stream',
+  name: 'log',
+  parameters: [
+    { name: 'container', type: 'string', description: 'Whose log; may be missing if the pod has one container.' },
+    { name: 'follow', type: 'boolean', description: 'Go on with what comes.' },
+    {
+      name: 'insecureSkipTLSVerifyBackend',
+      type: 'boolean',
+      description: 'Do not check the certificate of the node agent: whoever answers is believed.',
+    },
+    { name: 'limitBytes', type: 'integer', description: 'Most bytes of the answer.' },
+    { name: 'previous', type: 'boolean', description: 'The log of the run before the present one.' },
+    { name: 'sinceSeconds', type: 'integer', description: 'Only what is not older than this.' },
+    { name: 'sinceTime', type: 'string', description: 'Only what was written after this time.' },
+    { name: 'stream', type: 'string', description: 'All, Stdout or Stderr.' },
+    { name: 'tailLines', type: 'integer', description: 'Only so many lines from the end.' },
+    { name: 'timestamps', type: 'boolean', description: 'Begin every line with its time.' },
+  ],
+};
