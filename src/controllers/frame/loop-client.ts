@@ -210,6 +210,9 @@ export class ResourceClient<T extends ApiObject> {
   /**
    * Creates `body` below the object with this uid, at a path such as `binding` or `eviction`, as a client does by POST:
    * with the admission and the rules of that path. False when the object is gone.
+   *
+   * Paths that write nothing into the object itself know only its name. Where one made anew at the last moment must be
+   * spared, the body has to say so (`deleteOptions.preconditions.uid` of an eviction).
    */
   async post(work: Work, { metadata }: Readonly<ApiObject>, path: string, body: object): Promise<boolean> {
     const { namespace = '', name = '', uid } = metadata;
@@ -224,6 +227,7 @@ export class ResourceClient<T extends ApiObject> {
     const decoded = decode(type, { ...body, ...identity, metadata: { name, namespace } }).value as ApiObject;
     try {
       if (subresource.type === 'virtual') {
+        if ((await this.get(namespace, name))?.metadata.uid !== uid) return false;
         const admitted = await this.store.admitBelow(work.context, namespace, name, subresource, decoded);
         await subresource.perform(work.context, { namespace, name, dryRun: false, ...admitted });
         return true;
