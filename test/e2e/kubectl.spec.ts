@@ -7,7 +7,9 @@ let cluster: TestCluster;
 let kubectl: Kubectl;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  // Nobody but kubectl writes about workloads here, so the test can tell every write.
+  const controllerFlags = ['--controllers=namespace,resourcequota,serviceaccount'];
+  cluster = await TestCluster.start({ servers: 2, controllers: true, controllerFlags });
   kubectl = new Kubectl(cluster.first.kubeconfig);
 });
 
