@@ -281,7 +281,7 @@ export const deployments: readonly Scenario[] = [
       await scene.patch('resourcequotas', 'few', { spec: { hard: { pods: '5' } } });
       await rolled(scene, 'web', 3);
       const well = await scene.until('resourcequotas', 'few', 'usage', (quota) => quota.status.used?.pods === '3');
-      assert.equal(well.status.hard.pods, '5');
+      assert.equal(well.spec.hard.pods, '5');
     },
   },
 ];
