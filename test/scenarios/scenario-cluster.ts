@@ -122,7 +122,9 @@ export class ScenarioCluster {
   }
 
   private startLoops(): void {
-    this.loops.push(this.cluster.startControllers(['--authorization-mode=Node,RBAC']));
+    const child = this.cluster.startControllers(['--authorization-mode=Node,RBAC']);
+    this.loops.push(child);
+    this.watch(child, 'a process with loops');
   }
 
   private startUpstream(folder: string): void {
@@ -161,8 +163,8 @@ export class ScenarioCluster {
   }
 
   private watch(child: ChildProcess, what: string): void {
-    child.once('exit', (code) => {
-      if (!this.isEnding) console.error(`${what} ended with ${code}`);
+    child.once('exit', (code, signal) => {
+      if (!this.isEnding) console.error(`${what} ended with ${code ?? signal}`);
     });
   }
 }

@@ -111,7 +111,7 @@ export const deployments: readonly Scenario[] = [
     },
   },
   {
-    name: 'Recreate ends all old pods before the first new one',
+    name: 'Recreate ends what runs in all old pods before it makes the first new one',
     run: async (scene) => {
       await scene.create('deployments', deployment('web', 3, { strategy: { type: 'Recreate' } }));
       await rolled(scene, 'web', 3);
@@ -119,7 +119,10 @@ export const deployments: readonly Scenario[] = [
       let watching = true;
       const watch = (async () => {
         while (watching) {
-          const images = new Set((await scene.list('pods')).map((pod) => pod.spec.containers[0].image));
+          const living = (await scene.list('pods')).filter(
+            ({ status: { phase } }) => phase === 'Pending' || phase === 'Running',
+          );
+          const images = new Set(living.map((pod) => pod.spec.containers[0].image));
           if (images.size > 1) together = true;
         }
       })();
