@@ -22,8 +22,15 @@ export class ExtensionScene {
     private readonly directory: string,
   ) {}
 
-  /** @param flags of the serving processes, besides those about the extension server */
-  static async start(flags: readonly string[] = [], servers = 2): Promise<ExtensionScene> {
+  /**
+   * @param flags of the serving processes, besides those about the extension server
+   * @param controllerFlags the same of the process with the control loops
+   */
+  static async start(
+    flags: readonly string[] = [],
+    servers = 2,
+    controllerFlags: readonly string[] = [],
+  ): Promise<ExtensionScene> {
     const directory = mkdtempSync(join(tmpdir(), 'plinth-extension-'));
     removeWithUs(directory);
     const proxies = await TestIdentity.root('proxies');
@@ -43,7 +50,7 @@ export class ExtensionScene {
         flags: [...reach, ...flags],
         controllers: true,
         accounts: false,
-        controllerFlags: reach,
+        controllerFlags: [...reach, ...controllerFlags],
       });
       return new ExtensionScene(cluster, extension, proxies, certificateFile, keyFile, directory);
     } catch (error) {
