@@ -20,6 +20,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   fence: 'Fence',
   events: 'Event',
   nodeAgents: 'Node agent',
+  controllersServing: 'Metrics',
   nodes: 'Simulated node',
   client: 'API client',
 };

@@ -2,13 +2,17 @@ import { openApplicationContext } from '../application-context.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { ControllersAppModule } from '../controllers-app.module.js';
 import type { Logger } from '../observability/logger.js';
-import type { Running } from './lifecycle.js';
+import { Metrics } from '../observability/metrics.js';
+import { STORAGE, type Storage } from '../storage/storage.interface.js';
+import { startControllersServer } from './controllers-server.js';
+import { type Running, stopAll } from './lifecycle.js';
 
 /**
  * Runs the control loops as an application of their own. Stopping ends the loops, releases the lease and closes the
  * database.
  *
  * @param signal ends the wait for a database that is not ready
+ * @param serving where to serve metrics and health; default: nowhere
  *
  * @throws StartupError, MigrationError or StorageError when the files or the database can't be used.
  */
@@ -17,7 +21,18 @@ export async function runControllers(
     ControllersSettings,
   logger: Logger,
   signal?: AbortSignal,
+  serving?: { readonly host: string; readonly port: number },
 ): Promise<Running> {
   const context = await openApplicationContext(ControllersAppModule.of(options, logger, signal), logger);
-  return { stop: () => context.close() };
+  const started: Running[] = [{ stop: () => context.close() }];
+  if (serving === undefined) return { stop: () => stopAll(started) };
+  try {
+    const metrics = context.get(Metrics, { strict: false });
+    const storage = context.get<Storage>(STORAGE, { strict: false });
+    started.push(await startControllersServer({ ...serving, metrics, storage }));
+  } catch (error) {
+    await stopAll(started);
+    throw error;
+  }
+  return { stop: () => stopAll(started) };
 }

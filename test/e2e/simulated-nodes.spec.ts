@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient } from './support/api-client.js';
 import { NodeProcess } from './support/node-process.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { eventually, freePort, TestCluster } from './support/test-cluster.js';
 
 const pods = '/api/v1/namespaces/default/pods';
 const leases = '/apis/coordination.k8s.io/v1/namespaces/control-node-lease/leases';
@@ -11,6 +11,7 @@ describe('simulated nodes', () => {
   let cluster: TestCluster;
   let admin: ApiClient;
   let nodes: NodeProcess;
+  let controllers: string;
   const flags = () => [`--kubeconfig=${cluster.second.kubeconfig}`, '--restart-back-off=100ms'];
 
   before(async () => {
@@ -280,10 +281,13 @@ describe('simulated nodes', () => {
       status.conditions?.some(({ type, status }) => type === 'Ready' && status === wanted) === true;
     await untilPod('tolerant', 'the ready pod', isReady('True'));
     await nodes.stop('SIGKILL');
+    const port = await freePort();
     cluster.startControllers([
       '--node-monitor-grace-period=2s',
       '--controllers=nodelifecycle,taint-eviction-controller',
+      `--controllers-metrics-bind-address=127.0.0.1:${port}`,
     ]);
+    controllers = `http://127.0.0.1:${port}`;
     const taints = async () => {
       const { body } = await admin.get('/api/v1/nodes/sim-1');
       return (body.spec.taints ?? []).map(({ key, effect }: { key: string; effect: string }) => `${key}:${effect}`);
@@ -293,6 +297,20 @@ describe('simulated nodes', () => {
     nodes = await NodeProcess.start([...flags(), '--node-lease-duration=2s']);
     await eventually(async () => (await taints()).length === 0, 'no taints');
     await untilPod('tolerant', 'the pod that is ready again', isReady('True'));
+  });
+
+  it('are counted in the metrics of the control loops', async () => {
+    const get = async (path: string) => {
+      const answer = await fetch(`${controllers}${path}`);
+      return [answer.status, await answer.text()] as const;
+    };
+    const [status, text] = await get('/metrics');
+    assert.equal(status, 200);
+    assert.match(text, /^workqueue_adds_total\{name="node-controller"\} [1-9]/m);
+    assert.match(text, /^workqueue_depth\{name="taint-eviction-controller"\} \d/m);
+    assert.deepEqual(await get('/healthz'), [200, 'ok']);
+    assert.deepEqual(await get('/readyz'), [200, 'ok']);
+    assert.equal((await get('/api'))[0], 404);
   });
 
   it('refuse a server that they cannot use, in one line', async () => {

@@ -2,6 +2,7 @@ import { AdmissionOptions } from '../../config/admission.options.js';
 import { AggregationOptions } from '../../config/aggregation.options.js';
 import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
+import { ControllersServingOptions, parseBindAddress } from '../../config/controllers-serving.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups } from '../../config/server-options.js';
@@ -17,6 +18,7 @@ const groups = {
   storage: StorageOptions,
   cluster: ClusterOptions,
   ...controllerOptionGroups,
+  controllersServing: ControllersServingOptions,
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
   aggregation: AggregationOptions,
@@ -30,7 +32,8 @@ export const controllersCommand: Command = {
   defaults: {},
   async run(context) {
     const parsed = parseOptions(parseRequest(groups, {}, context));
-    const { storage, logging, ...options } = parsed;
+    const { storage, logging, controllersServing, ...options } = parsed;
+    const { controllersMetricsBindAddress: bind } = controllersServing;
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     await checkFiles(groups, parsed);
     const logger = new Logger(logging.logLevel, logging.logFormat);
@@ -42,6 +45,7 @@ export const controllersCommand: Command = {
       { ...options, storage: { ...storage, databaseUrl } },
       logger,
       signal,
+      bind === undefined ? undefined : parseBindAddress(bind),
     ).catch((error: unknown) => {
       // It was told to stop while it waited for the database.
       if (signal.aborted) return undefined;
