@@ -349,13 +349,13 @@ describe('two processes with the loop of disruption budgets', () => {
     const scene = await LoopScene.start({ postgres });
     try {
       await Promise.all([scene.run(['disruption']), scene.run(['disruption'])]);
-      const guarded = await Guarded.make(scene, 'fight', { minAvailable: 5 });
-      const names = Array.from({ length: 10 }, (_, i) => `p${i}`);
+      const guarded = await Guarded.make(scene, 'fight', { minAvailable: 12 });
+      const names = Array.from({ length: 24 }, (_, i) => `p${i}`);
       for (const name of names) await guarded.pod(name);
-      await guarded.counts(10, 5, 10, 5);
+      await guarded.counts(24, 12, 24, 12);
       const outcomes = await Promise.allSettled(names.map((name) => guarded.evict(name)));
-      await guarded.counts(5, 5, 5, 0);
-      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 5);
+      await guarded.counts(12, 12, 12, 0);
+      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 12);
     } finally {
       await scene.end();
     }
