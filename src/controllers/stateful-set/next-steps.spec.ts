@@ -73,6 +73,7 @@ describe('nextSteps', () => {
     ['waits for the new one', {}, '0o 1o 2!', ''],
     ['goes on with the one before', {}, '0o 1o 2', '>1'],
     ['replaces a missing pod before the next outdated one', {}, '0o 1o', '+2'],
+    ['waits for a broken pod even if it is outdated: somebody has to delete it', {}, '0 1 2!o', ''],
     ['keeps outdated pods with OnDelete', { updateStrategy: { type: 'OnDelete' } }, '0o 1o 2o', ''],
     ['makes new ones from the new template with OnDelete', { updateStrategy: { type: 'OnDelete' } }, '0o 1o', '+2'],
     ['keeps those below the partition', rolling({ partition: 2 }), '0o 1o 2', ''],
