@@ -134,6 +134,22 @@ export class SimulatedNodesOptions {
 
   @Flag({ name: 'pod-events', type: 'bool', usage: 'Whether nodes write events about their pods.' })
   readonly podEvents: boolean = true;
+
+  @Flag({
+    name: 'simulated-volumes',
+    type: 'bool',
+    usage:
+      'Whether to make and remove the volumes of storage classes with the provisioner sim.plinth.dev/volumes. The ' +
+      'credentials then need the rights of the ClusterRole system:persistent-volume-provisioner.',
+  })
+  readonly volumes: boolean = true;
+
+  @Flag({
+    name: 'simulated-storage-class',
+    type: 'bool',
+    usage: 'Whether to make the StorageClass simulated with that provisioner, as the default, if there is no default.',
+  })
+  readonly storageClass: boolean = false;
 }
 
 /** How to reach an API server, and as whom. */

@@ -36,7 +36,7 @@ export async function startDevNodes(
     },
     names: vendorNames(cluster.vendor, cluster.compat),
     logger,
-    options: { ...new SimulatedNodesOptions(), count },
+    options: { ...new SimulatedNodesOptions(), count, storageClass: true },
     server: { ...nodePki.server, port: 0, clientAuthority: nodePki.clientAuthority },
   });
 }

@@ -7,6 +7,7 @@ import {
   type RunningNodes,
   startSimulatedNodes,
 } from '../simulated-nodes/simulated-nodes.js';
+import { startSimulatedVolumes } from '../simulated-nodes/simulated-volumes.js';
 
 export interface NodesToRun {
   readonly access: ApiAccess;
@@ -19,8 +20,21 @@ export interface NodesToRun {
 /** The release whose node agents the simulated ones stand for. */
 const agentVersion = 'v1.36.0';
 
-/** Starts the simulated nodes that the options ask for. */
-export async function nodesOf({ access, names, logger, options, server }: NodesToRun): Promise<RunningNodes> {
+/** Starts the simulated nodes that the options ask for, and the volumes beside them. */
+export async function nodesOf(wanted: NodesToRun): Promise<Pick<RunningNodes, 'registered' | 'stop'>> {
+  const nodes = await startNodes(wanted);
+  const { access, names, logger, options } = wanted;
+  if (!options.volumes) return nodes;
+  const volumes = startSimulatedVolumes({ access, names, logger, storageClass: options.storageClass });
+  return {
+    registered: nodes.registered,
+    stop: async () => {
+      await Promise.all([volumes.stop(), nodes.stop()]);
+    },
+  };
+}
+
+async function startNodes({ access, names, logger, options, server }: NodesToRun): Promise<RunningNodes> {
   return startSimulatedNodes({
     access,
     names,

@@ -57,6 +57,11 @@ export class ApiConnection {
     return new ApiUser(this, { 'impersonate-user': user, 'impersonate-group': [...groups] });
   }
 
+  /** The API as the own user sees it. */
+  own(): ApiUser {
+    return new ApiUser(this, {});
+  }
+
   stop(): void {
     this.connections.stop();
   }

@@ -55,6 +55,7 @@ export class ScenarioCluster {
         const simulated = cluster.startProgram('nodes', [
           `--kubeconfig=${cluster.second.kubeconfig}`,
           `--count=${nodes}`,
+          '--simulated-storage-class',
           ...compat,
         ]);
         made.watch(simulated, 'the simulated nodes');

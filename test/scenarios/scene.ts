@@ -28,6 +28,7 @@ const places: Readonly<Record<string, string>> = {
   poddisruptionbudgets: '/apis/policy/v1',
   horizontalpodautoscalers: '/apis/autoscaling/v2',
   priorityclasses: '/apis/scheduling.k8s.io/v1',
+  storageclasses: '/apis/storage.k8s.io/v1',
   customresourcedefinitions: '/apis/apiextensions.k8s.io/v1',
 };
 const clusterScoped = new Set([
@@ -35,6 +36,7 @@ const clusterScoped = new Set([
   'namespaces',
   'persistentvolumes',
   'priorityclasses',
+  'storageclasses',
   'customresourcedefinitions',
 ]);
 

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../machinery/patch/json-value.js';
+import type { VolumeMarks } from '../../machinery/volume-marks.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { isMeantFor } from './match-volume.js';
-import type { VolumeMarks } from './volume-marks.js';
 
 type ClaimStatus = StoredClaim['status'];
 export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed';

@@ -1,5 +1,6 @@
 import { formatTime } from '../../machinery/clock.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
+import { type VolumeMarks, volumeMarks } from '../../machinery/volume-marks.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import type { Work } from '../frame/work.js';
@@ -16,7 +17,6 @@ import {
 import { chooseVolume, classOf, differsInMode, isAvailable, isMeantFor, mayHave, mismatch } from './match-volume.js';
 import { defaultClass, provisionerOf, type StoredClass } from './provisioning.js';
 import { reclaimFailure } from './reclaim.js';
-import { type VolumeMarks, volumeMarks } from './volume-marks.js';
 
 /** A claim that lost its volume, for good. */
 const lost = {

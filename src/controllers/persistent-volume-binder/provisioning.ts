@@ -2,7 +2,7 @@ import type { StorageClass } from '../../apis/storage/v1/storage-class.types.js'
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { VolumeMarks } from './volume-marks.js';
+import type { VolumeMarks } from '../../machinery/volume-marks.js';
 
 export type StoredClass = StorageClass & ApiObject;
 

@@ -1,6 +1,6 @@
+import type { VolumeMarks } from '../../machinery/volume-marks.js';
 import type { StoredVolume } from '../../scheduler/volumes.js';
 import { isBuiltIn } from './provisioning.js';
-import type { VolumeMarks } from './volume-marks.js';
 
 /** Why a volume whose claim is gone can't be used again. */
 export interface ReclaimFailure {

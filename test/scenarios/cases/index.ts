@@ -6,6 +6,7 @@ import { jobs } from './jobs.js';
 import { scheduling } from './scheduling.js';
 import { services } from './services.js';
 import { sets } from './sets.js';
+import { volumes } from './volumes.js';
 
 /** All scenarios by area, in the order in which they are told. */
 export const areas: Readonly<Record<string, readonly Scenario[]>> = {
@@ -16,4 +17,5 @@ export const areas: Readonly<Record<string, readonly Scenario[]>> = {
   disruption,
   cleaning,
   scheduling,
+  volumes,
 };

@@ -91,13 +91,13 @@ export const sets: readonly Scenario[] = [
           spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
         },
       ];
-      // No volume exists, so the pods wait for a node; their claims are there.
       await scene.create('statefulsets', stateful('db', 2, { volumeClaimTemplates, podManagementPolicy: 'Parallel' }));
-      await scene.untilAll('persistentvolumeclaims', 'two claims', (all) => all.length === 2);
+      await scene.until('statefulsets', 'db', 'two ready', settled(2));
       await scene.patch('statefulsets', 'db', { spec: { replicas: 0 } });
       await scene.untilAll('pods', 'no pods', (pods) => pods.length === 0);
       const claims = await scene.list('persistentvolumeclaims');
       assert.deepEqual(claims.map(({ metadata }) => metadata.name).sort(), ['data-db-0', 'data-db-1']);
+      assert.ok(claims.every(({ status }) => status.phase === 'Bound'));
     },
   },
   {

@@ -1,4 +1,4 @@
-import type { VendorNames } from '../../machinery/vendor.js';
+import type { VendorNames } from './vendor.js';
 
 /** The annotations of claims and volumes that tell how they came together. */
 export interface VolumeMarks {
