@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
+import { eachInSteps, inTurns } from '../../machinery/turns.js';
 import { Reflector } from '../../registry/informers/reflector.js';
 import { isStoredKind, type StoredResource, storageOf, verbsOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
@@ -139,13 +140,15 @@ export class GraphMonitors {
     }
   }
 
-  private replace(names: Map<string, string>, objects: readonly Reduced[]): void {
+  /** In turns with other work: there may be very many. Nothing else is told of this resource meanwhile. */
+  private async replace(names: Map<string, string>, objects: readonly Reduced[]): Promise<void> {
     const gone = new Set(names.keys());
-    for (const { node } of objects) {
+    const put = ({ node }: Reduced) => {
       gone.delete(keyOf(node));
       if (this.graph.get(node.uid)?.resourceVersion !== node.resourceVersion) this.set(names, node);
-    }
-    for (const key of gone) this.remove(names, key);
+    };
+    await inTurns(eachInSteps(objects, put));
+    await inTurns(eachInSteps(gone, (key) => this.remove(names, key)));
   }
 
   private set(names: Map<string, string>, node: GraphNode): void {
