@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { ManualTimers } from './testing/manual-timers.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
 
@@ -35,8 +36,10 @@ function setUp(workers = 2) {
   return { queue, begun, faults, finish, pass, stop, ended };
 }
 
-/** Everything here runs on promises alone, so all of them have settled after a turn of the event loop. */
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Work begins in the next turn of the event loop; everything else here runs on promises alone. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await setImmediate();
+}
 
 describe('WorkQueue', () => {
   it('works on as many keys at once as there are workers, each key once', async () => {
@@ -138,5 +141,29 @@ describe('WorkQueue', () => {
     await ended;
     await pass(1000);
     assert.deepEqual(begun, ['a']);
+  });
+
+  it('lets everything else run while work asks for itself again at once', async () => {
+    let runs = 0;
+    const stop = new AbortController();
+    const queue: WorkQueue = new WorkQueue({
+      work: (key) => {
+        runs += 1;
+        // Ends a test that would hang.
+        if (runs < 100_000) queue.add(key);
+        return Promise.resolve('done');
+      },
+      onFault: () => undefined,
+      workers: 1,
+      firstPauseMs: 1,
+      longestPauseMs: 1,
+      timers: new ManualTimers(),
+    });
+    const ended = queue.run(stop.signal);
+    queue.add('a');
+    await settle();
+    assert.ok(runs < 100, `${runs} runs in a few turns`);
+    stop.abort();
+    await ended;
   });
 });

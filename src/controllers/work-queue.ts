@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Timers } from './timers.js';
 
 /**
@@ -88,7 +89,8 @@ export class WorkQueue {
       const ended = observer?.began(timers.elapsed() - since);
       this.active.set(
         key,
-        Promise.resolve()
+        // Work that asks for itself again at once must not keep everything else from running.
+        setImmediate()
           .then(() => this.process(key, signal))
           .finally(ended),
       );

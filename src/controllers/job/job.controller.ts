@@ -85,7 +85,11 @@ export class JobController extends ReconcileLoop {
     // What was released is counted in the next run; the informers tell of it only when the pods are still there.
     if (report.release.length > 0) this.enqueue(key);
     if (managed.error !== undefined) throw managed.error;
-    const waits = [managed.againInMs, report.finished ? undefined : deadlineInMs(job, work.now)];
+    // A job that has been told to end waits for its pods, not for a time.
+    const waits = [
+      managed.againInMs,
+      outcome !== undefined || report.finished ? undefined : deadlineInMs(job, work.now),
+    ];
     const nextMs = Math.min(...waits.filter((wait) => wait !== undefined));
     if (Number.isFinite(nextMs)) this.enqueue(key, nextMs);
     return 'done';
