@@ -3,11 +3,13 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { volumeMarks } from '../../machinery/volume-marks.js';
 import type { ClaimPlan } from '../../scheduler/filters/volume-binding.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { LoopEvents } from '../frame/loop-events.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
 import { Work } from '../frame/work.js';
+import type { PreparedClaims } from './claim-waits.js';
 import { Lanes } from './lanes.js';
 
 type StoredPod = Pod & ApiObject;
@@ -125,35 +127,49 @@ export class PodWriter {
     void this.follow(this.reports.run(write));
   }
 
-  /** Does what the claims of a pod need now that its node is chosen. Returns at once. */
-  prepareClaims(pod: StoredPod, plans: readonly ClaimPlan[], node: string, signal: AbortSignal): void {
+  /**
+   * Does what the claims of a pod need now that its node is chosen: names the node for those that get a new volume, and
+   * reserves volumes for the others. Undefined when somebody else was faster or a write failed.
+   */
+  prepareClaims(
+    pod: StoredPod,
+    plans: readonly ClaimPlan[],
+    node: string,
+    signal: AbortSignal,
+  ): Promise<PreparedClaims | undefined> {
     const { client, names } = this.parts;
+    const { selectedNode, boundByController } = volumeMarks(names);
     const claims = client.of<StoredClaim>({ group: '', resource: 'persistentvolumeclaims' });
     const volumes = client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
     const write = async () => {
+      const prepared = new Map<string, bigint>();
       try {
         for (const plan of plans) {
           const { claim } = plan;
-          const { namespace, name, uid } = claim.metadata;
           if (plan.kind === 'provision') {
-            await claims.update(this.work(signal), claim, (live) => {
-              const key = `volume.${names.labelPrefix}/selected-node`;
-              live.metadata.annotations = { ...live.metadata.annotations, [key]: node };
+            const written = await claims.update(this.work(signal), claim, (live) => {
+              // Another pod may have brought the claim to its own node meanwhile.
+              if ((live.metadata.annotations?.[selectedNode] ?? node) !== node || live.spec.volumeName)
+                return undefined;
+              live.metadata.annotations = { ...live.metadata.annotations, [selectedNode]: node };
               return live;
             });
+            if (written === undefined) return undefined;
+            prepared.set(written.metadata.uid ?? '', BigInt(written.metadata.resourceVersion ?? 0));
           } else {
-            await volumes.update(this.work(signal), plan.volume, (live) => {
-              if (live.spec.claimRef?.uid) return undefined;
-              live.spec.claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid };
-              return live;
-            });
+            const reserved = await volumes.update(this.work(signal), plan.volume, (live) =>
+              reservedFor(claim, live, boundByController),
+            );
+            if (reserved === undefined) return undefined;
           }
         }
+        return prepared;
       } catch (error) {
         this.tell('the claims of a pod could not be prepared', pod, error, signal);
+        return undefined;
       }
     };
-    void this.follow(this.reports.run(write));
+    return this.follow(this.reports.run(write));
   }
 
   private report(pod: StoredPod, signal: AbortSignal, change: (live: StoredPod) => StoredPod | undefined): void {
@@ -201,6 +217,18 @@ export class PodWriter {
       this.running.delete(promise);
     }
   }
+}
+
+/** A volume that names the claim; undefined when it can't have it. Changes `live`. */
+function reservedFor({ metadata }: StoredClaim, live: StoredVolume, boundByController: string) {
+  const { name, namespace, uid } = metadata;
+  const { claimRef } = live.spec;
+  if (live.metadata.deletionTimestamp !== undefined) return undefined;
+  const isMeant = claimRef?.name === name && claimRef?.namespace === namespace;
+  if (claimRef !== undefined && !(isMeant && (!claimRef.uid || claimRef.uid === uid))) return undefined;
+  if (claimRef === undefined) live.metadata.annotations = { ...live.metadata.annotations, [boundByController]: 'yes' };
+  live.spec.claimRef = { ...claimRef, kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid };
+  return live;
 }
 
 function nominate(pod: Pod, node: string): void {

@@ -286,6 +286,31 @@ describe('SchedulerLoop', () => {
         claims.some(({ metadata }) => metadata.annotations?.['volume.kubernetes.io/selected-node'] === 'a'),
       );
     });
+
+    it('keeps the room of a pod whose claims are not bound yet, and lets others pass', async () => {
+      await scene.run(['scheduler']);
+      await node('a', '2');
+      await storageClass('made', 'WaitForFirstConsumer', 'example.com/disks');
+      await claim('data', 'made');
+      await pod('user', '1500m', using('data'));
+      const selected = 'volume.kubernetes.io/selected-node';
+      const isSelected = (claims: readonly ApiObject[]) =>
+        claims.some(({ metadata }) => metadata.annotations?.[selected] === 'a');
+      await scene.until('persistentvolumeclaims', 'a selected node', isSelected);
+      await pod('large', '1');
+      assert.match(await refused('large'), /Insufficient cpu/);
+      await pod('small', '100m');
+      assert.equal(await placed('small'), 'a');
+      await scene.delete('pods', 'default', 'large', { gracePeriodSeconds: 0 });
+      // The provisioner can't make it there: the pod looks for a node again.
+      await scene.update('persistentvolumeclaims', 'default', 'data', ({ metadata }) => {
+        metadata.annotations = {};
+      });
+      await scene.until('persistentvolumeclaims', 'the node is selected again', isSelected);
+      await volume('pv', 'a', 'made');
+      await bindClaim('data', 'pv');
+      assert.equal(await placed('user'), 'a');
+    });
   });
 
   it('spreads the pods of a workload, and keeps apart what wants to be alone', async () => {

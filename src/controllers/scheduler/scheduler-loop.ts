@@ -4,8 +4,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import type { Informer } from '../../registry/informers/informer.js';
 import { Cluster } from '../../scheduler/cluster.js';
-import type { FilterName } from '../../scheduler/filter.js';
-import { claimPlans } from '../../scheduler/filters/volume-binding.js';
+import { type ClaimPlan, claimPlans } from '../../scheduler/filters/volume-binding.js';
 import { findNode, type NoNode } from '../../scheduler/find-node.js';
 import { fitMessage } from '../../scheduler/fit-message.js';
 import { PodInfo } from '../../scheduler/pod-info.js';
@@ -13,6 +12,7 @@ import { makeRoom } from '../../scheduler/preemption.js';
 import { type QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import { ClaimWaits } from './claim-waits.js';
 import { ClusterFeed } from './cluster-feed.js';
 import { LiveSurroundings } from './live-surroundings.js';
 import { PodWriter } from './pod-writer.js';
@@ -30,7 +30,6 @@ const turnMs = 5;
 /** Pods on their way to a node at one time. */
 const mostBindings = 128;
 const flushPauseMs = 30_000;
-const volumesOnly: ReadonlySet<FilterName> = new Set(['VolumeBinding']);
 
 /**
  * Finds a node for every pod that has none and binds it there.
@@ -64,6 +63,7 @@ export class SchedulerLoop implements ControlLoop {
     try {
       await term.feed.start(ended);
       if (ended.aborted) return;
+      term.claimWaits.start(ended);
       await Promise.all([this.place(term, ended), this.flush(term, ended)]);
     } finally {
       failed.abort();
@@ -124,6 +124,7 @@ class Term {
   readonly cluster: Cluster;
   readonly feed: ClusterFeed;
   readonly writer: PodWriter;
+  readonly claimWaits: ClaimWaits;
   private readonly surroundings: LiveSurroundings;
   /** The node to begin the next search with. */
   private from = 0;
@@ -142,6 +143,7 @@ class Term {
     this.cluster = new Cluster(parts.names.labelPrefix, surroundings);
     this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, surroundings, wake);
     this.writer = new PodWriter(parts, loop, user);
+    this.claimWaits = new ClaimWaits(parts, surroundings, this.cluster);
   }
 
   /** Decides about one pod. Returns at once; what was decided is written beside. */
@@ -159,14 +161,12 @@ class Term {
     }
     this.from = (this.from + found.seen) % Math.max(1, cluster.nodes.length);
     const plans = claimPlans(info, found.node, cluster);
-    if (plans.length > 0) {
-      // The pod is tried again when its claims are bound.
-      queue.refused(taken, volumesOnly);
-      this.writer.prepareClaims(info.pod, plans, found.node, signal);
-      return;
-    }
     const forget = this.feed.assume(info, found.node);
-    void this.writer.bind(info.pod, found.node, signal).then((isBound) => {
+    const bind = () => this.writer.bind(info.pod, found.node, signal);
+    // Meanwhile others get their nodes, beside this pod.
+    const outcome =
+      plans.length === 0 ? bind() : this.claimsBound(info, plans, found.node, signal).then((are) => are && bind());
+    void outcome.then((isBound) => {
       if (isBound) queue.remove(info.uid);
       else {
         forget();
@@ -174,6 +174,23 @@ class Term {
       }
       this.wake();
     });
+  }
+
+  /** Lets the claims of a pod be bound for its node; resolves with whether they are. */
+  private async claimsBound(
+    info: PodInfo,
+    plans: readonly ClaimPlan[],
+    node: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    try {
+      const prepared = await this.writer.prepareClaims(info.pod, plans, node, signal);
+      return prepared !== undefined && (await this.claimWaits.bound(info, node, prepared, signal));
+    } catch (error) {
+      const pod = `${info.namespace}/${info.name}`;
+      if (!signal.aborted) this.parts.logger.warn('the claims of a pod could not be looked at', { pod, error });
+      return false;
+    }
   }
 
   private refuse(taken: QueuedPod, info: PodInfo, found: NoNode, signal: AbortSignal): void {
