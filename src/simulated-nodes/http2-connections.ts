@@ -97,12 +97,12 @@ export class Http2Connections {
       () => session.destroy(new Error('the server does not answer'), constants.NGHTTP2_NO_ERROR),
       pingMs,
     );
+    // It does no harm to a connection that was closed meanwhile.
     late.unref();
     try {
       session.ping(() => clearTimeout(late));
     } catch {
       clearTimeout(late);
     }
-    session.once('close', () => clearTimeout(late));
   }
 }
