@@ -25,7 +25,7 @@ describe('simulated nodes', () => {
     });
     // The nodes use the other server.
     admin = cluster.first.client;
-    nodes = await NodeProcess.start([...flags(), '--node-lease-duration=4s']);
+    nodes = await NodeProcess.start([...flags(), '--node-lease-duration=4s', '--simulated-storage-class']);
   });
   after(async () => {
     await nodes?.stop();
@@ -260,6 +260,38 @@ describe('simulated nodes', () => {
         assert.match(body.message, message);
       }
     });
+  });
+
+  it('come with volumes, for claims whose pod has a node', async () => {
+    const classes = '/apis/storage.k8s.io/v1/storageclasses';
+    await eventually(async () => (await admin.get(`${classes}/simulated`)).status === 200, 'the class');
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    const made = await admin.post(claims, {
+      metadata: {
+        name: 'data',
+        annotations: { 'volume.kubernetes.io/storage-provisioner': 'sim.plinth.dev/volumes' },
+      },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    assert.equal(made.body.spec.storageClassName, 'simulated', made.text);
+    const volume = `/api/v1/persistentvolumes/pvc-${made.body.metadata.uid}`;
+    assert.equal((await admin.get(volume)).status, 404);
+    const annotations = { 'volume.kubernetes.io/selected-node': 'sim-1' };
+    await admin.patch(`${claims}/data`, 'merge', { metadata: { annotations } });
+    const { spec, metadata } = await eventually(async () => {
+      const { status, body } = await admin.get(volume);
+      return status === 200 && body;
+    }, 'the volume');
+    assert.equal(spec.claimRef.uid, made.body.metadata.uid);
+    const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
+    assert.ok(metadata.finalizers.includes(finalizer));
+    // No loop runs here that would say so.
+    await admin.patch(`${volume}/status`, 'merge', { status: { phase: 'Released' } });
+    await eventually(async () => {
+      const { status, body } = await admin.get(volume);
+      const isLetGo = body.metadata?.deletionTimestamp !== undefined && !body.metadata.finalizers.includes(finalizer);
+      return status === 404 || isLetGo;
+    }, 'the end of the volume');
   });
 
   it('go on with their pods when they start again', async () => {
