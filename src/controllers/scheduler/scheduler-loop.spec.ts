@@ -311,6 +311,17 @@ describe('SchedulerLoop', () => {
       await bindClaim('data', 'pv');
       assert.equal(await placed('user'), 'a');
     });
+
+    it('gets its claim bound by the loop that binds claims', async () => {
+      await scene.run(['scheduler', 'persistentvolume-binder']);
+      await node('a');
+      await node('b');
+      await storageClass('local', 'WaitForFirstConsumer');
+      await volume('pv', 'b', 'local');
+      await claim('data', 'local');
+      await pod('user', '1', using('data'));
+      assert.equal(await placed('user'), 'b');
+    });
   });
 
   it('spreads the pods of a workload, and keeps apart what wants to be alone', async () => {
