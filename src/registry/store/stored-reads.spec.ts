@@ -11,10 +11,13 @@ const parsers: Readonly<Record<string, string>> = {
   'admission/webhooks/review-answer.ts': 'answers of webhooks',
   'aggregation/remote-content.ts': 'answers of extension servers',
   'aggregation/remote-document.ts': 'answers of extension servers',
+  'aggregation/remote-text.ts': 'answers of extension servers',
   'authentication/oidc/provider.ts': 'answers of a provider',
   'authentication/request-header/authority-data.ts': 'entries of a ConfigMap',
+  'authentication/request-header/published-names.ts': 'a ConfigMap of our own, whose form has never changed',
   'authentication/service-account/service-account-token.authenticator.ts': 'payloads of tokens',
   'authorization/abac/policy-file.ts': 'lines of a file',
+  'controllers/horizontal-pod-autoscaler/metrics-api.ts': 'answers of extension servers',
   'endpoints/negotiation/body-text.ts': 'bodies',
   'endpoints/negotiation/continue-token.ts': 'tokens of our own',
   'endpoints/negotiation/decode-body.ts': 'bodies',
@@ -37,6 +40,8 @@ const parsers: Readonly<Record<string, string>> = {
   'custom-resources/definition/packed-json.ts': 'schemas of definitions, which it packed itself',
   'custom-resources/conversion/read-conversion-answer.ts': 'answers of webhooks',
   'registry/store/object-codec.ts': 'text of the store: the one place',
+  'simulated-nodes/api-connection.ts': 'answers of a server, as its client',
+  'simulated-nodes/object-watch.ts': 'events of a server, as its client',
   'storage/postgres/schema-texts.ts': 'schemas that the database knows',
 };
 
