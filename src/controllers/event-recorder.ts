@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../machinery/api-object.js';
 import { formatTime } from '../machinery/clock.js';
+import { isDns1123Subdomain } from '../machinery/names.js';
 import { decode } from '../machinery/schema/index.js';
 import type { Logger } from '../observability/logger.js';
 import type { ResourceRegistry } from '../registry/resource-registry.js';
@@ -35,8 +37,10 @@ export class EventRecorder {
     const now = timers.now();
     const time = formatTime(now);
     this.written += 1;
+    const long = `${name}.${now.toString(16)}${this.written.toString(16)}`;
+    const fits = isDns1123Subdomain(long).length === 0;
     const body = {
-      metadata: { name: `${name}.${now.toString(16)}${this.written.toString(16)}`, namespace: namespace || 'default' },
+      metadata: { name: fits ? long : randomUUID(), namespace: namespace || 'default' },
       involvedObject: { kind: about.kind, apiVersion: about.apiVersion, name, namespace, uid },
       reason,
       message,

@@ -166,4 +166,34 @@ describe('WorkQueue', () => {
     stop.abort();
     await ended;
   });
+
+  it('tells few faults at a time, and how many it kept to itself', async () => {
+    const timers = new ManualTimers();
+    const told: string[] = [];
+    const queue = new WorkQueue({
+      work: (key) => Promise.reject(new Error(`${key} fails, ${timers.elapsed()}`)),
+      onFault: (key, _error, untold) => told.push(`${key} +${untold}`),
+      workers: 50,
+      firstPauseMs: 1000,
+      longestPauseMs: 60_000,
+      timers,
+    });
+    const stop = new AbortController();
+    const ended = queue.run(stop.signal);
+    for (let i = 0; i < 1000; i++) queue.add(`k${i}`);
+    const turns = async (count: number) => {
+      for (let i = 0; i < count; i++) await settle();
+    };
+    await turns(200);
+    assert.equal(told.length, 20);
+    for (let second = 0; second < 60; second++) {
+      timers.advance(1000);
+      await turns(200);
+    }
+    assert.ok(told.length > 20 && told.length <= 30, `${told.length} lines in a minute`);
+    const untold = told.reduce((sum, line) => sum + Number(line.split('+')[1]), 0);
+    assert.ok(untold >= 980, `${untold} faults are only counted`);
+    stop.abort();
+    await ended;
+  });
 });

@@ -10,14 +10,21 @@ export type WorkOutcome = 'done' | 'later' | number;
 export interface WorkQueueOptions {
   /** Works on one key. An error is reported and counts as `later`. */
   readonly work: (key: string, signal: AbortSignal) => Promise<WorkOutcome>;
-  /** Told of an error, but not again while further work on the key fails with the same message. */
-  readonly onFault: (key: string, error: unknown) => void;
+  /**
+   * Told of an error, but not again while further work on the key fails with the same message, and of few at a time:
+   * `untold` errors since the last call were only counted.
+   */
+  readonly onFault: (key: string, error: unknown, untold: number) => void;
   readonly workers: number;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
   readonly timers: Timers;
   readonly observer?: QueueObserver | undefined;
 }
+
+/** So many faults are told at once, and then one more each refill time: thousands of keys may fail for one reason. */
+const faultBurst = 20;
+const faultRefillMs = 6000;
 
 /** Is told what happens in a queue. */
 export interface QueueObserver {
@@ -44,6 +51,7 @@ export class WorkQueue {
   private readonly pauses = new Map<string, number>();
   /** Messages of the last errors of keys whose work failed. */
   private readonly faults = new Map<string, string>();
+  private readonly budget = { tokens: faultBurst, at: 0, untold: 0 };
   private signal: AbortSignal | undefined;
 
   constructor(private readonly options: WorkQueueOptions) {}
@@ -130,8 +138,24 @@ export class WorkQueue {
   private report(key: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (this.faults.get(key) === message) return;
+    if (!this.mayTell()) return;
     this.faults.set(key, message);
-    this.options.onFault(key, error);
+    const { untold } = this.budget;
+    this.budget.untold = 0;
+    this.options.onFault(key, error, untold);
+  }
+
+  private mayTell(): boolean {
+    const { budget } = this;
+    const now = this.options.timers.elapsed();
+    budget.tokens = Math.min(faultBurst, budget.tokens + (now - budget.at) / faultRefillMs);
+    budget.at = now;
+    if (budget.tokens < 1) {
+      budget.untold += 1;
+      return false;
+    }
+    budget.tokens -= 1;
+    return true;
   }
 
   private nextPause(key: string): number {

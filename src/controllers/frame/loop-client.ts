@@ -18,7 +18,7 @@ import type { SubresourceDefinition, ViewSubresource } from '../../registry/subr
 import type { Storage } from '../../storage/storage.interface.js';
 import type { Timers } from '../timers.js';
 import { workStore } from '../work-store.js';
-import type { Work } from './work.js';
+import { TermOver, type Work } from './work.js';
 
 /** What loops read and write with. */
 export interface LoopClientParts {
@@ -61,7 +61,8 @@ export class LoopClient {
 
 /**
  * Objects of one resource, in their stored version. Writes pass authorization, admission and the rules of the kind like
- * those of clients, and record the owner of the fields. Throws StatusErrors.
+ * those of clients, and record the owner of the fields. Throws StatusErrors, and TermOver for writes after the end of the
+ * term.
  */
 export class ResourceClient<T extends ApiObject> {
   private readonly store: AdmittedStore;
@@ -274,8 +275,23 @@ export class ResourceClient<T extends ApiObject> {
     }
   }
 
-  /** Throws a 403 when the loop may not do this. Whoever may patch an object may also update it this way. */
+  /**
+   * Throws a 403 when the loop may not do this, and TermOver when its term has ended. Whoever may patch an object may
+   * also update it this way.
+   */
   private async authorize(work: Work, verb: string, namespace: string, name: string, subresource = ''): Promise<void> {
+    await this.checkRights(work, verb, namespace, name, subresource);
+    // What was planned before may be done already by the process that leads now.
+    if (work.signal.aborted) throw new TermOver();
+  }
+
+  private async checkRights(
+    work: Work,
+    verb: string,
+    namespace: string,
+    name: string,
+    subresource: string,
+  ): Promise<void> {
     const { authorizer } = this.parts;
     if (authorizer === undefined) return;
     const { definition, served } = this.resource;

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Event } from '../../apis/core/v1/event.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
+import { isDns1123Subdomain } from '../../machinery/names.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import type { Timers } from '../timers.js';
@@ -40,6 +42,7 @@ export class LoopEvents {
   private readonly spent = new Map<string, { tokens: number; at: number }>();
   private readonly last: Promise<void>[] = new Array(lanes).fill(Promise.resolve());
   private waiting = 0;
+  private term: AbortSignal | undefined;
   private written = 0;
 
   /**
@@ -53,6 +56,11 @@ export class LoopEvents {
     private readonly component: string,
     private readonly user = loopUser(account, parts.names),
   ) {}
+
+  /** From the abort on nothing more is recorded: what fails then fails because of the end. */
+  endWith(term: AbortSignal): void {
+    this.term = term;
+  }
 
   /** Something that went as it should. Returns at once. */
   normal(about: ApiObject, reason: string, message: string): void {
@@ -75,7 +83,8 @@ export class LoopEvents {
   }
 
   private record(type: string, about: ApiObject, reason: string, message: string): void {
-    if (this.waiting > mostRemembered || !this.maySpend(about.metadata.uid ?? '')) return;
+    if (this.term?.aborted === true || this.waiting > mostRemembered || !this.maySpend(about.metadata.uid ?? ''))
+      return;
     this.waiting += 1;
     const lane = laneOf(about.metadata.uid ?? '');
     const before = this.last[lane];
@@ -134,8 +143,12 @@ export class LoopEvents {
     const time = formatTime(now);
     this.written += 1;
     const suffix = `${now.toString(16)}${this.written.toString(16).padStart(4, '0')}`;
+    const long = `${name}.${suffix}`;
     return {
-      metadata: { name: `${name}.${suffix}`, namespace: namespace || 'default' },
+      metadata: {
+        name: isDns1123Subdomain(long).length === 0 ? long : randomUUID(),
+        namespace: namespace || 'default',
+      },
       involvedObject: { kind, apiVersion, name, namespace, uid, resourceVersion },
       reason,
       message,

@@ -9,6 +9,7 @@ import type { ConfigMap } from '../../apis/core/v1/config-map.types.js';
 import type { Event } from '../../apis/core/v1/event.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
+import type { UserInfo } from '../../machinery/request-context.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { Logger } from '../../observability/logger.js';
 import { SharedInformers } from '../../registry/informers/shared-informers.js';
@@ -16,9 +17,10 @@ import type { ResourceStores } from '../../registry/store/resource-stores.js';
 import { systemTimers } from '../timers.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { LoopClient, type ResourceClient } from './loop-client.js';
+import { LoopEvents } from './loop-events.js';
 import { QueueMetrics } from './queue-metrics.js';
 import { ownKey, ReconcileLoop, type Source, source, splitKey } from './reconcile-loop.js';
-import { Work } from './work.js';
+import { TermOver, Work } from './work.js';
 
 type Map = ConfigMap & ApiObject;
 type StoredEvent = Event & ApiObject;
@@ -141,6 +143,51 @@ describe('ReconcileLoop', () => {
     assert.equal(first?.resource, 'configmaps');
     assert.ok(first?.user.groups.includes('system:serviceaccounts:control-system'));
     assert.ok(!first?.user.groups.includes('system:masters'));
+  });
+
+  it('writes nothing after the end of its term, whatever its work goes on with', async () => {
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers }).of<Map>({
+      group: '',
+      resource: 'configmaps',
+    });
+    const made = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' } });
+    const term = new AbortController();
+    const late = new Work(work.context.user as UserInfo, 'tester', systemTimers.now(), term.signal);
+    term.abort();
+    await assert.rejects(client.create(late, { metadata: { name: 'b', namespace: 'ns' } }), TermOver);
+    await assert.rejects(
+      client.update(late, made, (live) => ({ ...live, data: { x: 'y' } })),
+      TermOver,
+    );
+    await assert.rejects(client.delete(late, made), TermOver);
+    const { items } = await storage.list({ resource: 'configmaps', namespace: 'ns' });
+    assert.deepEqual(
+      items.map(({ key, resourceVersion }) => `${key.name} ${resourceVersion}`),
+      [`a ${made.metadata.resourceVersion}`],
+    );
+  });
+
+  it('writes events about objects whose names leave no room for more, or do not fit into names of events', async () => {
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers });
+    const events = new LoopEvents(
+      { client, names, timers: systemTimers, logger: new Logger('error') },
+      'tester',
+      'tester',
+    );
+    const about = (name: string): ApiObject => ({
+      kind: 'Thing',
+      apiVersion: 'v1',
+      metadata: { name, namespace: 'ns', uid: name },
+    });
+    const long = 'a'.repeat(253);
+    for (const name of ['short', long, 'system:odd']) events.normal(about(name), 'Told', 'something');
+    await events.flushed();
+    const { items } = await storage.list({ resource: 'events', namespace: 'ns' });
+    const told = items.map(({ json }) => JSON.parse(json) as StoredEvent);
+    assert.deepEqual(told.map(({ involvedObject }) => involvedObject?.name).sort(), [long, 'short', 'system:odd']);
+    for (const { metadata } of told) assert.match(metadata.name ?? '', /^[a-z0-9.-]{1,253}$/);
   });
 
   it('measures its queue', async () => {

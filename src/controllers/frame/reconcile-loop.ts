@@ -165,7 +165,10 @@ export abstract class ReconcileLoop implements ControlLoop {
           await Promise.all(sources.map(({ informer }) => informer.reached(work.written)));
         }
       },
-      onFault: (key, error) => logger.warn('a control loop could not finish yet', { loop: this.name, key, error }),
+      onFault: (key, error, untold) => {
+        const others = untold === 0 ? {} : { untold };
+        logger.warn('a control loop could not finish yet', { loop: this.name, key, error, ...others });
+      },
       workers: this.workers,
       firstPauseMs,
       longestPauseMs,
@@ -173,6 +176,7 @@ export abstract class ReconcileLoop implements ControlLoop {
       observer: queues?.of(this.queueName),
     });
     this.queue = queue;
+    this.events.endWith(ended);
     let work: Promise<void> | undefined;
     try {
       await Promise.all(sources.map(({ informer }) => informer.use(ended)));

@@ -2,7 +2,10 @@ import type { GroupKind } from '../../machinery/group-version.js';
 
 const mostRemembered = 50_000;
 
-/** Owners that are known not to exist. A uid is never used again, so what is absent stays absent. */
+/**
+ * Owners that are known not to exist. A uid is never used again, so what is absent stays absent, unless the database
+ * goes back to an earlier state.
+ */
 export class AbsentOwners {
   private readonly known = new Set<string>();
 
@@ -15,6 +18,10 @@ export class AbsentOwners {
       this.known.delete(oldest);
       break;
     }
+  }
+
+  clear(): void {
+    this.known.clear();
   }
 
   has(kind: GroupKind, namespace: string, name: string, uid: string): boolean {

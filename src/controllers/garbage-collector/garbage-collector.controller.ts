@@ -94,15 +94,15 @@ export class GarbageCollector extends ReconcileLoop {
       return lookAgainMs;
     }
     if (states.length === 0 || states.includes('misplaced')) return 'done';
-    const uidsOf = (...wanted: OwnerState[]) =>
-      new Set(node.owners.filter((_owner, i) => wanted.includes(states[i] as OwnerState)).map(({ uid }) => uid));
     if (states.includes('solid')) {
-      const useless = uidsOf('absent', 'waiting');
-      if (useless.size > 0) await client.update(work, objectOf(node), (live) => withoutOwners(live, useless));
+      const useless = node.owners.filter((_owner, i) => states[i] !== 'solid');
+      // Another reference may have the same uid, and mean the right object.
+      const isUseless = (owner: OwnerReference) => useless.some((one) => isSame(one, owner));
+      if (useless.length > 0) await client.update(work, objectOf(node), (live) => withoutOwners(live, isUseless));
       // Nobody tells when an owner goes that is kept elsewhere.
-      return node.owners.every(({ uid }) => useless.has(uid) || this.graph.get(uid) !== undefined)
-        ? 'done'
-        : lookAgainMs;
+      const isFollowed = ({ uid }: OwnerReference, i: number) =>
+        states[i] !== 'solid' || this.graph.get(uid) !== undefined;
+      return node.owners.every(isFollowed) ? 'done' : lookAgainMs;
     }
     let current = objectOf(node);
     let policy = policyOf(node);
@@ -153,11 +153,11 @@ export class GarbageCollector extends ReconcileLoop {
   /** Takes an owner out of the references of its dependents, and lets it go when none is left. */
   private async release(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
     const dependents = [...this.graph.dependentsOf(node)];
-    const owner = new Set([node.uid]);
+    const isOwner = ({ uid }: OwnerReference) => uid === node.uid;
     let next = 0;
     const worker = async () => {
       for (let one = dependents[next++]; one !== undefined && !work.signal.aborted; one = dependents[next++]) {
-        await this.clientOf(one)?.update(work, objectOf(one), (live) => withoutOwners(live, owner));
+        await this.clientOf(one)?.update(work, objectOf(one), (live) => withoutOwners(live, isOwner));
       }
     };
     await Promise.all(Array.from({ length: Math.min(releasedAtOnce, dependents.length) }, worker));
@@ -194,9 +194,14 @@ function policyOf({ orphans, waits }: GraphNode): 'Orphan' | 'Foreground' | 'Bac
   return waits ? 'Foreground' : 'Background';
 }
 
-function withoutOwners(live: ApiObject, uids: ReadonlySet<string>): ApiObject | undefined {
+function isSame(one: OwnerReference, other: OwnerReference): boolean {
+  const { apiVersion, kind, name, uid } = other;
+  return one.uid === uid && one.name === name && one.kind === kind && one.apiVersion === apiVersion;
+}
+
+function withoutOwners(live: ApiObject, isUseless: (owner: OwnerReference) => boolean): ApiObject | undefined {
   const { ownerReferences = [] } = live.metadata;
-  const kept = ownerReferences.filter(({ uid }) => !uids.has(uid));
+  const kept = ownerReferences.filter((owner) => !isUseless(owner));
   if (kept.length === ownerReferences.length) return undefined;
   if (kept.length > 0) live.metadata.ownerReferences = kept;
   else delete live.metadata.ownerReferences;

@@ -121,6 +121,17 @@ describe('GarbageCollector', () => {
     await untilMaps('wrong');
   });
 
+  it('keeps the right one of two references with the same uid', async () => {
+    const owner = await map('owner');
+    const wrong = [refTo(owner, { kind: 'Secret' }), refTo(owner, { name: 'somebody' })];
+    await map('twice', [...wrong, refTo(owner)]);
+    await collect();
+    const twice = await untilMap('twice', 'has one owner', (it) => (it.metadata.ownerReferences?.length ?? 0) < 3);
+    assert.deepEqual(twice.metadata.ownerReferences, [refTo(owner)]);
+    await remove('owner');
+    await untilMaps();
+  });
+
   it('collects what got an owner later, and leaves alone what lost its references', async () => {
     const [owner, other] = [await map('owner'), await map('other')];
     await map('later');

@@ -142,6 +142,8 @@ export class GraphMonitors {
 
   /** In turns with other work: there may be very many. Nothing else is told of this resource meanwhile. */
   private async replace(names: Map<string, string>, objects: readonly Reduced[]): Promise<void> {
+    // After a loss of writes in the database, owners may be there again.
+    this.graph.absent.clear();
     const gone = new Set(names.keys());
     const put = ({ node }: Reduced) => {
       gone.delete(keyOf(node));

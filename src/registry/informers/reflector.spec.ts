@@ -148,4 +148,36 @@ describe('Reflector', () => {
       stop.abort();
       await reflector.stopped();
     }));
+
+  it('pauses when its sink fails again and again', () =>
+    withStorage(async (storage) => {
+      await write(storage, 'a', 1);
+      let isBroken = false;
+      let faults = 0;
+      const recorder = new Recorder();
+      const fail = () => {
+        if (isBroken) throw new Error('a sink that cannot take this');
+      };
+      const sink = {
+        replace: (objects: readonly ApiObject[]) => {
+          fail();
+          recorder.replace(objects);
+        },
+        set: fail,
+        delete: fail,
+      };
+      const stop = new AbortController();
+      const reflector = new Reflector(storage, new ResourceRegistry(), resource, sink, () => faults++);
+      await reflector.start(stop.signal);
+      isBroken = true;
+      await write(storage, 'a', 2);
+      const begun = performance.now();
+      while (performance.now() - begun < 1200) await storage.head();
+      assert.ok(faults >= 2 && faults <= 5, `${faults} attempts in 1.2 s`);
+      isBroken = false;
+      await reflector.reached(await storage.head());
+      assert.equal(recorder.told.at(-1), 'all a=2');
+      stop.abort();
+      await reflector.stopped();
+    }));
 });

@@ -5,6 +5,8 @@ import { untilReady } from '../../storage/until-ready.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
 
 const retryMs = 500;
+/** A loss so soon after another one is most likely no accident. */
+const recentMs = 2 * retryMs;
 const pageSize = 500;
 
 /**
@@ -120,6 +122,7 @@ export class Reflector {
   }
 
   private async run(signal: AbortSignal): Promise<void> {
+    let faultAt = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       try {
         if (this.subscription === undefined) await this.fill();
@@ -130,7 +133,9 @@ export class Reflector {
         this.onFault(error);
         this.subscription?.close();
         // The first retry comes at once: most losses are over by the time they are noticed.
-        if (this.subscription === undefined) await delay(retryMs, undefined, { signal }).catch(() => undefined);
+        const isFirst = this.subscription !== undefined && this.now() - faultAt > recentMs;
+        faultAt = this.now();
+        if (!isFirst) await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
       // A stream that ended may have missed changes: start from a fresh list.
       this.subscription = undefined;
