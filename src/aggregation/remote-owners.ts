@@ -14,6 +14,8 @@ const maxAnswerBytes = 4 * 1024 * 1024;
 /** How long a server is not asked again about an owner that was there. */
 const rememberedMs = 30_000;
 const mostRemembered = 10_000;
+/** How long a server is not asked again after it did not answer. */
+const restMs = 30_000;
 
 interface Answer {
   readonly kind?: unknown;
@@ -28,6 +30,7 @@ interface Answer {
 /** Asks extension servers about the owners that they keep, for the garbage collector. */
 export class RemoteOwners {
   private readonly user: UserInfo;
+  private readonly resting = new Map<string, number>();
   private readonly remembered = new Map<string, { readonly state: RemoteOwnerState; readonly until: number }>();
 
   /** @param now milliseconds from a fixed point */
@@ -67,7 +70,13 @@ export class RemoteOwners {
     const key = `${uid} ${path}`;
     const known = this.remembered.get(key);
     if (known !== undefined && known.until > this.now()) return known.state;
-    const state = await this.ask(backend, path, uid, signal).catch(() => undefined);
+    const groupVersion = `${group}/${version}`;
+    if ((this.resting.get(groupVersion) ?? Number.NEGATIVE_INFINITY) > this.now()) return undefined;
+    const state = await this.ask(backend, path, uid, signal).catch(() => {
+      // Whoever waits for it keeps others waiting, whose owners are elsewhere.
+      this.resting.set(groupVersion, this.now() + restMs);
+      return undefined;
+    });
     if (state === 'solid') this.remember(key, state);
     return state;
   }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { FaultBudget } from './fault-budget.js';
 import type { Timers } from './timers.js';
 
 /**
@@ -21,10 +22,6 @@ export interface WorkQueueOptions {
   readonly timers: Timers;
   readonly observer?: QueueObserver | undefined;
 }
-
-/** So many faults are told at once, and then one more each refill time: thousands of keys may fail for one reason. */
-const faultBurst = 20;
-const faultRefillMs = 6000;
 
 /** Is told what happens in a queue. */
 export interface QueueObserver {
@@ -51,10 +48,12 @@ export class WorkQueue {
   private readonly pauses = new Map<string, number>();
   /** Messages of the last errors of keys whose work failed. */
   private readonly faults = new Map<string, string>();
-  private readonly budget = { tokens: faultBurst, at: 0, untold: 0 };
+  private readonly budget: FaultBudget;
   private signal: AbortSignal | undefined;
 
-  constructor(private readonly options: WorkQueueOptions) {}
+  constructor(private readonly options: WorkQueueOptions) {
+    this.budget = new FaultBudget(options.timers);
+  }
 
   /** Queues the key for the next free worker. */
   add(key: string): void {
@@ -138,24 +137,10 @@ export class WorkQueue {
   private report(key: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (this.faults.get(key) === message) return;
-    if (!this.mayTell()) return;
+    const untold = this.budget.take();
+    if (untold === undefined) return;
     this.faults.set(key, message);
-    const { untold } = this.budget;
-    this.budget.untold = 0;
     this.options.onFault(key, error, untold);
-  }
-
-  private mayTell(): boolean {
-    const { budget } = this;
-    const now = this.options.timers.elapsed();
-    budget.tokens = Math.min(faultBurst, budget.tokens + (now - budget.at) / faultRefillMs);
-    budget.at = now;
-    if (budget.tokens < 1) {
-      budget.untold += 1;
-      return false;
-    }
-    budget.tokens -= 1;
-    return true;
   }
 
   private nextPause(key: string): number {

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { ensureServiceAccountKey } from '../../src/program/pki/service-account-key.js';
 import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
 import { endWithUs, forgetFolder, removeWithUs } from '../support/child-guard.js';
@@ -97,6 +99,27 @@ export class ScenarioCluster {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await ended;
+  }
+
+  /** Stops the older process with loops for so many milliseconds, as an overloaded machine does. */
+  async freezeLoops(milliseconds: number): Promise<void> {
+    const child = this.loops.shift();
+    if (child === undefined) return;
+    this.loops.push(child);
+    child.kill('SIGSTOP');
+    await delay(milliseconds);
+    child.kill('SIGCONT');
+  }
+
+  /** Ends all connections to the database, of all processes. */
+  async cutDatabase(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.cluster.databaseUrl });
+    await client.connect();
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    await client.end();
   }
 
   /** The processes with loops. */

@@ -9,6 +9,8 @@ import type { Scenario } from './scene.js';
  *   --only a,b        those whose area or name has one of the texts
  *   --at-once N       how many run side by side (default 6)
  *   --kill SECONDS    two processes with loops; the older one is killed every so many seconds
+ *   --freeze SECONDS  two processes with loops; every so many seconds the older one is stopped, longer than its lease lasts
+ *   --cut SECONDS     ends all connections to the database every so many seconds
  *   --upstream DIR    upstream's kube-controller-manager and kube-scheduler in place of our own loops
  */
 
@@ -17,6 +19,8 @@ const { values: flags } = parseArgs({
     only: { type: 'string', default: '' },
     'at-once': { type: 'string', default: '6' },
     kill: { type: 'string', default: '0' },
+    freeze: { type: 'string', default: '0' },
+    cut: { type: 'string', default: '0' },
     upstream: { type: 'string' },
   },
 });
@@ -31,13 +35,18 @@ const chosen: Told[] = Object.entries(areas)
   .flatMap(([area, scenarios]) => scenarios.map((scenario) => ({ area, scenario })))
   .filter(({ area, scenario }) => texts.some((text) => area.includes(text) || scenario.name.includes(text)));
 const killMs = Number(flags.kill) * 1000;
+const freezeMs = Number(flags.freeze) * 1000;
+const cutMs = Number(flags.cut) * 1000;
+const isTroubled = killMs > 0 || freezeMs > 0;
+/** Longer than a lease, so that the other process leads when this one goes on. */
+const frozenMs = 18_000;
 const counts = { passed: 0, failed: 0, known: 0, left: 0 };
 
 const cluster = await ScenarioCluster.start({
   upstream: flags.upstream,
-  loops: killMs > 0 ? 2 : 1,
+  loops: isTroubled ? 2 : 1,
   // A killed leader keeps its lease for a while.
-  patienceMs: killMs > 0 ? 120_000 : 60_000,
+  patienceMs: isTroubled ? 120_000 : 60_000,
 });
 const ended = new AbortController();
 
@@ -69,21 +78,26 @@ async function worker(queue: Told[]): Promise<void> {
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) await tell(next);
 }
 
-async function kill(): Promise<void> {
-  while (killMs > 0 && !ended.signal.aborted) {
-    await delay(killMs, undefined, { signal: ended.signal }).catch(() => undefined);
+/** Makes trouble every so many milliseconds until the end; 0: never. */
+async function trouble(everyMs: number, what: string, make: () => Promise<void>): Promise<void> {
+  while (everyMs > 0 && !ended.signal.aborted) {
+    await delay(everyMs, undefined, { signal: ended.signal }).catch(() => undefined);
     if (ended.signal.aborted) return;
-    await cluster.killLoops();
-    console.log('          killed a process with loops');
+    await make();
+    console.log(`          ${what}`);
   }
 }
 
 try {
   const queue = [...chosen];
-  const killing = kill();
+  const troubles = [
+    trouble(killMs, 'killed a process with loops', () => cluster.killLoops()),
+    trouble(freezeMs, 'froze a process with loops', () => cluster.freezeLoops(frozenMs)),
+    trouble(cutMs, 'cut the connections to the database', () => cluster.cutDatabase()),
+  ];
   await Promise.all(Array.from({ length: Number(flags['at-once']) }, () => worker(queue)));
   ended.abort();
-  await killing;
+  await Promise.all(troubles);
   for (const line of cluster.upstreamErrors()) console.log(`upstream: ${line}`);
   console.log(
     `${counts.passed} passed, ${counts.failed} failed, ${counts.known} known to differ, ${counts.left} left out`,

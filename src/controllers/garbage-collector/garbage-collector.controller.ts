@@ -2,6 +2,7 @@ import type { ApiObject, ObjectMeta, OwnerReference } from '../../machinery/api-
 import { storageOf } from '../../registry/resource-definition.js';
 import type { ResourceClient } from '../frame/loop-client.js';
 import { ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
+import { allOf } from '../frame/slow-start.js';
 import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { GraphMonitors } from './graph-monitors.js';
@@ -21,8 +22,6 @@ export interface GarbageCollectorParts extends ReconcileParts {
   readonly remoteOwners?: RemoteOwners | undefined;
 }
 
-/** Dependents of one owner that are changed at once. */
-const releasedAtOnce = 16;
 /**
  * How often owners of unknown kinds are looked for again, and those that extension servers keep. Kinds that come are
  * noticed at once.
@@ -126,7 +125,8 @@ export class GarbageCollector extends ReconcileLoop {
     const states: OwnerState[] = [];
     for (const reference of node.owners) {
       const state = await this.finder?.find(reference, node, signal);
-      if (state === undefined) return ['unknown'];
+      // Nothing is decided while an owner is unknown: the others need not be asked for.
+      if (state === undefined || state === 'unknown') return ['unknown'];
       states.push(state);
       const elsewhere = this.graph.get(reference.uid);
       if (elsewhere !== undefined && !mayOwn(elsewhere, node)) this.reportNamespace(node, reference);
@@ -154,15 +154,13 @@ export class GarbageCollector extends ReconcileLoop {
   private async release(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
     const dependents = [...this.graph.dependentsOf(node)];
     const isOwner = ({ uid }: OwnerReference) => uid === node.uid;
-    let next = 0;
-    const worker = async () => {
-      for (let one = dependents[next++]; one !== undefined && !work.signal.aborted; one = dependents[next++]) {
-        await this.clientOf(one)?.update(work, objectOf(one), (live) => withoutOwners(live, isOwner));
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(releasedAtOnce, dependents.length) }, worker));
+    // One that cannot be changed does not keep the others bound.
+    const { error } = await allOf(dependents, async (one) => {
+      await this.clientOf(one)?.update(work, objectOf(one), (live) => withoutOwners(live, isOwner));
+    });
+    if (error !== undefined) throw error;
     // Another look, when the graph shows what was written, finds those that came meanwhile.
-    if (dependents.length > 0) return 0;
+    if (dependents.length > 0) return work.written > 0n ? 0 : 'later';
     await client.update(work, objectOf(node), (live) => withoutFinalizer(live, orphanFinalizer));
     return 'done';
   }

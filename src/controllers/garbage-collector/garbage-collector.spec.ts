@@ -4,6 +4,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { LoopScene } from '../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { ApiObject, OwnerReference } from '../../machinery/api-object.js';
+import { openAdmission, type WriteAdmission } from '../../registry/store/admitted-store.js';
 
 type Policy = 'Foreground' | 'Background' | 'Orphan';
 
@@ -313,6 +314,29 @@ describe('GarbageCollector', () => {
       await remove('last');
       await untilMaps('leaf');
       assert.equal((await scene.get(maps, 'default', 'leaf')).metadata.ownerReferences, undefined);
+    });
+
+    it('goes on with the others when some dependents cannot be changed', async () => {
+      const owner = await map('owner');
+      for (let i = 0; i < 20; i++) await map(`firm-${i}`, [refTo(owner)]);
+      await map('free', [refTo(owner)]);
+      let isFirm = true;
+      const admission: WriteAdmission = {
+        ...openAdmission,
+        admit: async (_write, object) => {
+          if (isFirm && object?.metadata.name?.startsWith('firm')) throw new Error('nobody changes this');
+          return object;
+        },
+      };
+      await scene.run(['garbagecollector'], undefined, admission);
+      await remove('owner', 'Orphan');
+      await untilMap('free', 'has no owner', ({ metadata }) => metadata.ownerReferences === undefined);
+      assert.ok(await scene.find(maps, 'default', 'owner'), 'the owner waits for the others');
+      isFirm = false;
+      await scene.until(maps, 'the owner is gone', (objects) => objects.length === 21);
+      for (let i = 0; i < 20; i++) {
+        assert.equal((await scene.get(maps, 'default', `firm-${i}`)).metadata.ownerReferences, undefined);
+      }
     });
 
     it('leaves other finalizers alone', async () => {

@@ -6,6 +6,7 @@ import { StatusError } from '../../machinery/status-error.js';
 import { volumeMarks } from '../../machinery/volume-marks.js';
 import type { ClaimPlan } from '../../scheduler/filters/volume-binding.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
+import { FaultBudget } from '../fault-budget.js';
 import { LoopEvents } from '../frame/loop-events.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
 import { Work } from '../frame/work.js';
@@ -25,12 +26,15 @@ export class PodWriter {
   private readonly running = new Set<Promise<unknown>>();
   private readonly reports = new Lanes(mostReports);
   bindings = 0;
+  private readonly budget: FaultBudget;
 
   constructor(
     private readonly parts: ReconcileParts,
     private readonly loop: string,
     private readonly user: UserInfo,
-  ) {}
+  ) {
+    this.budget = new FaultBudget(parts.timers);
+  }
 
   /** Whether so many events wait that further ones might be dropped. */
   get isBehind(): boolean {
@@ -205,8 +209,9 @@ export class PodWriter {
     if (signal.aborted) return;
     const pod = `${metadata.namespace}/${metadata.name}`;
     // Somebody else was faster.
-    const isRace = error instanceof StatusError && error.reason === 'Conflict';
-    this.parts.logger[isRace ? 'debug' : 'warn'](text, { pod, error });
+    if (error instanceof StatusError && error.reason === 'Conflict') return;
+    const untold = this.budget.take();
+    if (untold !== undefined) this.parts.logger.warn(text, { pod, error, ...(untold === 0 ? {} : { untold }) });
   }
 
   private async follow<T>(promise: Promise<T>): Promise<T> {
