@@ -22,6 +22,7 @@ describe('--controllers', () => {
     .map(([name]) => name);
   const ownLoops = [
     'eventttl',
+    'storage-version-migrator',
     'allocation-repair',
     'validatingadmissionpolicy-status',
     'customresourcedefinition-status',

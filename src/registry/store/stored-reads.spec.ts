@@ -9,8 +9,6 @@ const source = join(import.meta.dirname, '../../../../src');
 const parsers: Readonly<Record<string, string>> = {
   'admission/plugins/pod-toleration-restriction/toleration-configuration.ts': 'annotations',
   'admission/webhooks/review-answer.ts': 'answers of webhooks',
-  'aggregation/remote-content.ts': 'answers of extension servers',
-  'aggregation/remote-document.ts': 'answers of extension servers',
   'aggregation/remote-text.ts': 'answers of extension servers',
   'authentication/oidc/provider.ts': 'answers of a provider',
   'authentication/request-header/authority-data.ts': 'entries of a ConfigMap',
