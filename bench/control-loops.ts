@@ -3,12 +3,13 @@ import { parseArgs } from 'node:util';
 import type { ApiClient } from '../test/e2e/support/api-client.js';
 import { residentBytes } from '../test/e2e/support/processes.js';
 import { ScenarioCluster } from '../test/scenarios/scenario-cluster.js';
-import type { Scene } from '../test/scenarios/scene.js';
+import { deployment, type Scene } from '../test/scenarios/scene.js';
 
 /*
  * How long control loops take for much at once, on two real servers: `npm run bench:loops -- [flags]`
  *   --objects N       dependents and content of a namespace (default 10,000)
  *   --many N          objects that lie there while memory is read (default 100,000; 0: none)
+ *   --replicas N      pods of a deployment on 100 simulated nodes (default 1,000)
  *   --only a,b        the parts whose name has one of the texts
  *   --upstream DIR    upstream's kube-controller-manager in place of our own loops, on the same servers
  *   --upstream-flag F one more flag for it, such as --kube-api-qps=1000; may be repeated
@@ -20,10 +21,13 @@ const { values: flags } = parseArgs({
     only: { type: 'string', default: '' },
     upstream: { type: 'string' },
     'upstream-flag': { type: 'string', multiple: true },
+    replicas: { type: 'string', default: '1000' },
   },
 });
 const objects = Number(flags.objects);
 const many = Number(flags.many);
+const replicas = Number(flags.replicas);
+const nodes = 100;
 const writers = 32;
 const patienceMs = 1_800_000;
 
@@ -71,6 +75,7 @@ function memory(cluster: ScenarioCluster): string {
 
 interface Part {
   readonly name: string;
+  readonly needsNodes?: boolean;
   run(scene: Scene, cluster: ScenarioCluster): Promise<string>;
 }
 
@@ -90,6 +95,17 @@ const cascade = (name: string, propagationPolicy: string, ownerFields: Reference
 });
 
 const parts: readonly Part[] = [
+  {
+    name: `deployment of ${replicas} replicas on ${nodes} nodes, until all run`,
+    needsNodes: true,
+    run: async (scene, cluster) => {
+      const took = await seconds(async () => {
+        await scene.create('deployments', deployment('web', replicas));
+        await scene.until('deployments', 'web', 'all run', ({ status }) => status?.availableReplicas === replicas);
+      });
+      return `${took}, then ${memory(cluster)}`;
+    },
+  },
   cascade(`cascade of ${objects} dependents, background`, 'Background', {}),
   cascade(`cascade of ${objects} dependents, foreground`, 'Foreground', { blockOwnerDeletion: true }),
   cascade(`orphaning of ${objects} dependents`, 'Orphan', {}),
@@ -115,15 +131,16 @@ const parts: readonly Part[] = [
   },
 ];
 
+const texts = flags.only.split(',');
+const chosen = parts.filter(({ name }) => texts.some((text) => name.includes(text)));
 const cluster = await ScenarioCluster.start({
-  nodes: 0,
+  nodes: chosen.some((part) => part.needsNodes) ? nodes : 0,
   patienceMs,
   upstream: flags.upstream,
   upstreamFlags: flags['upstream-flag'],
 });
 try {
-  const texts = flags.only.split(',');
-  for (const part of parts.filter(({ name }) => texts.some((text) => name.includes(text)))) {
+  for (const part of chosen) {
     console.log(`${part.name.padEnd(52)} ${await part.run(await cluster.scene(), cluster)}`);
   }
 } finally {
