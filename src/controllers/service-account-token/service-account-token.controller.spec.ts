@@ -315,7 +315,7 @@ describe('the loops for every namespace', () => {
       await namespace(fixture, 'a');
       fixture.start(new ServiceAccountController({ ...fixture.options, admission: new OwnWriteAdmission(chain) }));
       const { metadata } = await fixture.until('serviceaccounts', 'a', 'default', (object) => !isGone(object));
-      assert.deepEqual(metadata.labels, { by: 'system.controller.service-account-controller' });
+      assert.deepEqual(metadata.labels, { by: 'system.serviceaccount.control-system.service-account-controller' });
       assert.deepEqual(asked, ['CREATE ServiceAccount a/default', 'CREATE ServiceAccount a/default']);
     }));
 
