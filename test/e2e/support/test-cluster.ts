@@ -189,7 +189,18 @@ export class TestCluster {
    * (a server that denies everything never answers 200).
    */
   async addServer(port?: number, flags: readonly string[] = [], readyStatus = 200): Promise<TestServer> {
-    const securePort = port ?? (await freePort());
+    if (port !== undefined) return this.serve(port, flags, readyStatus);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.serve(await freePort(), flags, readyStatus);
+      } catch (error) {
+        // Somebody else may take a free port first.
+        if (attempt === 3 || !String(error).includes('EADDRINUSE')) throw error;
+      }
+    }
+  }
+
+  private async serve(securePort: number, flags: readonly string[], readyStatus: number): Promise<TestServer> {
     const url = `https://127.0.0.1:${securePort}`;
     const kubeconfig = join(this.directory, `kubeconfig-${securePort}`);
     writeFileSync(
