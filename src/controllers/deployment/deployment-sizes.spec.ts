@@ -99,6 +99,13 @@ describe('shrinkOldSets', () => {
       [set('a', 5, 5), set('b', 5, 3)],
       { a: 3, b: 3 },
     ],
+    [
+      'no pod in place of one that has been given up before',
+      deployment(4, 1),
+      set('n', 0),
+      [set('a', 2, 1), set('b', 3, 4)],
+      { a: 1 },
+    ],
     ['the oldest first', deployment(4, 0, 2), set('n', 0), [set('b', 2, 2), set('a', 2, 2)], { a: 0 }],
     [
       'everything when all new pods are there',

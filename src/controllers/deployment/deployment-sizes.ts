@@ -82,7 +82,8 @@ export function shrinkOldSets(
     spare -= count;
   }
   if (sumOf(all, sizeOf) - needed - newMissing > 0) {
-    let surplus = sumOf(all, availableOf) - needed;
+    // Pods beyond the size of their set are on their way out, though its status may still count them.
+    let surplus = sumOf(all, (set) => Math.min(availableOf(set), sizeOf(set))) - needed;
     for (const [set, size] of sizes) {
       const count = Math.min(surplus, size);
       if (count <= 0) continue;
