@@ -156,6 +156,7 @@ export const volumes: readonly Scenario[] = [
   },
   {
     name: 'pods without claims go past one whose volume nobody makes',
+    upstream: 'release 1.20 has the name of the provisioner in double quotes',
     run: async (scene) => {
       const name = own(scene, 'slow');
       await scene.create('storageclasses', {
