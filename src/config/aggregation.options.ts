@@ -1,11 +1,5 @@
-import { Check } from './check.js';
+import { Check, pairProblem } from './check.js';
 import { Flag } from './flag.js';
-
-/** Requires both files of the pair or neither. */
-function pairProblem(other: string) {
-  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
-    all[other] === undefined ? 'needs both certificate and key file' : undefined;
-}
 
 /** How requests for group versions of extension servers reach them. */
 export class AggregationOptions {

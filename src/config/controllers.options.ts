@@ -1,4 +1,4 @@
-import { Check } from './check.js';
+import { Check, pairProblem } from './check.js';
 import { Flag } from './flag.js';
 
 /** The control loops by their names in `--controllers`, and whether each runs by default. */
@@ -81,12 +81,6 @@ function controllersProblem(list: readonly string[]): string | undefined {
   return unknown.length === 0
     ? undefined
     : `names the unknown control loop ${unknown.join(', ')}; choose from ${controllerNames.join(', ')}`;
-}
-
-/** Requires both files of a pair or neither. */
-function pairProblem(other: string) {
-  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
-    all[other] === undefined ? 'needs both certificate and key file' : undefined;
 }
 
 const minDurationMs = 600_000;

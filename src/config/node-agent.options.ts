@@ -1,17 +1,11 @@
 import { cidrsProblem, defaultDeniedCidrs } from './admission-webhook.options.js';
-import { Check } from './check.js';
+import { Check, pairProblem } from './check.js';
 import { Flag } from './flag.js';
 
 const addressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const;
 
 /** A kind of address of a node. */
 export type NodeAddressKind = (typeof addressTypes)[number];
-
-/** Requires both files of the pair or neither. */
-function pairProblem(other: string) {
-  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
-    all[other] === undefined ? 'needs both certificate and key file' : undefined;
-}
 
 function typesProblem(values: readonly string[]): string | undefined {
   const unknown = values.filter((value) => !addressTypes.some((type) => type === value));

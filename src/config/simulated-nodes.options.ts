@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Max, Min } from 'class-validator';
-import { Check } from './check.js';
+import { Check, pairProblem } from './check.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
 
@@ -15,12 +15,6 @@ function prefixProblem(text: string): string | undefined {
 function zonesProblem(zones: readonly string[]): string | undefined {
   const label = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
   return zones.length > 0 && zones.every((zone) => label.test(zone)) ? undefined : 'must be names such as zone-a';
-}
-
-/** Requires both files of the pair or neither. */
-function pairProblem(other: string) {
-  return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
-    all[other] === undefined ? 'needs both certificate and key file' : undefined;
 }
 
 /** The simulated nodes that a process runs. */
