@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { LiveFiles } from '../authentication/live-files.js';
 import { signSecretToken } from '../authentication/service-account/secret-token.js';
 import { readSigningKey, type SigningKey } from '../authentication/service-account/token-issuer.js';
 import { KeyFileError } from '../authentication/service-account/verification-keys.js';
 import { CertificatePool } from '../authentication/x509/certificate-pool.js';
 import type { ControlLoopOptions } from '../config/controllers.options.js';
+import { LiveFiles } from '../config/live-files.js';
 import { errorText, StartupError } from '../machinery/startup-error.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';

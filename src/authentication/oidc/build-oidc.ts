@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
+import { systemDelay } from '../../config/file-poll.js';
+import { LiveFiles } from '../../config/live-files.js';
 import type { Clock } from '../../machinery/clock.js';
-import { systemDelay } from '../file-poll.js';
-import { LiveFiles } from '../live-files.js';
 import { httpsGetter } from './https-get.js';
 import { OidcTokenAuthenticator } from './oidc-token.authenticator.js';
 import type { ProviderParts } from './provider.js';

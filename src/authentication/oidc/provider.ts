@@ -1,6 +1,6 @@
 import { type CryptoKey, compactVerify, decodeProtectedHeader, importJWK, type JWK, type KeyObject } from 'jose';
+import type { Delay } from '../../config/file-poll.js';
 import type { Clock } from '../../machinery/clock.js';
-import type { Delay } from '../file-poll.js';
 import { isRecord } from '../service-account/claims.js';
 import type { HttpsGet } from './https-get.js';
 

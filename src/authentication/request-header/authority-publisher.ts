@@ -1,7 +1,7 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
+import { type Delay, systemDelay } from '../../config/file-poll.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { ResourceStores } from '../../registry/store/resource-stores.js';
-import { type Delay, systemDelay } from '../file-poll.js';
 import type { TlsFiles } from '../x509/tls-files.js';
 import { authorityData } from './authority-data.js';
 import { publishClientAuthorities } from './publish-client-authorities.js';

@@ -1,11 +1,11 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
+import { LiveFiles } from '../../config/live-files.js';
 import type { Clock } from '../../machinery/clock.js';
 import type { ServiceAccountTokenIssuer } from '../../machinery/tokens.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
-import { LiveFiles } from '../live-files.js';
 import type { TokenAuthenticator } from '../token-authenticator.js';
 import { type IssuerDocuments, issuerDocuments } from './issuer-documents.js';
 import { ServiceAccountTokenAuthenticator, type TokenUseCounters } from './service-account-token.authenticator.js';

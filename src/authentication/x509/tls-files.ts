@@ -1,8 +1,8 @@
 import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
+import { type Delay, FilePoll, systemDelay } from '../../config/file-poll.js';
 import type { Logger } from '../../observability/logger.js';
-import { type Delay, FilePoll, systemDelay } from '../file-poll.js';
 import { CertificatePool } from './certificate-pool.js';
 
 const pollMs = 2_000;
