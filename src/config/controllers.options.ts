@@ -34,6 +34,8 @@ export const controllerDefaults = {
   endpointslice: true,
   endpointslicemirroring: true,
   nodelifecycle: true,
+  nodeipam: true,
+  ttl: true,
   'taint-eviction-controller': true,
   csrapproving: true,
   csrsigning: true,

@@ -12,6 +12,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   cluster: 'Cluster',
   controllers: 'Control loop',
   nodeLoops: 'Node loop',
+  nodeIpam: 'Node range',
   autoscaler: 'Autoscaler',
   info: 'Cluster info',
   logging: 'Logging',

@@ -9,6 +9,7 @@ import { ControlLoopOptions } from './controllers.options.js';
 import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';
 import { NodeAgentOptions } from './node-agent.options.js';
+import { NodeIpamOptions } from './node-ipam.options.js';
 import { NodeLoopOptions } from './node-loops.options.js';
 import type { ParsedOptions } from './parse-options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
@@ -33,6 +34,7 @@ export const controllerOptionGroups = {
   controllers: ControlLoopOptions,
   events: EventOptions,
   nodeLoops: NodeLoopOptions,
+  nodeIpam: NodeIpamOptions,
   autoscaler: AutoscalerOptions,
 } as const;
 

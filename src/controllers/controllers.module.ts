@@ -13,6 +13,7 @@ import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { AutoscalerOptions } from '../config/autoscaler.options.js';
 import { ControlLoopOptions, selectedControllers } from '../config/controllers.options.js';
 import { EventOptions } from '../config/event.options.js';
+import { NodeIpamOptions, nodeRangesOf } from '../config/node-ipam.options.js';
 import { NodeLoopOptions } from '../config/node-loops.options.js';
 import type { ControllersSettings } from '../config/server-options.js';
 import { StorageOptions } from '../config/storage.options.js';
@@ -21,6 +22,7 @@ import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
+import { SERVICE_RANGES, type ServiceRanges } from '../registry/allocation/service-ranges.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { WRITE_ADMISSION, type WriteAdmission } from '../registry/store/admitted-store.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
@@ -56,13 +58,14 @@ import { systemTimers } from './timers.js';
 export class ControllersModule implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private running: RunningControllers | undefined;
 
-  static of({ controllers, events, nodeLoops, autoscaler }: ControllersSettings): DynamicModule {
+  static of({ controllers, events, nodeLoops, nodeIpam, autoscaler }: ControllersSettings): DynamicModule {
     return {
       module: ControllersModule,
       providers: [
         { provide: ControlLoopOptions, useValue: controllers },
         { provide: EventOptions, useValue: events },
         { provide: NodeLoopOptions, useValue: nodeLoops },
+        { provide: NodeIpamOptions, useValue: nodeIpam },
         { provide: AutoscalerOptions, useValue: autoscaler },
       ],
     };
@@ -76,6 +79,8 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     @Inject(ControlLoopOptions) private readonly options: ControlLoopOptions,
     @Inject(EventOptions) private readonly events: EventOptions,
     @Inject(NodeLoopOptions) private readonly nodeLoops: NodeLoopOptions,
+    @Inject(NodeIpamOptions) private readonly nodeIpam: NodeIpamOptions,
+    @Inject(SERVICE_RANGES) private readonly ranges: ServiceRanges,
     @Inject(AutoscalerOptions) private readonly autoscaler: AutoscalerOptions,
     @Inject(StorageOptions) private readonly storage: StorageOptions,
     @Inject(LoopFiles) private readonly files: LoopFiles,
@@ -105,6 +110,8 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       queues: new QueueMetrics(this.metrics.registry, () => systemTimers.elapsed()),
       eventTtlMs: this.events.eventTtlMs,
       nodeLoops: this.nodeLoops,
+      nodeRanges: nodeRangesOf(this.nodeIpam),
+      serviceRange: this.ranges.serviceClusterIpRange,
       autoscaler: this.autoscaler,
       schedulerNames: this.options.schedulerNames,
       terminatedPodThreshold: this.options.terminatedPodThreshold,

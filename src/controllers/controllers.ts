@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Aggregation } from '../aggregation/aggregation.js';
 import type { AutoscalerOptions } from '../config/autoscaler.options.js';
 import type { ControllerName } from '../config/controllers.options.js';
+import type { NodeRanges } from '../config/node-ipam.options.js';
 import type { NodeLoopOptions } from '../config/node-loops.options.js';
 import type { Authorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
@@ -63,6 +64,10 @@ export interface ControllersOptions {
   readonly terminatedPodThreshold?: number | undefined;
   /** How nodes are treated. Default: as the flags say when they are not given. */
   readonly nodeLoops?: Readonly<NodeLoopOptions> | undefined;
+  /** The ranges that nodes get theirs from. Default: none. */
+  readonly nodeRanges?: readonly NodeRanges[] | undefined;
+  /** The range of the addresses of services. Needed where nodes get ranges. */
+  readonly serviceRange?: string | undefined;
   /** See the namespace controller. */
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */

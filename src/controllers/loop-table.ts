@@ -30,7 +30,9 @@ import { HorizontalPodAutoscalerController } from './horizontal-pod-autoscaler/h
 import { RemoteMetrics } from './horizontal-pod-autoscaler/metrics-api.js';
 import { JobController } from './job/job.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
+import { NodeIpamController } from './node-ipam/node-ipam.controller.js';
 import { NodeLifecycleController, type NodeLifecycleParts } from './node-lifecycle/node-lifecycle.controller.js';
+import { NodeTtlController } from './node-ttl/node-ttl.controller.js';
 import { PersistentVolumeBinderController } from './persistent-volume-binder/persistent-volume-binder.controller.js';
 import { PodGcController } from './pod-gc/pod-gc.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
@@ -114,6 +116,11 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     endpointslice: () => new EndpointSliceController(parts),
     endpointslicemirroring: () => new EndpointSliceMirroringController(parts),
     nodelifecycle: () => new NodeLifecycleController({ ...parts, ...nodeRules(nodeLoops) }),
+    nodeipam: () => {
+      const { nodeRanges: ranges = [], serviceRange = '' } = options;
+      return ranges.length === 0 ? undefined : new NodeIpamController({ ...parts, ranges, serviceRange });
+    },
+    ttl: () => new NodeTtlController(parts),
     'taint-eviction-controller': () => new TaintEvictionController(parts),
     csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
     csrsigning: () =>

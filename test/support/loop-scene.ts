@@ -82,7 +82,10 @@ export class LoopScene {
     loops: readonly ControllerName[],
     timers = this.timers,
     admission?: WriteAdmission,
-    settings: Pick<ControllersOptions, 'autoscaler' | 'metrics' | 'terminatedPodThreshold'> = {},
+    settings: Pick<
+      ControllersOptions,
+      'autoscaler' | 'metrics' | 'terminatedPodThreshold' | 'nodeRanges' | 'serviceRange'
+    > = {},
   ): Promise<RunningLoops> {
     const storage = await openTestStorage(this.databaseUrl);
     const { registry } = await registeredGroups(storage);

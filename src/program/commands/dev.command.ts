@@ -102,7 +102,13 @@ async function start(
   const controllers = withLoopFiles(parsed.controllers, given, options, pki);
   const server = await startServing(options, {
     signal: context.signals.signal,
-    controllers: { events: parsed.events, nodeLoops: parsed.nodeLoops, autoscaler: parsed.autoscaler, controllers },
+    controllers: {
+      events: parsed.events,
+      nodeLoops: parsed.nodeLoops,
+      nodeIpam: parsed.nodeIpam,
+      autoscaler: parsed.autoscaler,
+      controllers,
+    },
   });
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
@@ -119,6 +125,7 @@ function completeOptions(
     dev,
     events: _events,
     nodeLoops: _nodeLoops,
+    nodeIpam: _nodeIpam,
     autoscaler: _autoscaler,
     controllers: _controllers,
     ...parsed

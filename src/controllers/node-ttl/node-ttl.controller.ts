@@ -1,0 +1,57 @@
+import { ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
+import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { nextStep, secondsAt, stepCount, stepOf } from './ttl-steps.js';
+
+/**
+ * Tells each node, in an annotation, how long its agent may keep secrets and config maps before it reads them again:
+ * the longer the more nodes there are. The number has to change by a tenth before the steps go back.
+ */
+export class NodeTtlController extends ReconcileLoop {
+  readonly name = 'ttl-controller';
+  private readonly nodes = this.informer<StoredNode>('', 'nodes');
+  private readonly annotation = `node.alpha.${this.parts.names.labelPrefix}/ttl`;
+  private step = 0;
+
+  protected sources(): readonly Source[] {
+    return [source(this.nodes, (node, old) => this.keysOf(node, old))];
+  }
+
+  /** Goes on where the process that led before stopped: with the step that most nodes were told. */
+  protected override started(): void {
+    const told = new Array<number>(stepCount).fill(0);
+    for (const node of this.nodes.all()) {
+      const step = stepOf(Number(this.toldTo(node) ?? Number.NaN));
+      if (step !== undefined) told[step] = (told[step] ?? 0) + 1;
+    }
+    this.step = nextStep(told.indexOf(Math.max(...told)), this.nodes.size);
+  }
+
+  private *keysOf(node: StoredNode | undefined, old: StoredNode | undefined): Generator<string> {
+    const before = this.step;
+    this.step = nextStep(before, this.nodes.size);
+    if (this.step !== before) for (const { metadata } of this.nodes.all()) yield metadata.name ?? '';
+    else if (node !== undefined && (old === undefined || this.toldTo(node) !== this.toldTo(old))) {
+      yield node.metadata.name ?? '';
+    }
+  }
+
+  private toldTo({ metadata }: Readonly<StoredNode>): string | undefined {
+    return metadata.annotations?.[this.annotation];
+  }
+
+  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    const node = this.nodes.get('', key);
+    const next = (live: StoredNode) => {
+      const wanted = String(secondsAt(this.step));
+      if (live.metadata.deletionTimestamp !== undefined || this.toldTo(live) === wanted) return undefined;
+      const annotations = { ...live.metadata.annotations, [this.annotation]: wanted };
+      return { ...live, metadata: { ...live.metadata, annotations } };
+    };
+    if (node !== undefined && next(node) !== undefined) {
+      await this.client<StoredNode>('', 'nodes').update(work, node, next);
+    }
+    return 'done';
+  }
+}
