@@ -20,7 +20,7 @@ import { openTestStorage, type TestStorage } from './test-storage.js';
 
 const names = vendorNames('k8s.io');
 const user = { name: 'tester', uid: '', groups: ['system:masters'], extra: {} };
-const patienceMs = 20_000;
+const patienceMs = 30_000;
 
 /** Loops that run in a process of their own, until they are stopped. */
 interface RunningLoops {

@@ -58,10 +58,16 @@ describe('packSlices', () => {
       ['+ 5 6'],
     ],
     [
-      'removes an endpoint from the second slice that has it',
+      'unites slices that two writers filled at once',
       [slice('a', [1]), slice('b', [1, 2])],
       [group([1, 2])],
-      ['b= 2'],
+      ['a= 1 2', '-b'],
+    ],
+    [
+      'removes an endpoint from the second slice that has it when there is no room for all',
+      [slice('a', [1, 2]), slice('b', [1, 3, 4])],
+      [group(range(1, 4))],
+      ['b= 3 4'],
     ],
     ['takes what is too much out of a slice', [slice('a', range(1, 5))], [group(range(1, 5))], ['+ 4 5', 'a= 1 2 3']],
     ['separates groups of ports', [slice('a', [1, 2])], [group([1]), group([2], other)], ['+ 2', 'a= 1']],

@@ -28,8 +28,12 @@ interface Draft {
 
 /**
  * Distributes endpoints over slices of at most `most` each, with few writes: an endpoint stays in its slice, new ones
- * fill slices that change anyway, then one unchanged slice that has room for all of the rest, then new slices. An
- * endpoint that is in two slices is removed from the second. Slices that end up empty are deleted or get other content.
+ * fill slices that change anyway, then one unchanged slice that has room for all of the rest, then new slices. Slices
+ * that end up empty are deleted or get other content.
+ *
+ * An endpoint that is in two slices was put there by two writers that did not know of each other. The first slice keeps
+ * it, and everything in the second is placed anew: without its doubles alone the second would stay beside the first for
+ * good, both half filled.
  */
 export function packSlices(existing: readonly StoredSlice[], groups: readonly PortGroup[], most: number): SlicePlan {
   const plan: SlicePlan = { create: [], update: [], delete: [] };
@@ -56,15 +60,17 @@ function packGroup(slices: readonly StoredSlice[], group: PortGroup, most: numbe
     packEmpty(slices, group, plan);
     return;
   }
-  const missing = new Map(group.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
+  const wanted = new Map(group.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
+  const missing = new Map(wanted);
   const drafts = slices.map((slice): Draft => {
+    const present = (slice.endpoints ?? []).map(endpointKey);
+    const isDouble = present.some((key) => wanted.has(key) && !missing.has(key));
     const endpoints: Endpoint[] = [];
-    for (const endpoint of slice.endpoints ?? []) {
-      const key = endpointKey(endpoint);
-      const wanted = missing.get(key);
-      if (wanted === undefined || endpoints.length === most) continue;
+    for (const key of isDouble ? [] : present) {
+      const endpoint = missing.get(key);
+      if (endpoint === undefined || endpoints.length === most) continue;
       missing.delete(key);
-      endpoints.push(wanted);
+      endpoints.push(endpoint);
     }
     return { slice, endpoints, isChanged: !deepEqual(endpoints, slice.endpoints ?? []) };
   });

@@ -59,7 +59,10 @@ export async function writeSlices(
       return { ...next, metadata: { ...next.metadata, resourceVersion } };
     });
   }
-  for (const slice of plan.delete) await client.delete(work, slice);
+  for (const slice of plan.delete) {
+    const { resourceVersion } = slice.metadata;
+    await client.delete(work, slice, resourceVersion === undefined ? {} : { resourceVersion });
+  }
 }
 
 function hasMarks({ metadata }: StoredSlice, { labels, annotations, owner, trigger }: SliceMarks): boolean {
