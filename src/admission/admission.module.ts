@@ -6,6 +6,7 @@ import {
   noAdmissionConfiguration,
   readAdmissionConfiguration,
 } from '../config/admission-configuration.js';
+import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
@@ -52,6 +53,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     Logger,
     Metrics,
     HOOK_CALL_COUNTER,
+    FEATURE_GATES,
   ],
   useFactory: (
     options: AdmissionOptions,
@@ -64,6 +66,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     logger: Logger,
     { registry: metrics }: Metrics,
     hookCalls: HookCallCounter,
+    features: FeatureGates,
   ) =>
     buildAdmission({
       options,
@@ -81,6 +84,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
       logger,
       metrics: new AdmissionMetrics(metrics),
       hookCalls,
+      features,
     }),
 };
 

@@ -1,6 +1,7 @@
 import type { AdmissionOptions, AdmissionPluginName } from '../config/admission.options.js';
 import { selectedAdmissionPlugins } from '../config/admission.options.js';
 import { parseServiceAddresses } from '../config/admission-webhook.options.js';
+import type { FeatureGates } from '../config/feature-gates.js';
 import { OptionsError } from '../config/parse-options.js';
 import type { Authorizer } from '../machinery/authorizer.js';
 import type { Clock } from '../machinery/clock.js';
@@ -120,10 +121,13 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
  * @throws OptionsError with everything that is wrong with their configuration.
  */
 export function buildAdmission(
-  parts: Omit<AdmissionParts, 'configuration'> & { readonly configuration: PluginConfigurations },
+  parts: Omit<AdmissionParts, 'configuration'> & {
+    readonly configuration: PluginConfigurations;
+    readonly features?: FeatureGates;
+  },
 ): AdmissionChain {
   useConversionTransport(parts.registry, conversionTransportOf(parts));
-  const selected = selectedAdmissionPlugins(parts.options);
+  const selected = selectedAdmissionPlugins(parts.options, parts.features);
   const problems: string[] = [];
   const plugins: AdmissionPlugin[] = [];
   for (const name of selected) {

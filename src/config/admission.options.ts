@@ -1,5 +1,6 @@
 import { AdmissionWebhookOptions } from './admission-webhook.options.js';
 import { Check } from './check.js';
+import { defaultFeatureGates, type FeatureGates, type FeatureName } from './feature-gates.js';
 import { Flag } from './flag.js';
 
 /** The admission plugins in the order they run, and whether each runs by default (specification 5.5). */
@@ -64,6 +65,24 @@ function namesProblem(values: readonly string[], siblings: Readonly<Record<strin
   return both.length === 0 ? undefined : `has ${both.join(', ')}, which the other of the two flags names as well`;
 }
 
+/** Why plugins are deprecated. */
+const deprecations: ReadonlyMap<string, string> = new Map<AdmissionPluginName, string>([
+  ['AlwaysAdmit', 'it does nothing'],
+  ['AlwaysDeny', 'it is of no use'],
+  ['DenyEscalatingExec', 'use policies instead'],
+  ['DenyExecOnPrivileged', 'use policies instead'],
+  ['PersistentVolumeLabel', 'storage drivers set these labels'],
+  ['PodSecurityPolicy', 'use PodSecurity instead'],
+  ['SecurityContextDeny', 'use PodSecurity instead'],
+]);
+
+function deprecatedPlugins(names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => {
+    const why = deprecations.get(name);
+    return why === undefined ? [] : [`the plugin ${name} is deprecated: ${why}`];
+  });
+}
+
 function secondsProblem(seconds: number): string | undefined {
   return seconds >= 0 ? undefined : 'must not be negative';
 }
@@ -75,6 +94,7 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
     type: 'list',
     unit: 'names',
     usage: `Admission plugins besides the default ones (${defaults}), of ${all}. Their order is fixed.`,
+    warnings: (names) => deprecatedPlugins(names as readonly string[]),
   })
   @Check('plugins', namesProblem)
   readonly enableAdmissionPlugins: readonly AdmissionPluginName[] = [];
@@ -115,11 +135,18 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
   readonly admissionControlConfigFile: string | undefined = undefined;
 }
 
+/** Plugins that don't run without the feature of their name. */
+const gated: ReadonlySet<string> = new Set(['PodSecurity', 'MutatingAdmissionPolicy'] satisfies FeatureName[]);
+
 /** The plugins that run, in order. */
-export function selectedAdmissionPlugins(options: Readonly<AdmissionOptions>): readonly AdmissionPluginName[] {
+export function selectedAdmissionPlugins(
+  options: Readonly<AdmissionOptions>,
+  features: FeatureGates = defaultFeatureGates,
+): readonly AdmissionPluginName[] {
   const { enableAdmissionPlugins, disableAdmissionPlugins } = options;
   return admissionPlugins
     .filter(({ name, isDefault }) => isDefault || enableAdmissionPlugins.includes(name))
     .map(({ name }) => name)
-    .filter((name) => !disableAdmissionPlugins.includes(name));
+    .filter((name) => !disableAdmissionPlugins.includes(name))
+    .filter((name) => !gated.has(name) || features.isOn(name as FeatureName));
 }

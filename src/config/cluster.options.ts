@@ -1,6 +1,7 @@
 import { IsIn } from 'class-validator';
 import type { Compatibility } from '../machinery/vendor.js';
 import { Check } from './check.js';
+import { describeFeatureGates, featureGatesProblem, featureGateWarnings } from './feature-gates.js';
 import { Flag } from './flag.js';
 import { parsePortRange } from './network.js';
 import { runtimeConfigProblem } from './runtime-config.js';
@@ -63,4 +64,14 @@ export class ClusterOptions {
   })
   @Check('runtimeConfig', runtimeConfigProblem)
   readonly runtimeConfig: readonly string[] = [];
+
+  @Flag({
+    name: 'feature-gates',
+    type: 'list',
+    unit: 'Name=true|false,...',
+    usage: `Features to switch on or off; AllAlpha and AllBeta are for all of a stage. ${describeFeatureGates()}`,
+    warnings: (pairs) => featureGateWarnings(pairs as readonly string[]),
+  })
+  @Check('featureGates', featureGatesProblem)
+  readonly featureGates: readonly string[] = [];
 }

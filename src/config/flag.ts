@@ -19,6 +19,10 @@ export interface FlagDeclaration {
   readonly short?: string;
   /** The value must never appear in messages. */
   readonly secret?: boolean;
+  /** Why the whole flag is deprecated and what to use instead, after `--name is deprecated: `. */
+  readonly deprecated?: string;
+  /** What the administrator should know about the use of deprecated values, a line each. */
+  readonly warnings?: (value: unknown) => readonly string[];
 }
 
 /** A declaration and the property that holds its value. */

@@ -37,7 +37,7 @@ export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<stri
     const lines = [`${titleOf(name)} flags:`];
     for (const flag of flagsOf(optionsClass)) {
       const value = flag.name in defaults ? defaults[flag.name] : declared[flag.property];
-      lines.push(`  ${flagHead(flag)}`, ...wrap(`${flag.usage} ${flagTail(flag, value)}`));
+      lines.push(`  ${flagHead(flag)}`, ...wrap(`${usageOf(flag)} ${flagTail(flag, value)}`));
     }
     sections.push(lines.join('\n'));
   }
@@ -48,6 +48,10 @@ function titleOf(group: string): string {
   const title = groupTitles[group];
   if (title === undefined) throw new Error(`the group of flags ${group} has no title`);
   return title;
+}
+
+function usageOf({ usage, deprecated }: BoundFlag): string {
+  return deprecated === undefined ? usage : `${usage} Deprecated: ${deprecated}.`;
 }
 
 function flagHead(flag: BoundFlag): string {

@@ -27,4 +27,11 @@ export class LoggingOptions {
   })
   @IsIn(logFormats, { message: `must be one of ${logFormats.join(', ')}` })
   readonly logFormat: LogFormat = 'text';
+
+  @Flag({
+    name: 'deprecation-warnings',
+    type: 'bool',
+    usage: 'Warn at the start of deprecated flags and values that are in use.',
+  })
+  readonly deprecationWarnings: boolean = true;
 }

@@ -2,12 +2,13 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { CLOCK, systemClock } from '../machinery/clock.js';
 import { VENDOR_NAMES, vendorNames } from '../machinery/vendor.js';
 import { ClusterOptions } from './cluster.options.js';
+import { FEATURE_GATES, FeatureGates } from './feature-gates.js';
 import type { OptionGroups, ParsedOptions } from './parse-options.js';
 
 /**
  * The options of the process. Every options class is the token of its own object, so a provider injects only the
- * options it depends on. The module also provides the vendor's names, which follow from the options, and the system's
- * clock.
+ * options it depends on. The module also provides what follows from the options, the vendor's names and the feature gates,
+ * and the system's clock.
  */
 @Module({})
 export class OptionsModule {
@@ -23,13 +24,18 @@ export class OptionsModule {
         inject: [ClusterOptions],
         useFactory: ({ vendor, compat }: ClusterOptions) => vendorNames(vendor, compat),
       },
+      {
+        provide: FEATURE_GATES,
+        inject: [ClusterOptions],
+        useFactory: ({ featureGates }: ClusterOptions) => FeatureGates.of(featureGates),
+      },
       { provide: CLOCK, useValue: systemClock },
     );
     return {
       module: OptionsModule,
       global: true,
       providers,
-      exports: [...Object.values(groups), VENDOR_NAMES, CLOCK],
+      exports: [...Object.values(groups), VENDOR_NAMES, FEATURE_GATES, CLOCK],
     };
   }
 }

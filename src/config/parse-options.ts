@@ -42,13 +42,7 @@ interface Given {
 export function parseOptions<Groups extends OptionGroups>(request: ParseRequest<Groups>): ParsedOptions<Groups> {
   const flags = Object.values(request.groups).flatMap(flagsOf);
   const problems: string[] = [];
-  const given = readArguments(flags, request.argv, problems);
-  for (const flag of flags) {
-    const text = request.environment[flag.environment];
-    if (!given.has(flag.name) && text !== undefined && text !== '') {
-      given.set(flag.name, { texts: [text], source: flag.environment });
-    }
-  }
+  const given = readGiven(flags, request, problems);
   const parsed: Record<string, object> = {};
   for (const [name, optionsClass] of Object.entries(request.groups)) {
     parsed[name] = buildOptions(optionsClass, given, request.defaults ?? {}, problems);
@@ -60,8 +54,39 @@ export function parseOptions<Groups extends OptionGroups>(request: ParseRequest<
 /** The names of the flags that the command line or the environment sets. */
 export function givenFlags(request: ParseRequest<OptionGroups>): ReadonlySet<string> {
   const flags = Object.values(request.groups).flatMap(flagsOf);
-  const given = new Set(readArguments(flags, request.argv, []).keys());
-  for (const flag of flags) if (request.environment[flag.environment]) given.add(flag.name);
+  return new Set(readGiven(flags, request, []).keys());
+}
+
+/**
+ * One line for each deprecated flag or value that the command line or the environment uses (specification 9.5, rule 6).
+ *
+ * @param request one that {@link parseOptions} has accepted
+ */
+export function deprecationWarnings(request: ParseRequest<OptionGroups>): readonly string[] {
+  const flags = Object.values(request.groups).flatMap(flagsOf);
+  const given = readGiven(flags, request, []);
+  return flags.flatMap((flag) => {
+    const input = given.get(flag.name);
+    if (input === undefined) return [];
+    if (flag.deprecated !== undefined) return [`${input.source} is deprecated: ${flag.deprecated}`];
+    const reading = readFlagValue(flag, input.texts);
+    const lines = 'value' in reading ? (flag.warnings?.(reading.value) ?? []) : [];
+    return lines.map((line) => `${input.source}: ${line}`);
+  });
+}
+
+function readGiven(
+  flags: readonly BoundFlag[],
+  { argv, environment }: ParseRequest<OptionGroups>,
+  problems: string[],
+): Map<string, Given> {
+  const given = readArguments(flags, argv, problems);
+  for (const flag of flags) {
+    const text = environment[flag.environment];
+    if (!given.has(flag.name) && text !== undefined && text !== '') {
+      given.set(flag.name, { texts: [text], source: flag.environment });
+    }
+  }
   return given;
 }
 

@@ -2,6 +2,7 @@ import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { formatFlagDuration } from './flag-duration.js';
+import { watchCacheSizesProblem } from './watch-cache-sizes.js';
 
 const shortestHistoryMs = 300_000;
 const leastCacheBytes = 1_048_576;
@@ -72,6 +73,27 @@ export class StorageOptions {
       'Keep the objects of resources that are listed or watched in memory. Otherwise everything is read from the database.',
   })
   readonly watchCache: boolean = true;
+
+  @Flag({
+    name: 'default-watch-cache-size',
+    type: 'int',
+    unit: 'changes',
+    usage:
+      'How many of the newest changes of a resource are kept in memory at least, however large they are, for watches and ' +
+      'lists that go on from an older version. 0: no resource is kept in memory unless --watch-cache-sizes names it.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  @Max(1_000_000, { message: 'must not be above 1000000' })
+  readonly defaultWatchCacheSize: number = 100;
+
+  @Flag({
+    name: 'watch-cache-sizes',
+    type: 'list',
+    unit: 'resource[.group]#size',
+    usage: 'The same for single resources, such as events#0 or deployments.apps#1000. 0: not kept in memory.',
+  })
+  @Check('watchCacheSizes', watchCacheSizesProblem)
+  readonly watchCacheSizes: readonly string[] = [];
 
   @Flag({
     name: 'watch-cache-max-bytes',

@@ -9,6 +9,7 @@ import { AUTHENTICATION, type Authentication } from '../authentication/build-aut
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import { ApiOptions } from '../config/api.options.js';
+import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { NodeAgentOptions } from '../config/node-agent.options.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
@@ -64,7 +65,7 @@ import { StatusFilter } from './status.filter.js';
     StatusFilter,
     {
       provide: EndpointServices,
-      inject: [ResourceStores, VENDOR_NAMES, Metrics, ApiOptions, ServingState, AUTHENTICATION],
+      inject: [ResourceStores, VENDOR_NAMES, Metrics, ApiOptions, ServingState, AUTHENTICATION, FEATURE_GATES],
       useFactory: (
         stores: ResourceStores,
         names: VendorNames,
@@ -78,6 +79,7 @@ import { StatusFilter } from './status.filter.js';
         }: ApiOptions,
         state: ServingState,
         authentication: Authentication,
+        features: FeatureGates,
       ) =>
         new EndpointServices(
           stores,
@@ -90,6 +92,7 @@ import { StatusFilter } from './status.filter.js';
             listPageSize,
             deleteCollectionWorkers,
             garbageCollector,
+            features,
             remoteHeadLimitMs: requestTimeoutMs,
             shutdown: state.ended,
             documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),

@@ -1,6 +1,7 @@
 import type { Aggregation } from '../aggregation/aggregation.js';
 import { type OrderedGroup, orderGroups } from '../aggregation/group-order.js';
 import { LocalPriorities } from '../aggregation/local-priorities.js';
+import { defaultFeatureGates, type FeatureGates } from '../config/feature-gates.js';
 import type { LargeLane } from '../large/large-lane.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
@@ -31,6 +32,8 @@ export interface EndpointOptions {
   readonly deleteCollectionWorkers: number;
   /** A garbage collector runs beside the server, so that deletes may leave dependents to it. */
   readonly garbageCollector: boolean;
+  /** Default: every feature at its default. */
+  readonly features?: FeatureGates;
   /** How long an extension server may take to begin its answer, in milliseconds. Default: a minute. */
   readonly remoteHeadLimitMs?: number;
   /** Paths of non-resource documents that only some servers have. Default: none. */
@@ -45,6 +48,7 @@ export class EndpointServices {
   readonly throttle: ConnectionThrottle;
   readonly continueTokens = new ContinueTokens();
   readonly random: () => number;
+  readonly features: FeatureGates;
   readonly registry: ResourceRegistry;
   readonly storage: Storage;
   readonly clock: Clock;
@@ -71,6 +75,7 @@ export class EndpointServices {
     this.accept = new AcceptNegotiator(names);
     this.throttle = new ConnectionThrottle(options.maxConnectionBytesPerSecond);
     this.random = options.random ?? Math.random;
+    this.features = options.features ?? defaultFeatureGates;
     this.registry.onChange(({ before, after }) => {
       if (before !== undefined && after === undefined) metrics.resourceGone(before);
     });

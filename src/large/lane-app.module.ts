@@ -6,6 +6,7 @@ import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/h
 import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
+import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { OptionsModule } from '../config/options.module.js';
 import { followerProviders } from '../custom-resources/serving/follower-providers.js';
 import { CatchAllController, groupController } from '../endpoints/resource.controller.js';
@@ -103,13 +104,14 @@ class RemoteProcessModule {
       ...admissionProviders,
       {
         provide: EndpointServices,
-        inject: [ResourceStores, VENDOR_NAMES, Metrics],
-        useFactory: (stores: ResourceStores, names: VendorNames, metrics: Metrics) => {
+        inject: [ResourceStores, VENDOR_NAMES, Metrics, FEATURE_GATES],
+        useFactory: (stores: ResourceStores, names: VendorNames, metrics: Metrics, features: FeatureGates) => {
           const options = {
             maxBodyBytes,
             listPageSize,
             deleteCollectionWorkers,
             garbageCollector,
+            features,
             minRequestTimeoutSeconds: 0,
             maxConnectionBytesPerSecond: 0,
             shutdown: new AbortController().signal,

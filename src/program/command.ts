@@ -1,4 +1,6 @@
-import type { OptionGroups, ParseRequest } from '../config/parse-options.js';
+import type { LoggingOptions } from '../config/logging.options.js';
+import { deprecationWarnings, type OptionGroups, type ParseRequest } from '../config/parse-options.js';
+import { Logger } from '../observability/logger.js';
 import type { LastResort } from './last-resort.js';
 import type { StopSignals } from './lifecycle.js';
 
@@ -35,4 +37,11 @@ export function parseRequest<Groups extends OptionGroups>(
   context: CommandContext,
 ): ParseRequest<Groups> {
   return { groups, defaults, argv: context.argv, environment: context.environment };
+}
+
+/** The log of a command. Warns of deprecated flags and values at once, unless `--deprecation-warnings` is off. */
+export function openLog<Groups extends OptionGroups>(request: ParseRequest<Groups>, options: LoggingOptions): Logger {
+  const logger = new Logger(options.logLevel, options.logFormat);
+  if (options.deprecationWarnings) for (const line of deprecationWarnings(request)) logger.warn(line);
+  return logger;
 }

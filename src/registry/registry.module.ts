@@ -1,8 +1,13 @@
 import { Inject, Module, type OnApplicationBootstrap, type Provider } from '@nestjs/common';
 import { ClusterOptions } from '../config/cluster.options.js';
+import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
+import { featureMetrics } from '../config/feature-metrics.js';
 import { OptionsError } from '../config/parse-options.js';
 import { RuntimeConfig } from '../config/runtime-config.js';
+import { StorageOptions } from '../config/storage.options.js';
+import { watchCacheResources } from '../config/watch-cache-sizes.js';
 import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { SERVICE_RANGES } from './allocation/service-ranges.js';
 import { ResourceRegistry } from './resource-registry.js';
@@ -34,15 +39,29 @@ export class RegistryModule implements OnApplicationBootstrap {
   constructor(
     @Inject(RuntimeConfig) private readonly config: RuntimeConfig,
     @Inject(ResourceRegistry) private readonly registry: ResourceRegistry,
+    @Inject(StorageOptions) private readonly storage: Pick<StorageOptions, 'watchCacheSizes'>,
     @Inject(Logger) private readonly logger: Logger,
-  ) {}
+    @Inject(Metrics) { registry: metrics }: Metrics,
+    @Inject(FEATURE_GATES) features: FeatureGates,
+  ) {
+    featureMetrics(metrics, features);
+  }
 
-  /** Throws OptionsError for keys of `--runtime-config` that name nothing. Only now are all resources registered. */
+  /**
+   * Throws OptionsError for keys of `--runtime-config` and names in `--watch-cache-sizes` that name nothing. Only now are
+   * all resources registered. Names in groups that this server does not have may be those of custom resources.
+   */
   onApplicationBootstrap(): void {
     const known = this.registry
       .definitions()
       .flatMap(({ group, resource, versions }) => versions.map(({ version }) => ({ group, version, resource })));
     const problems = this.config.unknownKeys(known);
+    const groups = new Set(known.map(({ group }) => group));
+    for (const name of watchCacheResources(this.storage.watchCacheSizes)) {
+      const group = name.includes('.') ? name.slice(name.indexOf('.') + 1) : '';
+      if (groups.has(group) && this.registry.findStored(name) === undefined)
+        problems.push(`--watch-cache-sizes ${name}: no such resource`);
+    }
     if (problems.length > 0) throw new OptionsError(problems);
     for (const warning of this.config.warnings()) this.logger.warn(warning);
   }

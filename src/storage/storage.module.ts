@@ -1,5 +1,7 @@
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { StorageOptions } from '../config/storage.options.js';
+import { watchCacheSizes } from '../config/watch-cache-sizes.js';
 import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { storageObserver } from '../observability/storage-observer.js';
@@ -42,7 +44,7 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
     },
     {
       provide: STORAGE,
-      inject: [PostgresStorage, StorageOptions, Metrics, Logger],
+      inject: [PostgresStorage, StorageOptions, Metrics, Logger, FEATURE_GATES],
       useFactory: cached,
     },
   ],
@@ -73,10 +75,20 @@ export class StorageModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function cached(database: PostgresStorage, options: StorageOptions, metrics: Metrics, logger: Logger): Storage {
+function cached(
+  database: PostgresStorage,
+  options: StorageOptions,
+  metrics: Metrics,
+  logger: Logger,
+  features: FeatureGates,
+): Storage {
   if (!options.watchCache) return database;
+  const sizes = watchCacheSizes(options.defaultWatchCacheSize, options.watchCacheSizes);
   const cache: CachedStorage = new CachedStorage(database, {
     maxBytes: options.watchCacheMaxBytes,
+    leastChanges: (resource) => sizes.of(resource),
+    consistentLists: features.isOn('ConsistentListFromCache'),
+    pastLists: features.isOn('ListFromCacheSnapshot'),
     observer: watchCacheObserver(metrics.registry, logger, () => cache.statistics()),
   });
   return cache;

@@ -24,7 +24,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const accepted = negotiateList(request);
   checkForm(context, accepted);
   const selection = parseSelection(resource, context.query);
-  const list = parseListOptions(context, services.continueTokens, listQuery(request));
+  const list = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
   const options = await readOptions(request);
   const targets: Target[] = [];
   for await (const { items } of readPages(request, selection, list)) {

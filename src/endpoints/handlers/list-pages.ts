@@ -42,7 +42,7 @@ export async function* readPages(
   { semantics, limit }: ListOptions,
 ): AsyncGenerator<Page> {
   const { services, namespace, store } = request;
-  const countRemaining = limit > 0 && selection.selectsAll;
+  const countRemaining = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
   let after = semantics.kind === 'continue' ? semantics.after : undefined;

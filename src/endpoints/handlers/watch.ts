@@ -129,7 +129,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
 
 /** Sends changes until the time is over, the client leaves or the subscription ends. */
 async function pump(
-  { random, options: { shutdown } }: EndpointServices,
+  { random, features, options: { shutdown } }: EndpointServices,
   stream: WatchStream,
   subscription: ChangeSubscription,
   ending: WatchEnding,
@@ -138,6 +138,7 @@ async function pump(
   from: bigint,
   remainingMs: number,
 ): Promise<void> {
+  const tellsQuietPositions = features.isOn('EfficientWatchResumption');
   let position = from;
   let announced = from;
   let fault: { readonly error: unknown } | undefined;
@@ -181,8 +182,8 @@ async function pump(
         isEncoding = false;
         if (bytes !== undefined) await stream.write(bytes);
       }
-      position = batch.position;
-      if (ending.isAt(position)) return;
+      if (batch.changes.length > 0 || tellsQuietPositions) position = batch.position;
+      if (ending.isAt(batch.position)) return;
     }
   } finally {
     for (const timer of timers) clearTimeout(timer);
@@ -212,6 +213,9 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   const match = query.get('resourceVersionMatch') ?? '';
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
+  if (initial !== null && !services.features.isOn('WatchList')) {
+    throw badRequestError('sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled');
+  }
   if (initial !== null && match !== 'NotOlderThan') {
     throw badRequestError('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
   }

@@ -1,3 +1,4 @@
+import { defaultFeatureGates, type FeatureGates } from '../../config/feature-gates.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
@@ -21,12 +22,19 @@ export interface ListOptions {
  * Parses and checks limit, continue, resourceVersion and resourceVersionMatch of a list.
  *
  * @param list the query of the list
+ * @param features without `APIListChunking`, limit and continue are ignored
  */
-export function parseListOptions(context: RequestContext, tokens: ContinueTokens, list: ContinueQuery): ListOptions {
+export function parseListOptions(
+  context: RequestContext,
+  tokens: ContinueTokens,
+  list: ContinueQuery,
+  features: FeatureGates = defaultFeatureGates,
+): ListOptions {
   const { query } = context;
-  const limit = parseLimit(query.get('limit'));
+  const isChunked = features.isOn('APIListChunking');
+  const limit = isChunked ? parseLimit(query.get('limit')) : 0;
   parseTimeoutSeconds(query.get('timeoutSeconds'));
-  const token = query.get('continue') ?? '';
+  const token = isChunked ? (query.get('continue') ?? '') : '';
   const versionText = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
   if (match !== '') checkMatch(match, versionText, token);

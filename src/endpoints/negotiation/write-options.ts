@@ -1,3 +1,4 @@
+import { defaultFeatureGates, type FeatureGates } from '../../config/feature-gates.js';
 import { FieldPath, invalid, notSupported } from '../../machinery/field-error.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { invalidError } from '../../machinery/status-error.js';
@@ -22,12 +23,22 @@ export interface WriteOptions {
 /** Kinds of write options: a patch is an update, or a create when an apply creates its object. */
 export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
-/** Parses and checks the options of a write; throws a 422 for `kind` (`CreateOptions`, ...) when one is wrong. */
-export function parseWriteOptions(context: RequestContext, names: VendorNames, kind: WriteOptionsKind): WriteOptions {
+/**
+ * Parses and checks the options of a write; throws a 422 for `kind` (`CreateOptions`, ...) when one is wrong.
+ *
+ * @param features without `ServerSideFieldValidation`, fieldValidation is ignored
+ */
+export function parseWriteOptions(
+  context: RequestContext,
+  names: VendorNames,
+  kind: WriteOptionsKind,
+  features: FeatureGates = defaultFeatureGates,
+): WriteOptions {
   const { query } = context;
   const dryRun = dryRunOf(query);
   const manager = query.get('fieldManager') ?? '';
-  const validation = query.get('fieldValidation') ?? '';
+  const validates = features.isOn('ServerSideFieldValidation');
+  const validation = validates ? (query.get('fieldValidation') ?? '') : 'Ignore';
   const force = query.get('force');
   const errors = validateDryRun(dryRun);
   errors.push(...validateFieldManager(manager, FieldPath.of('fieldManager')));

@@ -63,7 +63,7 @@ export class Write {
     readonly request: ResourceRequest,
     options: WriteOptionsKind,
   ) {
-    this.options = parseWriteOptions(request.context, request.services.names, options);
+    this.options = parseWriteOptions(request.context, request.services.names, options, request.services.features);
     this.kind = request.kind;
     this.type = request.type;
     this.lastLive = undefined;

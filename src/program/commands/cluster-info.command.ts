@@ -6,9 +6,8 @@ import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { StartupError } from '../../machinery/startup-error.js';
-import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
-import { type Command, parseRequest } from '../command.js';
+import { type Command, openLog, parseRequest } from '../command.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const groups = {
@@ -24,11 +23,12 @@ export const clusterInfoCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const parsed = parseOptions(parseRequest(groups, {}, context));
+    const request = parseRequest(groups, {}, context);
+    const parsed = parseOptions(request);
     const { info, storage, cluster, logging } = parsed;
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     await checkFiles(groups, parsed);
-    const logger = new Logger(logging.logLevel, logging.logFormat);
+    const logger = openLog(request, logging);
     const authority = await readFile(info.certificateAuthority, 'utf8');
     try {
       new X509Certificate(authority);

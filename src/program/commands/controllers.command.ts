@@ -7,9 +7,8 @@ import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups } from '../../config/server-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
-import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
-import { type Command, parseRequest } from '../command.js';
+import { type Command, openLog, parseRequest } from '../command.js';
 import { knock } from '../knock.js';
 import { stopLimit } from '../lifecycle.js';
 import { requireDatabaseUrl } from './migrate.command.js';
@@ -31,12 +30,13 @@ export const controllersCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const parsed = parseOptions(parseRequest(groups, {}, context));
+    const request = parseRequest(groups, {}, context);
+    const parsed = parseOptions(request);
     const { storage, logging, controllersServing, ...options } = parsed;
     const { controllersMetricsBindAddress: bind } = controllersServing;
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     await checkFiles(groups, parsed);
-    const logger = new Logger(logging.logLevel, logging.logFormat);
+    const logger = openLog(request, logging);
     context.lastResort.logTo(logger);
     await knock(databaseUrl, logger);
     const { signal } = context.signals;

@@ -4,9 +4,9 @@ import { DevOptions } from '../../config/dev.options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups, type ServerOptions, serverOptionGroups } from '../../config/server-options.js';
 import { systemClock } from '../../machinery/clock.js';
-import { Logger } from '../../observability/logger.js';
+import type { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
-import { type Command, type CommandContext, parseRequest } from '../command.js';
+import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
 import { lockDirectory } from '../directory-lock.js';
 import { EmbeddedPostgres } from '../embedded-postgres.js';
 import { formatKubeconfig, localUrl } from '../kubeconfig.js';
@@ -40,7 +40,7 @@ export const devCommand: Command = {
     const request = parseRequest(groups, defaults, context);
     const parsed = parseOptions(request);
     await checkFiles(groups, parsed);
-    const logger = new Logger(parsed.logging.logLevel, parsed.logging.logFormat);
+    const logger = openLog(request, parsed.logging);
     context.lastResort.logTo(logger);
     const started: Running[] = [];
     try {

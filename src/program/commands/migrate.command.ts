@@ -4,8 +4,8 @@ import { OptionsError, parseOptions } from '../../config/parse-options.js';
 import type { ServerOptions } from '../../config/server-options.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import { Logger } from '../../observability/logger.js';
-import { type Command, parseRequest } from '../command.js';
+import type { Logger } from '../../observability/logger.js';
+import { type Command, openLog, parseRequest } from '../command.js';
 
 const groups = { storage: StorageOptions, cluster: ClusterOptions, logging: LoggingOptions } as const;
 
@@ -15,9 +15,10 @@ export const migrateCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const { storage, cluster, logging } = parseOptions(parseRequest(groups, {}, context));
+    const request = parseRequest(groups, {}, context);
+    const { storage, cluster, logging } = parseOptions(request);
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
-    const logger = new Logger(logging.logLevel, logging.logFormat);
+    const logger = openLog(request, logging);
     await migrateDatabase(databaseUrl, logger);
     await updateViews({ storage: { ...storage, databaseUrl }, cluster }, logger);
   },

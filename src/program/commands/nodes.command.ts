@@ -6,13 +6,12 @@ import { ApiClientOptions, SimulatedNodesOptions } from '../../config/simulated-
 import { systemClock } from '../../machinery/clock.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
-import { Logger } from '../../observability/logger.js';
 import { ClientConfigError, checkClientTls, loadClientConfig } from '../../outgoing/client-config.js';
 import { ClientCredentials } from '../../outgoing/client-credentials.js';
 import type { ApiAccess } from '../../simulated-nodes/api-connection.js';
 import type { NodeServerCertificates } from '../../simulated-nodes/simulated-nodes.js';
 import { checkFiles } from '../check-files.js';
-import { type Command, parseRequest } from '../command.js';
+import { type Command, openLog, parseRequest } from '../command.js';
 import { stopLimit } from '../lifecycle.js';
 import { issueCertificate } from '../pki/issue-certificate.js';
 import { nodeServerRequest } from '../pki/node-pki.js';
@@ -31,10 +30,11 @@ export const nodesCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const parsed = parseOptions(parseRequest(groups, {}, context));
+    const request = parseRequest(groups, {}, context);
+    const parsed = parseOptions(request);
     await checkFiles(groups, parsed);
     const { client, nodes, cluster, logging } = parsed;
-    const logger = new Logger(logging.logLevel, logging.logFormat);
+    const logger = openLog(request, logging);
     context.lastResort.logTo(logger);
     const access = await accessOf(client);
     const names = vendorNames(cluster.vendor, cluster.compat);

@@ -2,9 +2,8 @@ import { resolve } from 'node:path';
 import { parseOptions } from '../../config/parse-options.js';
 import { type ServerOptions, serverOptionGroups } from '../../config/server-options.js';
 import { systemClock } from '../../machinery/clock.js';
-import { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
-import { type Command, parseRequest } from '../command.js';
+import { type Command, openLog, parseRequest } from '../command.js';
 import { knock } from '../knock.js';
 import { stopLimit } from '../lifecycle.js';
 import { ensureSelfSignedServing } from '../pki/pki.js';
@@ -20,10 +19,11 @@ export const serveCommand: Command = {
   groups: serverOptionGroups,
   defaults,
   async run(context) {
-    const parsed = parseOptions(parseRequest(serverOptionGroups, defaults, context));
+    const request = parseRequest(serverOptionGroups, defaults, context);
+    const parsed = parseOptions(request);
     const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
     await checkFiles(serverOptionGroups, parsed);
-    const logger = new Logger(parsed.logging.logLevel, parsed.logging.logFormat);
+    const logger = openLog(request, parsed.logging);
     context.lastResort.logTo(logger);
     await knock(databaseUrl, logger);
     const { signals } = context;

@@ -119,6 +119,10 @@ export class CachedStorage implements Storage {
   }
 
   async list(query: ListQuery): Promise<ListPage> {
+    if (!this.mayAnswer(query)) {
+      this.options.observer.read(query.resource, false);
+      return this.inner.list(query);
+    }
     const cacher = this.cacher(query.resource);
     cacher.touch();
     const { fillWaitMs, partFillWaitMs } = this.options;
@@ -141,6 +145,7 @@ export class CachedStorage implements Storage {
 
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
     if (this.stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
+    if (!this.keeps(scope.resource)) return this.inner.watch(scope, from);
     return this.cacher(scope.resource).watch(scope, from);
   }
 
@@ -154,6 +159,17 @@ export class CachedStorage implements Storage {
 
   ping(): Promise<void> {
     return this.inner.ping();
+  }
+
+  private keeps(resource: string): boolean {
+    return this.options.leastChanges(resource) > 0;
+  }
+
+  /** Whether lists of this kind may come from memory. */
+  private mayAnswer({ resource, at, notOlderThan }: ListQuery): boolean {
+    if (!this.keeps(resource)) return false;
+    if (at !== undefined) return this.options.pastLists;
+    return notOlderThan !== undefined || this.options.consistentLists;
   }
 
   /** Remembers an object for the update that may follow, unless the cache of its resource has it. */

@@ -48,6 +48,12 @@ export interface CacheOptions {
   /** Shortest time between two positions that watches get without changes, in milliseconds. */
   readonly quietMs: number;
   readonly window: WindowLimits;
+  /** How many of the newest changes of a resource are kept at least; 0: its objects are not kept. */
+  readonly leastChanges: (resource: string) => number;
+  /** Lists of the newest state may come from memory. */
+  readonly consistentLists: boolean;
+  /** Lists of an exact version may come from memory. */
+  readonly pastLists: boolean;
   readonly buffer: BufferLimits;
   readonly observer: CacheObserver;
   readonly timers: CacheTimers;
@@ -83,6 +89,9 @@ export const defaultCacheOptions: CacheOptions = {
   futureWaitMs: 3_000,
   quietMs: 500,
   window: { changes: 20_000, bytes: 48 * 1024 * 1024 },
+  leastChanges: () => 1,
+  consistentLists: true,
+  pastLists: true,
   buffer: { changes: 50_000, characters: 64 * 1024 * 1024 },
   observer: silentCacheObserver,
   timers: systemTimers,

@@ -242,9 +242,9 @@ export class Cacher implements WatcherHome {
   }
 
   private async fill(): Promise<void> {
-    const { timers, observer, window } = this.options;
+    const { timers, observer, window, leastChanges } = this.options;
     const began = timers.now();
-    const cache = new WatchCache(this.resource, window);
+    const cache = new WatchCache(this.resource, { ...window, least: leastChanges(this.resource) });
     try {
       let pageSize = FIRST_PAGE;
       let page: ListPage = await this.inner.list({ resource: this.resource, pageSize });

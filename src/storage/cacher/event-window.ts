@@ -6,6 +6,8 @@ export interface WindowLimits {
   readonly changes: number;
   /** Bytes of states that only the history needs. */
   readonly bytes: number;
+  /** So many of the newest changes are kept however large they are. Default: none. */
+  readonly least?: number;
 }
 
 /** The object under a key at an earlier version; no entry: there was none. */
@@ -55,10 +57,9 @@ export class EventWindow {
     const item = { change, before };
     this.items.push(item);
     this.heldBytes += bytesOf(item);
-    const { changes, bytes } = this.limits;
-    while (this.items.length - this.first > changes || (this.heldBytes > bytes && this.first < this.items.length)) {
-      this.dropFirst();
-    }
+    const { bytes, least = 0 } = this.limits;
+    const changes = Math.max(this.limits.changes, least);
+    while (this.length > changes || (this.heldBytes > bytes && this.length > least)) this.dropFirst();
   }
 
   /** Changes with a version above `from`, which must not lie below `oldest`. */
@@ -76,6 +77,10 @@ export class EventWindow {
       if (!states.has(id)) states.set(id, { key: change.key, entry: before });
     }
     return states;
+  }
+
+  private get length(): number {
+    return this.items.length - this.first;
   }
 
   private indexAfter(version: bigint): number {

@@ -1,0 +1,149 @@
+import { nearest } from './suggest.js';
+
+/** How far a feature has come; the names are those of the metric `kubernetes_feature_enabled`. */
+export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
+
+interface FeatureDeclaration {
+  readonly stage: FeatureStage;
+  readonly isOnByDefault: boolean;
+  /** The feature can no longer be switched. */
+  readonly isLocked?: boolean;
+  /** What is otherwise while it is off; for a locked one, what it is. */
+  readonly off: string;
+}
+
+const beta = { stage: 'BETA', isOnByDefault: true } as const;
+const settled = { stage: 'GA', isOnByDefault: true, isLocked: true } as const;
+
+/** The gates of `--feature-gates` (specification 9.8). Those of settled features are known because command lines name them. */
+const featureDeclarations = {
+  AdmissionWebhookMatchConditions: { ...settled, off: 'match conditions of webhooks' },
+  AggregatedDiscoveryEndpoint: { ...settled, off: 'discovery in one document' },
+  AnonymousAuthConfigurableEndpoints: { ...settled, off: 'paths that anonymous requests are for' },
+  APIListChunking: { ...beta, off: 'limit and continue are ignored: every list is whole' },
+  APIPriorityAndFairness: { ...beta, off: 'requests are limited by number alone, as with its flag' },
+  APIServerIdentity: { ...beta, off: 'processes keep no identity leases' },
+  APIServerTracing: { ...settled, off: 'traces' },
+  ConsistentListFromCache: { ...beta, off: 'lists without a version are read from the database' },
+  CRDValidationRatcheting: { ...settled, off: 'unchanged invalid values of custom resources are left alone' },
+  CustomResourceFieldSelectors: { ...settled, off: 'selectable fields of custom resources' },
+  CustomResourceValidationExpressions: { ...settled, off: 'rules in schemas of custom resources' },
+  DryRun: { ...settled, off: 'dryRun' },
+  EfficientWatchResumption: {
+    ...beta,
+    off: 'watches without changes of their own are told no newer versions to go on from',
+  },
+  ListFromCacheSnapshot: { ...beta, off: 'lists of an exact version are read from the database' },
+  MutatingAdmissionPolicy: { stage: 'GA', isOnByDefault: true, off: 'mutating admission policies are not obeyed' },
+  OpenAPIV3: { ...settled, off: '/openapi/v3' },
+  PodSecurity: { ...beta, off: 'the admission plugin of this name does not run' },
+  RemainingItemCount: { ...beta, off: 'parts of lists do not say how many objects follow' },
+  RetryGenerateName: { ...settled, off: 'another name is tried when a generated one is taken' },
+  ServerSideApply: { ...settled, off: 'server-side apply' },
+  ServerSideFieldValidation: { ...beta, off: 'fieldValidation is ignored: unknown fields are dropped in silence' },
+  StreamingCollectionEncodingToJSON: { ...settled, off: 'lists in JSON are sent in pieces' },
+  StreamingCollectionEncodingToProtobuf: { ...settled, off: 'lists in protobuf are sent in pieces' },
+  StructuredAuthenticationConfiguration: { ...settled, off: '--authentication-config' },
+  StructuredAuthorizationConfiguration: { ...settled, off: '--authorization-config' },
+  ValidatingAdmissionPolicy: { ...settled, off: 'validating admission policies' },
+  WatchBookmark: { ...settled, off: 'bookmarks' },
+  WatchList: { ...beta, off: 'sendInitialEvents is refused' },
+} as const satisfies Readonly<Record<string, FeatureDeclaration>>;
+
+/** A feature that can be asked for. */
+export type FeatureName = keyof typeof featureDeclarations;
+
+const declarations: ReadonlyMap<string, FeatureDeclaration> = new Map(Object.entries(featureDeclarations));
+const groups: ReadonlyMap<string, FeatureStage> = new Map([
+  ['AllAlpha', 'ALPHA'],
+  ['AllBeta', 'BETA'],
+]);
+
+/** One gate as it stands. */
+export interface FeatureState {
+  readonly name: string;
+  readonly stage: FeatureStage;
+  readonly isOn: boolean;
+}
+
+/** Injection token of the {@link FeatureGates} of the process. */
+export const FEATURE_GATES = Symbol('FeatureGates');
+
+/** Which features are on. */
+export class FeatureGates {
+  private constructor(private readonly on: ReadonlySet<string>) {}
+
+  /** @param pairs already checked by {@link featureGatesProblem}; of equal names the later one counts. */
+  static of(pairs: readonly string[] = []): FeatureGates {
+    const settings = new Map(pairs.map(readPair).map(({ name, value }) => [name, value]));
+    const on = new Set<string>();
+    for (const [name, { stage, isOnByDefault, isLocked }] of declarations) {
+      const group = [...groups].find(([, of]) => of === stage)?.[0];
+      const byGroup = group === undefined || isLocked ? undefined : settings.get(group);
+      if (settings.get(name) ?? byGroup ?? isOnByDefault) on.add(name);
+    }
+    return new FeatureGates(on);
+  }
+
+  isOn(name: FeatureName): boolean {
+    return this.on.has(name);
+  }
+
+  /** All gates, by name. */
+  states(): readonly FeatureState[] {
+    const states = [...declarations].map(([name, { stage }]) => ({ name, stage, isOn: this.on.has(name) }));
+    return states.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}
+
+/** Every feature at its default. */
+export const defaultFeatureGates = FeatureGates.of();
+
+/** The problem with one or more pairs `Name=true|false`; undefined when there is none. */
+export function featureGatesProblem(pairs: readonly string[]): string | undefined {
+  const problems = pairs.map(pairProblem).filter((problem) => problem !== undefined);
+  return problems.length === 0 ? undefined : problems.join('; ');
+}
+
+function pairProblem(pair: string): string | undefined {
+  const { name, value } = readPair(pair);
+  if (name === '' || !pair.includes('=')) return `${JSON.stringify(pair)} is not Name=true or Name=false`;
+  const declared = declarations.get(name);
+  if (declared === undefined && !groups.has(name)) {
+    const meant = nearest(name, [...declarations.keys(), ...groups.keys()]);
+    return `there is no feature gate ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+  }
+  if (value === undefined) return `${name} must be true or false`;
+  if (declared?.isLocked !== true || value === declared.isOnByDefault) return undefined;
+  return `${name} can't be set to ${value}: it is locked to ${declared.isOnByDefault}`;
+}
+
+/** Warnings about gates that will be removed, one per gate that is set. */
+export function featureGateWarnings(pairs: readonly string[]): readonly string[] {
+  const names = new Set(pairs.map((pair) => readPair(pair).name));
+  return [...names].flatMap((name) => {
+    const stage = declarations.get(name)?.stage;
+    if (stage === 'GA')
+      return [`the feature gate ${name} is no longer needed and will be removed: the feature is settled`];
+    return stage === 'DEPRECATED' ? [`the feature gate ${name} is deprecated and will be removed`] : [];
+  });
+}
+
+/** The gates for `--help`, one sentence. */
+export function describeFeatureGates(): string {
+  const switchable = [...declarations].filter(([, { isLocked }]) => isLocked !== true);
+  const locked = [...declarations].filter(([, { isLocked }]) => isLocked === true);
+  const one = ([name, { stage, isOnByDefault, off }]: [string, FeatureDeclaration]) =>
+    `${name} (${stage}, default ${isOnByDefault}; off: ${off})`;
+  return `Gates: ${switchable.map(one).join(', ')}. Settled and locked: ${locked.map(([name]) => name).join(', ')}.`;
+}
+
+const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
+
+function readPair(pair: string): { readonly name: string; readonly value: boolean | undefined } {
+  const equals = pair.indexOf('=');
+  const name = (equals < 0 ? pair : pair.slice(0, equals)).trim();
+  const text = equals < 0 ? '' : pair.slice(equals + 1).trim();
+  return { name, value: trueTexts.has(text) ? true : falseTexts.has(text) ? false : undefined };
+}

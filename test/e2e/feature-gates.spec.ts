@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from './support/api-client.js';
+import { create, isStatus, ok, ownCollection, withQuery } from './support/listing.js';
+import { TestCluster, type TestServer } from './support/test-cluster.js';
+import { isEnd, listVersion, readAll, streaming, versionOf, watch } from './support/watching.js';
+
+// What each feature gate (specification 9.8) changes, and the sizes of the watch cache, beside a server with the defaults.
+
+let cluster: TestCluster;
+/** Everything at its default. */
+let usual: ApiClient;
+/** Every beta feature off, except parts of lists. */
+let bare: ApiClient;
+let bareServer: TestServer;
+/** No parts of lists, and memory only for ConfigMaps. */
+let whole: ApiClient;
+let wholeServer: TestServer;
+
+before(async () => {
+  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  [bareServer, wholeServer] = await Promise.all([
+    cluster.addServer(undefined, [
+      '--feature-gates=AllBeta=false,APIListChunking=true',
+      '--feature-gates=ServerSideApply=true',
+    ]),
+    cluster.addServer(undefined, [
+      '--feature-gates=APIListChunking=false',
+      '--default-watch-cache-size=0',
+      '--watch-cache-sizes=configmaps#10,secrets#0',
+      '--deprecation-warnings=false',
+      '--enable-admission-plugins=AlwaysAdmit',
+    ]),
+  ]);
+  usual = cluster.first.client;
+  bare = bareServer.client;
+  whole = wholeServer.client;
+});
+
+after(() => cluster.stop());
+
+async function threeObjects(): Promise<string> {
+  const path = await ownCollection(usual);
+  for (const name of ['a', 'b', 'c']) await create(usual, path, name);
+  return path;
+}
+
+/** How many reads of a resource were answered from memory. */
+async function hits(client: ApiClient, resource: string): Promise<number> {
+  const { text } = await client.get('/metrics');
+  const found = new RegExp(
+    `^plinth_watch_cache_reads_total\\{resource="${resource}",result="hit"\\} (\\d+)$`,
+    'm',
+  ).exec(text);
+  return Number(found?.[1] ?? 0);
+}
+
+describe('a feature gate that is off', () => {
+  it('APIListChunking: every list is whole', async () => {
+    const path = await threeObjects();
+    const page = await ok(usual, withQuery(path, { limit: '1' }));
+    assert.equal(page.items.length, 1);
+    for (const query of [{ limit: '1' }, { limit: '1', continue: page.metadata.continue }, { limit: 'x' }]) {
+      const list = await ok(whole, withQuery(path, query as Record<string, string>));
+      assert.equal(list.items.length, 3);
+      assert.equal(list.metadata.continue, undefined);
+    }
+  });
+
+  it('RemainingItemCount: parts of lists do not say how much follows', async () => {
+    const path = withQuery(await threeObjects(), { limit: '1' });
+    assert.equal((await ok(usual, path)).metadata.remainingItemCount, 2);
+    const { metadata } = await ok(bare, path);
+    assert.equal('remainingItemCount' in metadata, false);
+    assert.ok(metadata.continue);
+  });
+
+  it('ServerSideFieldValidation: unknown fields are dropped in silence', async () => {
+    const path = withQuery(await ownCollection(usual), { fieldValidation: 'Strict', dryRun: 'All' });
+    const body = { metadata: { name: 'x' }, nonsense: 1 };
+    isStatus(await usual.post(path, body), 400, 'BadRequest');
+    const made = await bare.post(path, body);
+    assert.equal(made.status, 201);
+    assert.equal(made.headers.warning, undefined);
+    // Also where the thread for large objects reads the body.
+    const large = { ...body, data: { text: 'x'.repeat(900_000) } };
+    assert.equal((await bare.post(path, large)).status, 201);
+    assert.equal((await usual.post(path, large)).status, 400);
+  });
+
+  it('PodSecurity: the plugin does not run', async () => {
+    const namespace = 'restricted';
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    assert.equal((await usual.post('/api/v1/namespaces', { metadata: { name: namespace, labels } })).status, 201);
+    const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+    const pod = { metadata: { name: 'p' }, spec: { hostNetwork: true, containers: [{ name: 'c', image: 'i' }] } };
+    assert.equal((await usual.post(path, pod)).status, 403);
+    assert.equal((await bare.post(path, pod)).status, 201);
+  });
+
+  it('WatchList: sendInitialEvents is refused', async () => {
+    const path = await threeObjects();
+    isStatus(await bare.get(`${path}?watch=1&${streaming}`), 400, 'BadRequest');
+    const stream = await watch(usual, path, `${streaming}&timeoutSeconds=1`);
+    assert.ok((await readAll(stream)).some(isEnd));
+  });
+
+  it('EfficientWatchResumption: quiet watches are told no newer versions', async () => {
+    const quiet = await ownCollection(usual);
+    const from = await listVersion(usual, quiet);
+    const query = `resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=3`;
+    const streams = await Promise.all([usual, bare].map((client) => watch(client, quiet, query)));
+    await create(usual, await ownCollection(usual), 'elsewhere');
+    const [told, kept] = await Promise.all(streams.map((stream) => readAll(stream)));
+    assert.ok(told?.some((event) => event.type === 'BOOKMARK' && versionOf(event) > BigInt(from)));
+    assert.deepEqual(kept, []);
+  });
+
+  it('ConsistentListFromCache and ListFromCacheSnapshot: such lists are read from the database', async () => {
+    const path = await threeObjects();
+    const version = await listVersion(usual, path);
+    const lists = [path, withQuery(path, { resourceVersion: version, resourceVersionMatch: 'Exact' })];
+    // Fills the caches.
+    const any = withQuery(path, { resourceVersion: '0' });
+    const ready = async (client: ApiClient) => {
+      for (let before = await hits(client, 'configmaps'); ; ) {
+        await ok(client, any);
+        if ((await hits(client, 'configmaps')) > before) return;
+      }
+    };
+    await Promise.all([ready(usual), ready(bare)]);
+    for (const list of lists) {
+      const before = await Promise.all([usual, bare].map((client) => hits(client, 'configmaps')));
+      for (const client of [usual, bare]) assert.equal((await ok(client, list)).items.length, 3);
+      const now = await Promise.all([usual, bare].map((client) => hits(client, 'configmaps')));
+      assert.deepEqual(
+        now.map((count, i) => count - (before[i] as number)),
+        [1, 0],
+        list,
+      );
+    }
+  });
+
+  it('is in the metrics, with its stage', async () => {
+    const { text } = await bare.get('/metrics');
+    assert.match(text, /^kubernetes_feature_enabled\{name="WatchList",stage="BETA"\} 0$/m);
+    assert.match(text, /^kubernetes_feature_enabled\{name="APIListChunking",stage="BETA"\} 1$/m);
+    assert.match(text, /^kubernetes_feature_enabled\{name="ServerSideApply",stage=""\} 1$/m);
+  });
+});
+
+describe('deprecated flags and values', () => {
+  it('are warned of at the start, unless that is switched off', () => {
+    assert.match(bareServer.log, /feature gate ServerSideApply is no longer needed/);
+    assert.doesNotMatch(wholeServer.log, /deprecated/);
+  });
+});
+
+describe('sizes of the watch cache', () => {
+  it('keep a resource of size 0 out of memory, in reads and watches alike', async () => {
+    const secrets = (await ownCollection(usual)).replace('configmaps', 'secrets');
+    const from = await listVersion(whole, secrets);
+    const stream = await watch(whole, secrets, `resourceVersion=${from}&timeoutSeconds=20`);
+    assert.equal((await usual.post(secrets, { metadata: { name: 's' } })).status, 201);
+    assert.equal((await stream.next(30_000))?.object.metadata.name, 's');
+    stream.close();
+    for (const query of ['', '?resourceVersion=0', '?limit=5']) {
+      assert.equal((await ok(whole, `${secrets}${query}`)).items.length, 1);
+    }
+    const { text } = await whole.get('/metrics');
+    const held = text.split('\n').filter((line) => line.startsWith('plinth_watch_cache_objects{'));
+    assert.ok(!held.some((line) => line.includes('"secrets"') || line.includes('"nodes"')), held.join('\n'));
+    await ok(whole, '/api/v1/configmaps?resourceVersion=0');
+    assert.equal(await hits(whole, 'secrets'), 0);
+  });
+});
