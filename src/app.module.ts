@@ -18,6 +18,7 @@ import { EndpointsModule } from './endpoints/endpoints.module.js';
 import { InFlightGuard } from './endpoints/request-info/in-flight.guard.js';
 import { groupController } from './endpoints/resource.controller.js';
 import { StatusFilter } from './endpoints/status.filter.js';
+import { FlowControlModule } from './flow-control/flow-control.module.js';
 import { vendorNames } from './machinery/vendor.js';
 import { apiGroupModules } from './modules/api-group-modules.js';
 import type { Logger } from './observability/logger.js';
@@ -45,7 +46,15 @@ export interface AppParts {
  * of the verb. Every error ends in the filter.
  */
 @Module({
-  imports: [StorageModule, RegistryModule, AuthenticationModule, AuthorizationModule, AdmissionModule, EndpointsModule],
+  imports: [
+    StorageModule,
+    RegistryModule,
+    AuthenticationModule,
+    AuthorizationModule,
+    AdmissionModule,
+    FlowControlModule,
+    EndpointsModule,
+  ],
   providers: [
     { provide: APP_GUARD, useClass: AuthenticationGuard },
     { provide: APP_GUARD, useClass: ImpersonationGuard },

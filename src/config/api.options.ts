@@ -25,12 +25,26 @@ export class ApiOptions {
   readonly minRequestTimeoutSeconds: number = 1800;
 
   @Flag({
+    name: 'enable-priority-and-fairness',
+    type: 'bool',
+    usage:
+      'Sort requests into levels and flows by FlowSchemas and PriorityLevelConfigurations; the two limits below add up ' +
+      'to the seats that are shared. Off: the limits count by themselves.',
+  })
+  readonly priorityAndFairness: boolean = true;
+
+  @Flag({
     name: 'max-requests-inflight',
     type: 'int',
     unit: 'requests',
     usage: 'Most reading requests at one time, watches not counted; more get 429. 0: no limit.',
   })
   @Min(0, notNegative)
+  @Check<number>('someSeats', (value, all) =>
+    all.priorityAndFairness && value === 0 && all.maxMutatingRequestsInflight === 0
+      ? 'must not be 0 together with --max-mutating-requests-inflight while --enable-priority-and-fairness is on'
+      : undefined,
+  )
   readonly maxRequestsInflight: number = 400;
 
   @Flag({

@@ -215,6 +215,16 @@ export interface LostVersions {
   readonly until: bigint;
 }
 
+/** What memory knows of a resource. */
+export interface StorageUsage {
+  /** All its objects, when they were last counted; undefined if they never were. */
+  readonly objects: number | undefined;
+  /** Whether memory answers its lists. */
+  readonly isInMemory: boolean;
+  /** Open watches that a change of the object concerns. */
+  readonly watchers: number;
+}
+
 /** Injection token of the {@link Storage} that answers requests. */
 export const STORAGE = Symbol('Storage');
 
@@ -274,6 +284,12 @@ export interface Storage {
    * The newest gap of versions that this process knows. A caller that resumes from memory must refuse a version in it.
    */
   lostVersions(): LostVersions | undefined;
+
+  /**
+   * What memory knows of a resource, at once and for estimates only. An empty namespace or name in the key stands for
+   * all or an unknown one.
+   */
+  usage?(key: StorageKey): StorageUsage;
 
   /** Frees what memory holds of a resource that is not served any more. Its open watches go on from the log. */
   forget?(resource: string): void;

@@ -231,7 +231,11 @@ describe('limits', { timeout: 90_000, concurrency: 3 }, () => {
   });
 
   it('--max-requests-inflight and --max-mutating-requests-inflight refuse with a 429, watches not counted', async () => {
-    const flags = ['--max-requests-inflight=2', '--max-mutating-requests-inflight=1'];
+    const flags = [
+      '--enable-priority-and-fairness=false',
+      '--max-requests-inflight=2',
+      '--max-mutating-requests-inflight=1',
+    ];
     await withFlags(flags, async (limited) => {
       const client = await Http2Client.connect(limited.url, cluster.pki.authority, tokens.alice);
       const watches = Array.from({ length: 4 }, () => client.open('GET', `${configMaps}?watch=true`));

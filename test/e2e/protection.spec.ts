@@ -163,7 +163,10 @@ describe('limits', () => {
   });
 
   it('answers 429 with Retry-After above the in-flight limit', async () => {
-    const small = await TestCluster.start({ servers: 1, flags: ['--max-mutating-requests-inflight=1'] });
+    const small = await TestCluster.start({
+      servers: 1,
+      flags: ['--max-mutating-requests-inflight=1', '--enable-priority-and-fairness=false'],
+    });
     try {
       const bodies = Array.from({ length: 60 }, (_, i) => ({ metadata: { name: `c${i}` } }));
       const answers = await Promise.all(

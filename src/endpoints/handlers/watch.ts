@@ -112,6 +112,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     }
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
+    // From here on it takes next to nothing.
+    context.seat?.leave();
     await pump(services, stream, subscription, ending, encoder, options, from, endsAt - performance.now());
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from, 'watch');

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
+import type { Seat } from '../../flow-control/seat.js';
 import { largeLimits, leaveLargeBody, leaveLong } from '../../large/large-work.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../machinery/status-error.js';
-import type { Seat } from '../request-info/in-flight.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';
 
@@ -17,6 +17,9 @@ const empty = Buffer.alloc(0);
  */
 export async function readBody({ services, context, http }: ResourceRequest): Promise<Buffer> {
   const body = await readBytes(http.raw, services.options.maxBodyBytes, context.seat);
+  // Others may have needed its seat meanwhile.
+  const seated = context.seat?.resume();
+  if (seated !== undefined) await seated;
   context.body = body;
   leaveLargeBody(context, body);
   // Only the structure of JSON is checked.

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { RequestAdmission } from '../../admission/request-admission.js';
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
+import type { Seat } from '../../flow-control/seat.js';
 import type { RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
-import type { Seat } from './in-flight.js';
 import { parseRequestInfo } from './request-info.js';
 
 declare module 'fastify' {
@@ -31,11 +31,13 @@ export class HttpRequestContext implements RequestContext {
   /** Set by the admission interceptor on write requests. */
   admission: RequestAdmission | undefined;
   timer: NodeJS.Timeout | undefined;
+  /** How long it may take, in milliseconds; means nothing for one that may last. Set by the first hook. */
+  timeLimitMs: number;
   canLeave: boolean;
   isCostly: boolean;
   /** The body as sent, once it has been read. */
   body: Buffer | undefined;
-  /** The request's place in the in-flight count; unset until the user is known. */
+  /** The request's place among those under way, or in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
   /** Whether another protocol has answered the request. */
   isUpgraded: boolean;
@@ -67,6 +69,7 @@ export class HttpRequestContext implements RequestContext {
     this.impersonator = undefined;
     this.admission = undefined;
     this.timer = undefined;
+    this.timeLimitMs = 0;
     this.canLeave = false;
     this.isCostly = false;
     this.body = undefined;

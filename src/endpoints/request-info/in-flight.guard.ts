@@ -1,5 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
+import type { Seat } from '../../flow-control/seat.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import type { HttpRequestContext } from './http-request-context.js';
 import { InFlightLimiter } from './in-flight.js';
@@ -7,24 +9,57 @@ import { InFlightLimiter } from './in-flight.js';
 const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
 
 /**
- * Third guard: a request takes one of the in-flight seats, now that its user is known, or is refused with a 429.
- * Long-running ones take none. Health checks are never refused, because a busy server would look broken.
- * Administrators are never refused, because they must be able to fix the problem.
+ * Third guard: a request takes its seats, now that its user is known. Flow control may let it wait for them, or refuse it
+ * with a 429.
+ *
+ * Without flow control, it takes one of the in-flight seats or is refused. Long-running requests take none. Health checks
+ * are never refused, because a busy server would look broken. Administrators are never refused, because they must be able
+ * to fix the problem.
  */
 @Injectable()
 export class InFlightGuard implements CanActivate {
-  constructor(@Inject(InFlightLimiter) private readonly limiter: InFlightLimiter) {}
+  constructor(
+    @Inject(InFlightLimiter) private readonly limiter: InFlightLimiter,
+    @Inject(FLOW_CONTROL) private readonly flowControl: FlowControl | undefined,
+  ) {}
 
-  canActivate(host: ExecutionContext): boolean {
-    const { method, plinthContext } = host.switchToHttp().getRequest<FastifyRequest>();
+  canActivate(host: ExecutionContext): boolean | Promise<boolean> {
+    const http = host.switchToHttp();
+    const { method, plinthContext } = http.getRequest<FastifyRequest>();
     const context = plinthContext as HttpRequestContext;
-    const { path } = context.requestInfo;
-    if (context.isLongRunning) return true;
-    const groups = context.user?.groups ?? [];
-    const kind = isUnauthenticated(context.user) ? 'unauthenticated' : InFlightLimiter.kindOf(method);
-    context.seat = this.limiter.enter(kind, groups.includes('system:masters') || healthPath.test(path));
-    return true;
+    const { path, verb } = context.requestInfo;
+    const { flowControl, limiter } = this;
+    if (context.isLongRunning && (flowControl === undefined || verb !== 'watch')) return true;
+    const kind = InFlightLimiter.kindOf(method);
+    const isAnonymous = isUnauthenticated(context.user);
+    const isHealth = healthPath.test(path);
+    if (flowControl === undefined) {
+      const isExempt = isHealth || (context.user?.groups.includes('system:masters') ?? false);
+      context.seat = limiter.enter(isAnonymous ? 'unauthenticated' : kind, isExempt);
+      return true;
+    }
+    // Anonymous requests have a limit of their own in any case, waiting ones included.
+    const other = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
+    return enterFlow(flowControl, context, http.getResponse<FastifyReply>(), kind, other);
   }
+}
+
+function enterFlow(
+  flowControl: FlowControl,
+  context: HttpRequestContext,
+  reply: FastifyReply,
+  kind: 'readOnly' | 'mutating',
+  other: Seat | undefined,
+): boolean | Promise<boolean> {
+  const user = context.user as UserInfo;
+  const { requestInfo: info, query, receivedAt, timeLimitMs } = context;
+  const schema = flowControl.schemaOf(user, info);
+  if (schema.uid !== '') reply.header('x-kubernetes-pf-flowschema-uid', schema.uid);
+  if (schema.level.uid !== '') reply.header('x-kubernetes-pf-prioritylevel-uid', schema.level.uid);
+  const seat = flowControl.enter(schema, { user, info, query, receivedAt, kind, timeLimitMs, other });
+  // Whatever ends the request gives its place in a queue up as well.
+  context.seat = seat;
+  return seat.granted === undefined ? true : seat.granted.then(() => true);
 }
 
 function isUnauthenticated(user: UserInfo | undefined): boolean {

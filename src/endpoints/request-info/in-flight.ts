@@ -1,3 +1,4 @@
+import type { Seat } from '../../flow-control/seat.js';
 import { tooManyRequestsError } from '../../machinery/status-error.js';
 import type { Metrics } from '../../observability/metrics.js';
 
@@ -9,16 +10,6 @@ export interface InFlightLimits {
   readonly mutating: number;
   /** Anonymous requests, reading or writing. */
   readonly unauthenticated: number;
-}
-
-/** The place of one request in the count. */
-export interface Seat {
-  /** Gives the place up. Further calls do nothing. */
-  leave(): void;
-  /** The body has not arrived. If another request needs the seat, this one loses it and `giveUp` is called. */
-  waitForBody(giveUp: () => void): void;
-  /** The body has arrived, or never will. */
-  stopWaiting(): void;
 }
 
 /** A client that takes longer than this for a body loses its seat if another needs it, in milliseconds. */
@@ -48,7 +39,7 @@ export class InFlightLimiter {
   ) {}
 
   /** The limit that a method counts against. */
-  static kindOf(method: string): RequestKind {
+  static kindOf(method: string): 'readOnly' | 'mutating' {
     return readOnlyMethods.has(method) ? 'readOnly' : 'mutating';
   }
 
@@ -112,6 +103,10 @@ class LimitedSeat implements Seat {
     if (this.giveUp === undefined) return;
     this.giveUp = undefined;
     this.waiting?.delete(this);
+  }
+
+  resume(): undefined {
+    // A seat that was lost is lost for good.
   }
 
   lose(): void {

@@ -66,6 +66,7 @@ export function registerRequestHooks(
     const isLong = context.requestInfo.verb === 'watch' || options.isLongRunning?.(context, reply.raw) === true;
     context.isLongRunning = isLong;
     if (!isLong) underWay++;
+    context.timeLimitMs = timeLimitMs(context, options.requestTimeoutMs);
     let leaveAddress: () => void = ignore;
     // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
     reply.raw.once('close', () => {
@@ -91,13 +92,10 @@ export function registerRequestHooks(
       if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
       return;
     }
-    context.timer = setTimeout(
-      () => {
-        context.abort();
-        filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
-      },
-      timeLimitMs(context, options.requestTimeoutMs),
-    );
+    context.timer = setTimeout(() => {
+      context.abort();
+      filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
+    }, context.timeLimitMs);
   };
 
   /** Marks the request as done once its answer is handed over: delivering it to the client is not our work. */

@@ -10,6 +10,7 @@ import { rescueConnections } from './connection-handoff.js';
 import { RestartBackoff } from './restart-backoff.js';
 import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
+import { shareOfWorker } from './worker-share.js';
 
 const workerFile = fileURLToPath(new URL('./worker-main.js', import.meta.url));
 /** The time that a worker gets to close its database connections, besides the time for its requests. */
@@ -52,6 +53,7 @@ export class WorkerPool implements Running {
     private readonly options: ServerOptions,
     private readonly logger: Logger,
     private readonly timers: Timers,
+    private readonly count: number,
   ) {
     this.metrics = new WorkerMetrics((index, id) => this.tell(this.slots[index - 1], { type: 'collect', id }));
   }
@@ -72,7 +74,7 @@ export class WorkerPool implements Running {
   ): Promise<{ pool: WorkerPool; url: string }> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ exec: workerFile, args: [] });
-    const pool = new WorkerPool(options, logger, timers);
+    const pool = new WorkerPool(options, logger, timers, count);
     // One at first: an error that keeps it from starting would stop the others too, and is reported once.
     const giveUp = (): void => void pool.stop();
     signal?.addEventListener('abort', giveUp, { once: true });
@@ -155,7 +157,7 @@ export class WorkerPool implements Running {
     slot.worker = worker;
     slot.startedAt = this.timers.elapsed();
     slot.isReady = false;
-    this.tell(slot, { type: 'start', index: slot.index, options: this.options, isFirst });
+    this.tell(slot, { type: 'start', index: slot.index, options: this.optionsOf(slot), isFirst });
     return new Promise((resolve) => {
       let hasServed = false;
       let failure: Error | undefined;
@@ -190,6 +192,10 @@ export class WorkerPool implements Running {
         resolve({ hasServed, code, reason, failure });
       });
     });
+  }
+
+  private optionsOf({ index }: Slot): ServerOptions {
+    return { ...this.options, api: shareOfWorker(this.options.api, index, this.count) };
   }
 
   private async answerGather(slot: Slot, id: number): Promise<void> {

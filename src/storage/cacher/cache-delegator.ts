@@ -12,6 +12,7 @@ import type {
   Scope,
   Storage,
   StorageKey,
+  StorageUsage,
   StoredObject,
   TiedWriteAnswer,
   UpdateDecision,
@@ -26,6 +27,8 @@ import type { WatchCache } from './watch-cache.js';
 
 /** How often to look for idle caches and for caches that are too large, in milliseconds. */
 const SWEEP_MS = 5_000;
+
+const unknownUsage: StorageUsage = Object.freeze({ objects: undefined, isInMemory: false, watchers: 0 });
 
 /** The size of one cache. */
 export interface CacheStatistics {
@@ -151,6 +154,12 @@ export class CachedStorage implements Storage {
 
   aged(query: AgedQuery): Promise<AgedPage> {
     return this.inner.aged(query);
+  }
+
+  usage(key: StorageKey): StorageUsage {
+    const cacher = this.cachers.get(key.resource);
+    if (cacher === undefined) return unknownUsage;
+    return { objects: cacher.knownObjects, isInMemory: cacher.cache !== undefined, watchers: cacher.watchersOf(key) };
   }
 
   lostVersions(): LostVersions | undefined {

@@ -1,5 +1,13 @@
 import { StorageError } from '../storage.errors.js';
-import type { Change, ChangeBatch, ChangeSubscription, ListPage, Scope, Storage } from '../storage.interface.js';
+import type {
+  Change,
+  ChangeBatch,
+  ChangeSubscription,
+  ListPage,
+  Scope,
+  Storage,
+  StorageKey,
+} from '../storage.interface.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
 import { Delivery } from './delivery.js';
@@ -39,6 +47,7 @@ export class Cacher implements WatcherHome {
   private filling: Promise<void> | undefined;
   private following: Promise<void> | undefined;
   private fillingBytes = 0;
+  private countedObjects: number | undefined;
   private stopped = false;
   private retired = false;
   private lastUsedAt: number;
@@ -74,6 +83,16 @@ export class Cacher implements WatcherHome {
 
   get watchers(): number {
     return this.groups.size;
+  }
+
+  /** The objects when they were last counted, while the cache was filled or live; undefined if it never was. */
+  get knownObjects(): number | undefined {
+    return this.live?.cache.objects ?? this.countedObjects;
+  }
+
+  /** The watchers that a change of the object would concern. */
+  watchersOf(key: StorageKey): number {
+    return this.groups.concernedBy(key);
   }
 
   /** When it was last read, by the clock of the timers. A watched cache is always in use. */
@@ -252,6 +271,7 @@ export class Cacher implements WatcherHome {
       for (;;) {
         cache.load(page.items);
         this.fillingBytes = cache.bytes;
+        this.countedObjects = Math.max(this.countedObjects ?? 0, cache.objects);
         if (!this.admits(cache.bytes)) {
           this.coldUntil = timers.now() + this.options.idleMs;
           observer.dropped(this.resource, 'budget');
@@ -310,6 +330,7 @@ export class Cacher implements WatcherHome {
   private release(live: Live): void {
     if (this.live !== live) return;
     this.live = undefined;
+    this.countedObjects = live.cache.objects;
     this.delivery.flush();
     this.cancelTell?.();
     this.cancelTell = undefined;

@@ -40,6 +40,13 @@ export class WatcherGroups {
     if (group.watchers.size === 0) this.groups.delete(id);
   }
 
+  /** How many watchers a change of the object concerns; an empty name is that of no object. */
+  concernedBy(key: StorageKey): number {
+    let count = 0;
+    for (const group of this.groupsOf(key)) count += group.watchers.size;
+    return count;
+  }
+
   /** Every watcher at this moment. */
   all(): CacheWatcher[] {
     return [...this.groups.values()].flatMap((group) => [...group.watchers]);

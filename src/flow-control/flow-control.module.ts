@@ -1,0 +1,73 @@
+import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { ApiOptions } from '../config/api.options.js';
+import { formatGroupResource } from '../machinery/group-version.js';
+import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { ResourceStores } from '../registry/store/resource-stores.js';
+import { StartPatience } from '../storage/start-patience.js';
+import { STORAGE, type Storage } from '../storage/storage.interface.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { FlowConfiguration } from './flow-configuration.js';
+import { FLOW_CONTROL, FlowControl } from './flow-control.js';
+import { FlowDumpsController } from './flow-dumps.controller.js';
+import { registerFlowMetrics } from './flow-metrics.js';
+import { systemQueueTimers } from './queue-timers.js';
+import type { FindUsage } from './work-estimator.js';
+
+/** API priority and fairness (specification 8). With `--enable-priority-and-fairness=false` it provides nothing. */
+@Module({
+  imports: [StorageModule, RegistryModule],
+  controllers: [FlowDumpsController],
+  providers: [
+    {
+      provide: FLOW_CONTROL,
+      inject: [ApiOptions, STORAGE, Metrics],
+      useFactory: (api: ApiOptions, storage: Storage, metrics: Metrics): FlowControl | undefined => {
+        if (!api.priorityAndFairness) return undefined;
+        const seats = { readOnly: api.maxRequestsInflight, mutating: api.maxMutatingRequestsInflight };
+        const control = new FlowControl(seats, systemQueueTimers, findUsage(storage), metrics);
+        registerFlowMetrics(metrics.registry, control);
+        return control;
+      },
+    },
+    {
+      provide: FlowConfiguration,
+      inject: [FLOW_CONTROL, ResourceStores, VENDOR_NAMES, Logger],
+      useFactory: (control: FlowControl | undefined, stores: ResourceStores, names: VendorNames, logger: Logger) =>
+        control && new FlowConfiguration({ stores, names, control, logger }),
+    },
+  ],
+  exports: [FLOW_CONTROL],
+})
+export class FlowControlModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    @Inject(FLOW_CONTROL) private readonly control: FlowControl | undefined,
+    @Inject(FlowConfiguration) private readonly configuration: FlowConfiguration | undefined,
+    @Inject(StartPatience) private readonly patience: StartPatience,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { control, configuration } = this;
+    if (control === undefined || configuration === undefined) return;
+    control.start();
+    await this.patience.abortable(this.stopping, () => configuration.start(this.stopping.signal));
+    configuration.maintain(this.stopping.signal);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    this.control?.stop();
+    await this.configuration?.stopped();
+  }
+}
+
+/** What memory knows of a resource. */
+function findUsage(storage: Storage): FindUsage {
+  const unknown = { objects: undefined, isInMemory: false, watchers: 0 };
+  return ({ apiGroup, resource, namespace, name }) =>
+    storage.usage?.({ resource: formatGroupResource({ group: apiGroup, resource }), namespace, name }) ?? unknown;
+}

@@ -1,0 +1,82 @@
+import type { FlowSubject } from './flow-subject.js';
+import type { PriorityLevel } from './priority-level.js';
+import type { QueueTimers, RejectReason, Ticket } from './queue-set.js';
+import type { Seat } from './seat.js';
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  readonly cancelTimer: () => void;
+}
+
+/** The seats of one request in its level, or its place in a queue. */
+export class FlowSeat implements Seat {
+  /** Undefined if it has its seats. Otherwise resolves when it has them, and rejects when it will not get them. */
+  readonly granted: Promise<void> | undefined;
+  private waiter: Waiter | undefined;
+
+  /**
+   * @param waitMs how long it may wait in a queue
+   * @param refuse counts a refusal and makes its error
+   */
+  constructor(
+    private readonly ticket: Ticket<FlowSubject>,
+    private readonly level: PriorityLevel,
+    private readonly waitMs: number,
+    private readonly timers: QueueTimers,
+    private readonly other: Seat | undefined,
+    private readonly refuse: (reason: RejectReason) => Error,
+  ) {
+    this.granted = ticket.state === 'waiting' ? this.wait() : undefined;
+  }
+
+  /** Also gives up a place in a queue. */
+  leave(): void {
+    this.other?.leave();
+    if (this.ticket.state === 'waiting') this.giveUp('cancelled');
+    else this.level.requests.leave(this.ticket);
+  }
+
+  waitForBody(): void {
+    // Nobody needs the seats of an exempt request.
+    if (!this.level.share.isExempt) this.level.requests.beginIdle(this.ticket);
+  }
+
+  stopWaiting(): void {
+    // What follows is resume() or leave().
+  }
+
+  resume(): Promise<void> | undefined {
+    switch (this.level.requests.endIdle(this.ticket)) {
+      case 'running':
+      case 'gone':
+        return undefined;
+      case 'waiting':
+        return this.wait();
+      case 'concurrency-limit':
+        return Promise.reject(this.refuse('concurrency-limit'));
+    }
+  }
+
+  private wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancelTimer = this.timers.after(this.waitMs, () => this.giveUp('time-out'));
+      this.waiter = { resolve, reject, cancelTimer };
+      this.ticket.onDispatch = () => {
+        cancelTimer();
+        this.waiter = undefined;
+        resolve();
+      };
+    });
+  }
+
+  private giveUp(reason: 'time-out' | 'cancelled'): void {
+    const { ticket, waiter } = this;
+    if (!this.level.requests.cancel(ticket)) return;
+    const waited = (this.timers.now() - ticket.arrivedAt) / 1000;
+    ticket.subject.schema.series.waited.false.observe(waited);
+    this.waiter = undefined;
+    waiter?.cancelTimer();
+    waiter?.reject(this.refuse(reason));
+  }
+}

@@ -1,0 +1,41 @@
+import { BucketCounts } from './bucket-counts.js';
+import type { RejectReason } from './queue-set.js';
+
+const waitBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const executionBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000];
+const seatBounds = [1, 2, 4, 10];
+const watchBounds = [0, 1, 10, 100, 1000, 10_000];
+
+/** What is counted for the requests of one schema in its level. Plain numbers: they are counted for every request. */
+export class FlowSeries {
+  dispatched = 0;
+  blocked = 0;
+  inQueue = 0;
+  inQueueSeats = 0;
+  running = 0;
+  runningSeats = 0;
+  readonly rejected: Record<RejectReason, number> = {
+    'concurrency-limit': 0,
+    'queue-full': 0,
+    'time-out': 0,
+    cancelled: 0,
+  };
+  /** Seconds in a queue, of requests that were answered in the end and of the others. */
+  readonly waited = { true: new BucketCounts(waitBounds), false: new BucketCounts(waitBounds) };
+  /** Seconds with seats. */
+  readonly executed = { regular: new BucketCounts(executionBounds), watch: new BucketCounts(executionBounds) };
+  readonly queueLengths = new BucketCounts(lengthBounds);
+  readonly seats = new BucketCounts(seatBounds);
+  readonly watchers = new BucketCounts(watchBounds);
+
+  constructor(
+    readonly schema: string,
+    readonly level: string,
+  ) {}
+
+  /** Whether no request of the series is under way. */
+  get isIdle(): boolean {
+    return this.inQueue === 0 && this.running === 0;
+  }
+}

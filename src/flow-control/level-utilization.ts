@@ -1,0 +1,32 @@
+import { TimedBuckets } from './bucket-counts.js';
+import type { PriorityLevel } from './priority-level.js';
+
+const ratioBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
+const demandBounds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];
+
+/** How busy a level is, over time. */
+export class LevelUtilization {
+  readonly demand: TimedBuckets;
+  readonly seats: TimedBuckets;
+  readonly waiting: TimedBuckets;
+  readonly executing: TimedBuckets;
+
+  constructor(private readonly now: () => number) {
+    const since = now();
+    this.demand = new TimedBuckets(demandBounds, since);
+    this.seats = new TimedBuckets(ratioBounds, since);
+    this.waiting = new TimedBuckets(ratioBounds, since);
+    this.executing = new TimedBuckets(ratioBounds, since);
+  }
+
+  /** Call it after each change of the level. */
+  update({ requests, limits, currentSeats, mostWaiting }: PriorityLevel): void {
+    const now = this.now();
+    const nominal = Math.max(1, limits.nominal);
+    const current = Math.max(1, currentSeats);
+    this.demand.set((requests.seatsInUse + requests.seatsWaiting) / nominal, now);
+    this.seats.set(requests.seatsInUse / current, now);
+    this.waiting.set(mostWaiting === 0 ? 0 : requests.waiting / mostWaiting, now);
+    this.executing.set(requests.running / current, now);
+  }
+}

@@ -1,0 +1,464 @@
+import { dealHand, type FlowHash } from './flow-hash.js';
+import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
+
+/** How requests wait; without it they don't, and are refused when no seat is free. */
+export interface Queuing {
+  readonly queues: number;
+  readonly handSize: number;
+  readonly queueLengthLimit: number;
+}
+
+/** Why a request does not get its seats. */
+export type RejectReason = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
+
+/** Runs something once after a time; the result calls it off. */
+export type After = (milliseconds: number, run: () => void) => () => void;
+
+/** The time of a queue set: real, or that of a test. */
+export interface QueueTimers {
+  /** Milliseconds from a fixed point. */
+  now(): number;
+  readonly after: After;
+}
+
+/** Is told what becomes of requests. */
+export interface QueueSetObserver<T> {
+  queued?(ticket: Ticket<T>, queueLength: number): void;
+  /** It left its queue, to be answered or not. */
+  unqueued?(ticket: Ticket<T>): void;
+  dispatched?(ticket: Ticket<T>): void;
+  /** Its initial seats are free again. */
+  left?(ticket: Ticket<T>): void;
+  /** It is first in line, and its seats are not free. */
+  blocked?(ticket: Ticket<T>): void;
+  /** Seats in use or wanted have changed. */
+  changed?(seatsInUse: number, seatsWaiting: number): void;
+}
+
+/**
+ * One request in a queue set: `waiting` until it gets its seats, `running` until it leaves, `final` while its watchers
+ * are told, `parked` when it lost its seats to others while it waited for its client, `gone` at the end.
+ */
+export class Ticket<T> {
+  state: 'waiting' | 'running' | 'final' | 'parked' | 'gone' = 'waiting';
+  /** When it got its seats, in milliseconds of the timers; undefined before. */
+  startedAt: number | undefined;
+  /** Whether it had its seats before, and lost them to others. */
+  hasRun = false;
+  /** When it began to wait for its client; undefined while it does not. */
+  idleSince: number | undefined;
+  /** Tells the waiting request that it has its seats now. */
+  onDispatch: (() => void) | undefined;
+
+  constructor(
+    readonly subject: T,
+    readonly work: WorkEstimate,
+    readonly queue: Queue<T> | undefined,
+    readonly arrivedAt: number,
+    readonly arrivalR: number,
+  ) {}
+}
+
+/** Requests of a few flows in their order. */
+export class Queue<T> {
+  readonly waiting: Ticket<T>[] = [];
+  readonly running = new Set<Ticket<T>>();
+  seatsInUse = 0;
+  /** Expected work of all that wait, in seat-seconds. */
+  waitingWork = 0;
+  waitingSeats = 0;
+  /** The virtual time at which the next request may begin, in seat-seconds. */
+  nextDispatchR = 0;
+
+  constructor(readonly index: number) {}
+
+  get isActive(): boolean {
+    return this.waiting.length > 0 || this.running.size > 0;
+  }
+}
+
+/** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
+export const idlePatienceMs = 100;
+
+/**
+ * Gives the seats of one level to its requests, fairly between flows. Each flow has a few of the queues (its hand), and
+ * a request goes to the least loaded of these. The queues share the seats as if each were served all the time at the
+ * same rate: virtual time R advances by the seat-seconds that each active queue could have had, a queue's next request
+ * begins at `nextDispatchR`, and of all queues the one whose next request would be done first is served. So a flow with
+ * many or wide requests waits behind itself.
+ *
+ * It knows no clock of its own, and no metrics.
+ */
+export class QueueSet<T> {
+  private readonly queues: Queue<T>[] = [];
+  /** Queues with waiting requests. */
+  private readonly filled = new Set<Queue<T>>();
+  /** Requests without a queue that have their seats. */
+  private readonly unqueued = new Set<Ticket<T>>();
+  /** Requests with seats that wait for their clients, the longest wait first. */
+  private readonly idle = new Set<Ticket<T>>();
+  private cancelIdleCheck: (() => void) | undefined;
+  private active = 0;
+  private inUse = 0;
+  private wanted = 0;
+  private waitingCount = 0;
+  private runningCount = 0;
+  private parked = 0;
+  /** Virtual time, and when it was computed. */
+  private r = 0;
+  private rAt: number;
+
+  /** @param limit seats; infinite for a level that never waits */
+  constructor(
+    private readonly timers: QueueTimers,
+    private limit: number,
+    private queuing: Queuing | undefined,
+    private readonly observer: QueueSetObserver<T> = {},
+  ) {
+    this.rAt = timers.now();
+    this.makeQueues();
+  }
+
+  get seatsInUse(): number {
+    return this.inUse;
+  }
+
+  /** Seats that waiting requests want. */
+  get seatsWaiting(): number {
+    return this.wanted;
+  }
+
+  get waiting(): number {
+    return this.waitingCount;
+  }
+
+  get running(): number {
+    return this.runningCount;
+  }
+
+  get activeQueues(): number {
+    return this.active;
+  }
+
+  get currentLimit(): number {
+    return this.limit;
+  }
+
+  /** The present virtual time, in seat-seconds. */
+  get currentR(): number {
+    this.advance();
+    return this.r;
+  }
+
+  /** Whether no request is or will be under way. Parked ones come back. */
+  get isIdle(): boolean {
+    return this.waitingCount === 0 && this.runningCount === 0 && this.parked === 0;
+  }
+
+  /** For reports. */
+  *allQueues(): IterableIterator<Queue<T>> {
+    yield* this.queues;
+  }
+
+  /** For reports: those without a queue, which have their seats. */
+  *withoutQueue(): IterableIterator<Ticket<T>> {
+    yield* this.unqueued;
+  }
+
+  setLimit(limit: number): void {
+    if (limit === this.limit) return;
+    this.advance();
+    this.limit = limit;
+    this.dispatch();
+  }
+
+  /** Later requests wait like this. Those that wait already keep their queues. */
+  setQueuing(queuing: Queuing | undefined): void {
+    this.queuing = queuing;
+    this.makeQueues();
+    this.dropQueues();
+  }
+
+  /**
+   * Takes a request in: it runs at once or waits, or is refused with a reason. The caller sets `onDispatch` of a waiting
+   * one.
+   */
+  enter(flow: FlowHash, work: WorkEstimate, subject: T): Ticket<T> | RejectReason {
+    this.advance();
+    const now = this.timers.now();
+    const { queuing } = this;
+    if (queuing === undefined) {
+      if (!this.fits(work.initialSeats) && !this.reclaim(work.initialSeats)) return 'concurrency-limit';
+      const ticket = new Ticket<T>(subject, work, undefined, now, this.r);
+      this.start(ticket);
+      return ticket;
+    }
+    const queue = this.chooseQueue(flow, queuing);
+    if (queue.waiting.length >= queuing.queueLengthLimit && !this.fits(work.initialSeats)) return 'queue-full';
+    const ticket = new Ticket<T>(subject, work, queue, now, this.r);
+    if (!queue.isActive) {
+      this.active++;
+      queue.nextDispatchR = this.r;
+    }
+    if (this.waitingCount === 0 && this.fits(work.initialSeats)) {
+      queue.nextDispatchR = Math.max(queue.nextDispatchR, this.r) + totalWork(work);
+      this.start(ticket);
+      return ticket;
+    }
+    this.append(ticket, queue, false);
+    this.dispatch();
+    return ticket;
+  }
+
+  /** Takes a waiting request out of its queue; false when it does not wait. */
+  cancel(ticket: Ticket<T>): boolean {
+    if (ticket.state !== 'waiting') return false;
+    this.advance();
+    const { queue } = ticket;
+    if (queue === undefined) return false;
+    this.unqueue(ticket, queue);
+    ticket.state = 'gone';
+    this.settle(queue);
+    this.observer.unqueued?.(ticket);
+    this.tell();
+    // What was behind it may be narrower.
+    this.dispatch();
+    return true;
+  }
+
+  /** The request is answered. Its final seats, if it has some, are taken for a while. Further calls do nothing. */
+  leave(ticket: Ticket<T>): void {
+    if (ticket.state === 'parked') {
+      this.parked--;
+      ticket.state = 'gone';
+      return;
+    }
+    if (ticket.state !== 'running') return;
+    this.advance();
+    const { finalSeats, additionalLatencyMs } = ticket.work;
+    this.stop(ticket);
+    if (finalSeats > 0 && additionalLatencyMs > 0) {
+      ticket.state = 'final';
+      this.inUse += finalSeats;
+      this.timers.after(additionalLatencyMs, () => {
+        this.advance();
+        ticket.state = 'gone';
+        this.inUse -= finalSeats;
+        this.tell();
+        this.dispatch();
+      });
+    } else ticket.state = 'gone';
+    this.tell();
+    this.dispatch();
+  }
+
+  /** The request waits for its client. After a moment it loses its seats when others wait for these. */
+  beginIdle(ticket: Ticket<T>): void {
+    if (ticket.state !== 'running') return;
+    ticket.idleSince = this.timers.now();
+    this.idle.add(ticket);
+    if (this.waitingCount > 0) this.checkIdleLater();
+  }
+
+  /** The client has done its part. `waiting`: it has lost its seats and is first in its queue. */
+  endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
+    ticket.idleSince = undefined;
+    this.idle.delete(ticket);
+    if (ticket.state === 'running') return 'running';
+    if (ticket.state !== 'parked') return 'gone';
+    this.advance();
+    this.parked--;
+    const { queue } = ticket;
+    if (queue === undefined) {
+      if (!this.fits(ticket.work.initialSeats) && !this.reclaim(ticket.work.initialSeats)) {
+        ticket.state = 'gone';
+        return 'concurrency-limit';
+      }
+      this.start(ticket);
+      return 'running';
+    }
+    if (!queue.isActive) {
+      this.active++;
+      queue.nextDispatchR = Math.max(queue.nextDispatchR, this.r);
+    }
+    ticket.state = 'waiting';
+    this.append(ticket, queue, true);
+    this.dispatch();
+    return (ticket.state as string) === 'running' ? 'running' : 'waiting';
+  }
+
+  private makeQueues(): void {
+    for (let i = this.queues.length; i < (this.queuing?.queues ?? 0); i++) this.queues.push(new Queue(i));
+  }
+
+  private chooseQueue(flow: FlowHash, { queues, handSize }: Queuing): Queue<T> {
+    let best: Queue<T> | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const index of dealHand(flow, queues, handSize)) {
+      const queue = this.queues[index] as Queue<T>;
+      const load = queue.waitingWork + queue.seatsInUse * expectedSeconds;
+      if (load >= least) continue;
+      best = queue;
+      least = load;
+    }
+    return best as Queue<T>;
+  }
+
+  /** A request that is wider than the level runs alone. */
+  private fits(seats: number): boolean {
+    return this.inUse === 0 || this.inUse + seats <= this.limit;
+  }
+
+  private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {
+    if (isFirst) queue.waiting.unshift(ticket);
+    else queue.waiting.push(ticket);
+    queue.waitingWork += totalWork(ticket.work);
+    queue.waitingSeats += ticket.work.initialSeats;
+    this.filled.add(queue);
+    this.waitingCount++;
+    this.wanted += ticket.work.initialSeats;
+    this.observer.queued?.(ticket, queue.waiting.length);
+    this.tell();
+  }
+
+  private unqueue(ticket: Ticket<T>, queue: Queue<T>): void {
+    const at = queue.waiting.indexOf(ticket);
+    queue.waiting.splice(at, 1);
+    queue.waitingWork -= totalWork(ticket.work);
+    queue.waitingSeats -= ticket.work.initialSeats;
+    if (queue.waiting.length === 0) {
+      queue.waitingWork = 0;
+      this.filled.delete(queue);
+    }
+    this.waitingCount--;
+    this.wanted -= ticket.work.initialSeats;
+  }
+
+  private start(ticket: Ticket<T>): void {
+    const { queue } = ticket;
+    ticket.state = 'running';
+    ticket.startedAt = this.timers.now();
+    if (queue === undefined) this.unqueued.add(ticket);
+    else {
+      queue.running.add(ticket);
+      queue.seatsInUse += ticket.work.initialSeats;
+    }
+    this.runningCount++;
+    this.inUse += ticket.work.initialSeats;
+    this.observer.dispatched?.(ticket);
+    this.tell();
+  }
+
+  /** Takes the initial seats back, and charges the queue for the time they were really taken. */
+  private stop(ticket: Ticket<T>): void {
+    const { queue, work } = ticket;
+    this.idle.delete(ticket);
+    this.runningCount--;
+    this.inUse -= work.initialSeats;
+    if (queue === undefined) this.unqueued.delete(ticket);
+    else {
+      const seconds = (this.timers.now() - (ticket.startedAt ?? 0)) / 1000;
+      queue.running.delete(ticket);
+      queue.seatsInUse -= work.initialSeats;
+      queue.nextDispatchR -= work.initialSeats * (expectedSeconds - seconds);
+      boundNextDispatch(queue);
+      this.settle(queue);
+    }
+    this.observer.left?.(ticket);
+  }
+
+  /** After a request has gone from a queue. */
+  private settle(queue: Queue<T>): void {
+    if (queue.isActive) return;
+    this.active--;
+    this.dropQueues();
+  }
+
+  /** Beyond the configured number, queues last until they are empty. */
+  private dropQueues(): void {
+    const wanted = this.queuing?.queues ?? 0;
+    while (this.queues.length > wanted && !(this.queues.at(-1) as Queue<T>).isActive) this.queues.pop();
+  }
+
+  /** Lets virtual time pass: each active queue could have had its part of the seats that were used. */
+  private advance(): void {
+    const now = this.timers.now();
+    const passed = (now - this.rAt) / 1000;
+    this.rAt = now;
+    if (this.active === 0 || passed <= 0) return;
+    const seats = Math.min(this.inUse + this.wanted, this.limit);
+    this.r += (passed * seats) / this.active;
+  }
+
+  /** Gives free seats to waiting requests. */
+  private dispatch(): void {
+    while (this.filled.size > 0) {
+      const queue = this.nextQueue();
+      const ticket = queue.waiting[0] as Ticket<T>;
+      const { initialSeats } = ticket.work;
+      if (!this.fits(initialSeats) && !this.reclaim(initialSeats)) {
+        this.observer.blocked?.(ticket);
+        return;
+      }
+      this.unqueue(ticket, queue);
+      queue.nextDispatchR += totalWork(ticket.work);
+      this.observer.unqueued?.(ticket);
+      this.start(ticket);
+      boundNextDispatch(queue);
+      ticket.onDispatch?.();
+    }
+  }
+
+  /** The queue whose first request would be done first. */
+  private nextQueue(): Queue<T> {
+    let best: Queue<T> | undefined;
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const queue of this.filled) {
+      const end = queue.nextDispatchR + totalWork((queue.waiting[0] as Ticket<T>).work);
+      if (end >= earliest && best !== undefined) continue;
+      best = queue;
+      earliest = end;
+    }
+    return best as Queue<T>;
+  }
+
+  /** Takes seats from requests that wait for their clients, until `seats` fit. */
+  private reclaim(seats: number): boolean {
+    const now = this.timers.now();
+    for (const ticket of this.idle) {
+      if (now - (ticket.idleSince ?? now) < idlePatienceMs) {
+        this.checkIdleLater();
+        break;
+      }
+      this.stop(ticket);
+      ticket.state = 'parked';
+      ticket.hasRun = true;
+      this.parked++;
+      this.tell();
+      if (this.fits(seats)) return true;
+    }
+    return false;
+  }
+
+  /** Looks again when the oldest idle request has waited long enough. */
+  private checkIdleLater(): void {
+    const [oldest] = this.idle;
+    if (oldest === undefined || this.cancelIdleCheck !== undefined) return;
+    const wait = idlePatienceMs - (this.timers.now() - (oldest.idleSince ?? 0));
+    this.cancelIdleCheck = this.timers.after(Math.max(1, wait), () => {
+      this.cancelIdleCheck = undefined;
+      this.advance();
+      this.dispatch();
+    });
+  }
+
+  private tell(): void {
+    this.observer.changed?.(this.inUse, this.wanted);
+  }
+}
+
+/** A queue gets nothing back for the time before its first request came. */
+function boundNextDispatch<T>(queue: Queue<T>): void {
+  const [oldest] = queue.waiting;
+  if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;
+}

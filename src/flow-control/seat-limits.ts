@@ -1,0 +1,95 @@
+/** What a level says about its share of the seats. */
+export interface SeatShare {
+  /** Its part of the server's seats, in proportion to the parts of all levels. */
+  readonly shares: number;
+  /** The part of its seats that others may borrow, in per cent. */
+  readonly lendablePercent: number;
+  /** How many seats it may borrow, in per cent of its own; undefined: as many as there are. */
+  readonly borrowingLimitPercent: number | undefined;
+  /** Takes what it needs, whatever its limit. */
+  readonly isExempt: boolean;
+}
+
+/** The limits of a level in seats, fixed until the configuration changes. */
+export interface SeatLimits {
+  readonly nominal: number;
+  /** It keeps so many at least. */
+  readonly lower: number;
+  /** It gets so many at most. */
+  readonly upper: number;
+}
+
+/** The limits of all levels of a server that has `total` seats. A limited level has one seat at least. */
+export function seatLimits(total: number, levels: readonly SeatShare[]): SeatLimits[] {
+  const allShares = levels.reduce((sum, { shares }) => sum + shares, 0);
+  return levels.map(({ shares, lendablePercent, borrowingLimitPercent }) => {
+    const nominal = allShares > 0 ? Math.ceil((total * shares) / allShares) : 0;
+    const lendable = Math.round((nominal * lendablePercent) / 100);
+    const borrowing = borrowingLimitPercent === undefined ? total : Math.round((nominal * borrowingLimitPercent) / 100);
+    return { nominal, lower: nominal - lendable, upper: nominal + borrowing };
+  });
+}
+
+/** What a level wanted lately. */
+export interface LevelDemand extends SeatLimits {
+  readonly isExempt: boolean;
+  /** The most seats wanted at one time since the last adjustment. */
+  readonly highest: number;
+  /** The wanted seats, smoothed over minutes. */
+  readonly smoothed: number;
+}
+
+/** How the seats are shared for now. */
+export interface SeatAllocation {
+  readonly targets: readonly number[];
+  readonly current: readonly number[];
+  /** Of its target, each level gets this part, within its limits. */
+  readonly fairFraction: number;
+}
+
+/**
+ * Shares the seats by demand: a level with little to do lends seats to the busy ones. Each level keeps what it needs up
+ * to its nominal limit, and what it does not lend in any case. The rest goes to the levels in proportion to what they
+ * want, within their upper limits.
+ */
+export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
+  const total = levels.reduce((sum, { nominal }) => sum + nominal, 0);
+  const least = levels.map(({ isExempt, lower, nominal, highest }) =>
+    // An exempt level is never held back, so what it takes is gone for the others.
+    Math.max(lower, isExempt ? highest : Math.min(nominal, highest)),
+  );
+  const targets = levels.map(({ smoothed }, i) => Math.max(least[i] as number, smoothed));
+  const given = (fraction: number): number[] =>
+    levels.map(({ upper, isExempt }, i) => {
+      const floor = least[i] as number;
+      const wanted = (targets[i] as number) * fraction;
+      return Math.max(floor, isExempt ? wanted : Math.min(upper, wanted));
+    });
+  const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  if (sumOf(least) >= total || sumOf(targets) === 0) {
+    const current = sumOf(targets) === 0 ? levels.map(({ nominal }) => nominal) : least;
+    return { targets, current: current.map(Math.round), fairFraction: 0 };
+  }
+  // What is given grows with the fraction, so the fraction that gives everything away is found by halving.
+  let low = 0;
+  let high = 1;
+  while (sumOf(given(high)) < total && high < 2 ** 40) high *= 2;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (sumOf(given(middle)) < total) low = middle;
+    else high = middle;
+  }
+  return { targets, current: given(high).map(Math.round), fairFraction: high };
+}
+
+/** Of the old smoothed demand, this much stays at each adjustment: half of it is left after five minutes. */
+const kept = 0.977;
+
+/** The smoothed demand after one more period: it rises at once and falls slowly. */
+export function smoothDemand(
+  before: number,
+  { average, deviation, highest }: { readonly average: number; readonly deviation: number; readonly highest: number },
+): number {
+  const envelope = Math.min(highest, average + deviation);
+  return Math.max(envelope, kept * before + (1 - kept) * envelope);
+}
