@@ -84,13 +84,27 @@ export class WebhookClient {
    * the reason of `signal` when that is aborted.
    */
   async post(value: unknown, signal: AbortSignal): Promise<unknown> {
-    const body = Buffer.from(JSON.stringify(value));
+    return this.persist(Buffer.from(JSON.stringify(value)), signal, (text) => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch (error) {
+        throw new WebhookError(`${this.where} does not answer with JSON`, undefined, false, error);
+      }
+    });
+  }
+
+  /** Sends JSON. Any 2xx answer will do, whatever its body; otherwise as {@link post}. */
+  async send(json: Buffer, signal: AbortSignal): Promise<void> {
+    await this.persist(json, signal, () => undefined);
+  }
+
+  private async persist<T>(body: Buffer, signal: AbortSignal, read: (text: string) => T): Promise<T> {
     const either = AbortSignal.any([signal, this.stopping.signal]);
     let waitMs = this.policy.firstRetryMs;
     for (let attempt = 1; ; attempt++) {
       either.throwIfAborted();
       try {
-        return await this.attempt(body, either);
+        return read(await this.attempt(body, either));
       } catch (error) {
         either.throwIfAborted();
         if (!(error instanceof WebhookError) || !error.isTransient || attempt >= this.policy.attempts) throw error;
@@ -112,22 +126,18 @@ export class WebhookClient {
     return `${this.url.origin}${this.url.pathname}`;
   }
 
-  private async attempt(body: Buffer, signal: AbortSignal): Promise<unknown> {
+  private async attempt(body: Buffer, signal: AbortSignal): Promise<string> {
     await this.refreshTls();
     const authorization = await this.authorization();
     const limit = AbortSignal.timeout(this.policy.timeoutMs);
-    const { status, text } = await this.send(body, authorization, AbortSignal.any([signal, limit]));
+    const { status, text } = await this.exchange(body, authorization, AbortSignal.any([signal, limit]));
     if (status < 200 || status >= 300) {
       throw new WebhookError(`${this.where} answers ${status}`, status, status === 429 || status >= 500);
     }
-    try {
-      return JSON.parse(text);
-    } catch (error) {
-      throw new WebhookError(`${this.where} does not answer with JSON`, undefined, false, error);
-    }
+    return text;
   }
 
-  private async send(body: Buffer, authorization: string | undefined, signal: AbortSignal): Promise<PostAnswer> {
+  private async exchange(body: Buffer, authorization: string | undefined, signal: AbortSignal): Promise<PostAnswer> {
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json',

@@ -1,0 +1,39 @@
+import type { AuditEvent } from '../audit-event.js';
+
+/** Limits in bytes. */
+export interface SizeLimits {
+  readonly eventBytes: number;
+  readonly batchBytes: number;
+}
+
+/** The event as far as it fits: whole, without its objects, or undefined when it is too long even so. */
+export function fitted(event: AuditEvent, limits: SizeLimits | undefined): AuditEvent | undefined {
+  if (limits === undefined || bytesOf(event) <= limits.eventBytes) return event;
+  if (!event.hasObjects) return undefined;
+  const shorter = event.truncated();
+  return bytesOf(shorter) <= limits.eventBytes ? shorter : undefined;
+}
+
+/** Splits events into groups of at most so many bytes each. */
+export function groupsOf(events: readonly AuditEvent[], limits: SizeLimits | undefined): AuditEvent[][] {
+  if (limits === undefined) return [[...events]];
+  const groups: AuditEvent[][] = [];
+  let group: AuditEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const size = bytesOf(event);
+    if (group.length > 0 && bytes + size > limits.batchBytes) {
+      groups.push(group);
+      group = [];
+      bytes = 0;
+    }
+    group.push(event);
+    bytes += size;
+  }
+  if (group.length > 0) groups.push(group);
+  return groups;
+}
+
+function bytesOf(event: AuditEvent): number {
+  return Buffer.byteLength(event.item);
+}

@@ -1,0 +1,71 @@
+import { writeSync } from 'node:fs';
+import type { AuditEvent } from '../audit-event.js';
+import { legacyLine } from '../legacy-line.js';
+import type { AuditBackend } from './backend.js';
+import { fitted, type SizeLimits } from './event-size.js';
+import type { Losses } from './losses.js';
+
+/** Where lines go. */
+export interface LineSink {
+  /** Appends whole lines; throws when they could not be written. */
+  append(lines: string): void;
+  close(): Promise<void>;
+}
+
+/** Standard output. A reader that takes its time holds up the process, as nothing may be lost. */
+export const standardOutput: LineSink = {
+  append: (lines) => {
+    const bytes = Buffer.from(lines);
+    for (let written = 0; written < bytes.length; ) {
+      try {
+        written += writeSync(1, bytes, written);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+        // A pipe that is full.
+        Atomics.wait(pause, 0, 0, 1);
+      }
+    }
+  },
+  close: async () => undefined,
+};
+
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+/** An event as a line, with its end. */
+export function lineOf(event: AuditEvent, format: 'json' | 'legacy'): string {
+  return `${format === 'json' ? event.document : legacyLine(event.facts)}\n`;
+}
+
+/** Writes each event before its request is answered. */
+export class BlockingLogBackend implements AuditBackend {
+  readonly name = 'log';
+
+  constructor(
+    private readonly sink: LineSink,
+    private readonly format: 'json' | 'legacy',
+    readonly isStrict: boolean,
+    private readonly limits: SizeLimits | undefined,
+    private readonly losses: Losses,
+  ) {}
+
+  take(event: AuditEvent): boolean {
+    const shown = fitted(event, this.limits);
+    if (shown === undefined) {
+      this.losses.dropped('size', 1);
+      return false;
+    }
+    try {
+      this.sink.append(lineOf(shown, this.format));
+      this.losses.delivered(1);
+      return true;
+    } catch (error) {
+      this.losses.dropped('failure', 1, error);
+      return false;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.sink.close();
+    this.losses.stop();
+  }
+}

@@ -1,0 +1,26 @@
+import type { AuditFacts } from './audit-event.js';
+
+/** An event as a line of text, in the format `legacy`. Values are quoted, so no client can make up a line or a field. */
+export function legacyLine(facts: AuditFacts): string {
+  const { user, impersonatedUser, requestInfo, response } = facts;
+  const fields: readonly (readonly [string, string])[] = [
+    ['id', facts.auditID],
+    ['stage', facts.stage],
+    ['ip', facts.sourceIPs[0] ?? '<unknown>'],
+    ['method', requestInfo.verb],
+    ['user', user === undefined || user.name === '' ? '<none>' : user.name],
+    ['groups', user === undefined || user.groups.length === 0 ? '<none>' : list(user.groups)],
+    ['as', impersonatedUser?.name ?? '<self>'],
+    ['asgroups', impersonatedUser === undefined ? '<lookup>' : list(impersonatedUser.groups)],
+    ['user-agent', facts.userAgent],
+    ['namespace', facts.namespace === '' ? '<none>' : facts.namespace],
+    ['uri', facts.requestURI],
+    ['response', response === undefined ? '<deferred>' : String(response.code)],
+  ];
+  const shown = fields.map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `${new Date(facts.receivedAt).toISOString()} AUDIT: ${shown.join(' ')}`;
+}
+
+function list(texts: readonly string[]): string {
+  return texts.map((text) => JSON.stringify(text)).join(',');
+}

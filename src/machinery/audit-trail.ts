@@ -1,0 +1,32 @@
+/**
+ * What the parts of the program tell the audit trail about the request they work on (specification 6.2). A request has
+ * one only while an audit policy is in force; see `audit/request-audit.ts`.
+ */
+export interface AuditTrail {
+  /** Whether the object that the client sent is noted, and not only its identity. */
+  readonly wantsRequestObject: boolean;
+  /** Whether the answered object is noted. */
+  readonly wantsResponseObject: boolean;
+  /**
+   * The sender is known: from now on a policy rule applies. Throws a 500 if the event can't be noted and has to be. A
+   * promise: the request goes on when the event is noted.
+   */
+  identified(): Promise<void> | undefined;
+  /** The outcome of authorization. */
+  decided(isAllowed: boolean, reason: string): void;
+  /** A handler works on the request. Its outcome is noted even if the client does not wait for it. */
+  entered(): void;
+  left(): void;
+  /** The object as decoded, with defaults and before admission, or what was sent in place of one. Not kept, so it may change afterwards. */
+  requested(object: unknown): void;
+  /** The answer is this value. */
+  answered(code: number, value: unknown): void;
+  /** The answer is this value as JSON. */
+  answeredText(code: number, json: string): void;
+  /** A part of the answer, which is JSON. */
+  answeredPiece(code: number, json: string): void;
+  /** A fault of the program ended the request. */
+  failed(): void;
+  /** The version of the object that the request has written. */
+  wrote(resourceVersion: bigint | undefined, uid: string | undefined): void;
+}
