@@ -4,6 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { AdvertiseModule } from './advertise/advertise.module.js';
 import { AppModule, type AppParts } from './app.module.js';
 import { quietly } from './application-context.js';
+import { AUDITOR, type Auditor } from './audit/auditor.js';
 import { checkProxyAuthorities } from './authentication/request-header/build-request-header.js';
 import { TlsFiles } from './authentication/x509/tls-files.js';
 import type { ServerOptions } from './config/server-options.js';
@@ -53,6 +54,7 @@ export async function startServer(options: ServerOptions, parts: ServerParts): P
         requestTimeoutMs: options.api.requestTimeoutMs,
       },
       { answer },
+      (refused) => app.get<Auditor | undefined>(AUDITOR)?.unread(refused),
     ) as ConstructorParameters<typeof FastifyAdapter>[0],
   );
   const module = AppModule.of(options, { ...parts, tls });

@@ -27,8 +27,8 @@ export interface AuditFacts {
   readonly receivedAt: number;
   readonly at: number;
   readonly annotations: readonly (readonly [string, string])[];
-  /** Version of the object that the request has written, and the uid of it, if it was one. */
-  readonly written: { readonly resourceVersion: bigint; readonly uid: string | undefined } | undefined;
+  /** Versions of objects after the writes of the request; only for the database. */
+  readonly written: readonly bigint[];
 }
 
 /** The outcome of a request. */
@@ -85,7 +85,8 @@ export class AuditEvent {
 }
 
 function headOf(facts: AuditFacts): string {
-  const { level, auditID, stage, requestURI, requestInfo, user, impersonatedUser, sourceIPs, userAgent, response } = facts;
+  const { level, auditID, stage, requestURI, requestInfo, user, impersonatedUser, sourceIPs, userAgent, response } =
+    facts;
   let text =
     `"level":"${level}","auditID":${quoted(auditID)},"stage":"${stage}","requestURI":${quoted(requestURI)}` +
     `,"verb":${quoted(requestInfo.verb)},"user":${userText(user)}`;

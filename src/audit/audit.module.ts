@@ -1,6 +1,6 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import type { LiveFiles } from '../authentication/live-files.js';
 import { AuditOptions } from '../config/audit.options.js';
+import type { LiveFiles } from '../config/live-files.js';
 import { systemTimers } from '../controllers/timers.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';

@@ -6,7 +6,8 @@ import { AuditEvent, type AuditFacts } from './audit-event.js';
 import type { AuditMetrics } from './audit-metrics.js';
 import type { AuditBackend } from './backends/backend.js';
 import type { AuditPolicy, AuditSubject, PolicyRule } from './policy.js';
-import { type AuditedRequest, RequestAudit } from './request-audit.js';
+import { type AuditedRequest, maxUserAgentLength, RequestAudit } from './request-audit.js';
+import { sourceAddresses } from './source-addresses.js';
 
 /** Injection token of the {@link Auditor}; undefined when no requests are noted. */
 export const AUDITOR = Symbol('Auditor');
@@ -63,14 +64,21 @@ export class Auditor {
       metrics.refusedRequest();
       throw internalError(new Error('the request could not be written to the audit trail'));
     };
-    if (pending !== undefined) return Promise.all(pending).then((outcomes) => check(isNoted && outcomes.every(Boolean)));
+    if (pending !== undefined)
+      return Promise.all(pending).then((outcomes) => check(isNoted && outcomes.every(Boolean)));
     check(isNoted);
     return undefined;
   }
 
-  /** Notes a connection whose bytes are no HTTP request: it has no path and no user, so only rules for everything match. */
-  malformed(remote: string | undefined, code: number, reason: string): void {
-    const rule = this.ruleFor({ user: undefined, requestInfo: noRequest });
+  /**
+   * Notes a request that could not be read: its path is invalid, or its bytes are no HTTP request at all. It has no user
+   * and no resource, so only rules without such restrictions match.
+   */
+  unread({ raw, verb, code, reason }: UnreadRequest): void {
+    const { url = '', headers = {}, socket } = raw;
+    const [path = ''] = url.split('?', 1);
+    const requestInfo = { ...noRequest, path, verb };
+    const rule = this.ruleFor({ user: undefined, requestInfo });
     if (rule === undefined || rule.omitStages.has('ResponseComplete')) return;
     const now = Date.now();
     void this.emit(
@@ -78,12 +86,12 @@ export class Auditor {
         level: rule.level,
         stage: 'ResponseComplete',
         auditID: randomUUID(),
-        requestURI: '',
+        requestURI: url,
         user: undefined,
         impersonatedUser: undefined,
-        sourceIPs: remote === undefined ? [] : [remote],
-        userAgent: '',
-        requestInfo: noRequest,
+        sourceIPs: sourceAddresses(headers, socket?.remoteAddress),
+        userAgent: String(headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
+        requestInfo,
         name: '',
         namespace: '',
         uid: '',
@@ -94,11 +102,20 @@ export class Auditor {
         receivedAt: now,
         at: now,
         annotations: [],
-        written: undefined,
+        written: [],
       },
       false,
     );
   }
+}
+
+/** A request without a context. */
+export interface UnreadRequest {
+  /** What is known of it. */
+  readonly raw: Partial<AuditedRequest['raw']>;
+  readonly verb: string;
+  readonly code: number;
+  readonly reason: string;
 }
 
 const noRequest: RequestInfo = Object.freeze({

@@ -36,7 +36,9 @@ export function checkAuditVersions(options: AuditOptions, names: VendorNames): v
   const problems = [
     ['audit-log-version', options.auditLogVersion],
     ['audit-webhook-version', options.auditWebhookVersion],
-  ].flatMap(([flag, given]) => (given === undefined || given === version ? [] : [`--${flag} ${given}: must be ${version}`]));
+  ].flatMap(([flag, given]) =>
+    given === undefined || given === version ? [] : [`--${flag} ${given}: must be ${version}`],
+  );
   if (problems.length > 0) throw new OptionsError(problems);
 }
 
@@ -86,7 +88,13 @@ export function buildWebhookBackend(options: AuditOptions, parts: AuditParts): A
   );
   const stop = async () => client.stop();
   if (mode !== 'batch') {
-    const blocking = new BlockingWebhookBackend(deliver, isStrict(mode), limits, options.auditWebhookBatchBufferSize, losses);
+    const blocking = new BlockingWebhookBackend(
+      deliver,
+      isStrict(mode),
+      limits,
+      options.auditWebhookBatchBufferSize,
+      losses,
+    );
     return new ClosingBackend(blocking, stop);
   }
   const batch: BatchOptions = {

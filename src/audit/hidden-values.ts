@@ -73,7 +73,11 @@ function withoutMessages(status: Entry): Entry {
   const { details } = status;
   const causes = isEntry(details) && Array.isArray(details.causes) ? details.causes : undefined;
   const shown = causes?.map((cause: unknown) => (isEntry(cause) ? { ...cause, message: hiddenText } : hiddenText));
-  return { ...status, message: hiddenText, ...(shown === undefined ? {} : { details: { ...(details as Entry), causes: shown } }) };
+  return {
+    ...status,
+    message: hiddenText,
+    ...(shown === undefined ? {} : { details: { ...(details as Entry), causes: shown } }),
+  };
 }
 
 function keysOnly(data: Entry): Entry {

@@ -88,7 +88,8 @@ class PolicyReader {
     this.refuseOthers(entry, groupFields, path);
     const { group = '' } = entry;
     const isName = typeof group === 'string' && (group === '' || /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(group));
-    if (!isName) this.report(path.child('group'), 'must be the name of an API group, without a version; "" is the core group');
+    if (!isName)
+      this.report(path.child('group'), 'must be the name of an API group, without a version; "" is the core group');
     const resources = this.strings(entry.resources, path.child('resources'));
     for (const [index, resource] of resources.entries()) {
       if (/^(?:\*|[^*/\s]+)(?:\/(?:\*|[^*/\s]+))?$/.test(resource) && resource !== '*/*') continue;

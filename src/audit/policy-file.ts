@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { LiveFiles, type LiveFilesOptions } from '../authentication/live-files.js';
+import { LiveFiles, type LiveFilesOptions } from '../config/live-files.js';
 import { StartupError } from '../machinery/startup-error.js';
 import type { AuditPolicy } from './policy.js';
 import { AuditPolicyError, readPolicy } from './policy-document.js';

@@ -64,9 +64,7 @@ function matches(rule: PolicyRule, { user, requestInfo }: AuditSubject): boolean
 
 function matchesPath(patterns: readonly string[], { isResourceRequest, path }: RequestInfo): boolean {
   if (isResourceRequest) return false;
-  return patterns.some((pattern) =>
-    pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern,
-  );
+  return patterns.some((pattern) => (pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern));
 }
 
 function matchesResource({ namespaces, resources }: PolicyRule, info: RequestInfo): boolean {

@@ -12,11 +12,13 @@ import { sourceAddresses } from './source-addresses.js';
 const idField = 'audit-id';
 const saneId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 /** Longer ones are cut, as upstream does. */
-const maxUserAgentLength = 1024;
+export const maxUserAgentLength = 1024;
 /** Longer objects are left out. Every object fits; only lists are longer. */
 const maxObjectLength = 4 * 1024 * 1024;
 /** Longer lists whose objects would have to be changed are left out: that takes too much time at once. */
 const maxChangedLength = 1536 * 1024;
+/** The most versions of written objects that are noted: a delete of a collection writes many. */
+const maxWritten = 1000;
 /** How long the outcome is waited for when the client has left. */
 const outcomePatienceMs = 10_000;
 /** As in the metrics: the client left, and there was no answer. */
@@ -32,6 +34,9 @@ export interface AuditedRequest {
   };
   readonly response: { statusCode: number; headersSent: boolean; setHeader(name: string, value: string): unknown };
 }
+
+/** What another thread needs to know of a rule. */
+export type FollowedRule = Pick<PolicyRule, 'level' | 'omitManagedFields'>;
 
 type State = 'arrived' | 'ignored' | 'noted' | 'done';
 
@@ -77,7 +82,7 @@ export class RequestAudit implements AuditTrail {
   private isTooLong = false;
   private identity: ObjectIdentity = { name: '', namespace: '', uid: '', resourceVersion: '' };
   private answer: Answer | undefined;
-  private written: AuditFacts['written'];
+  private readonly written: bigint[] = [];
   private isIdentified = false;
   /** This is a thread that works for the process whose trail it is: events are made there. */
   private isPart = false;
@@ -160,8 +165,8 @@ export class RequestAudit implements AuditTrail {
     this.isFault = true;
   }
 
-  wrote(resourceVersion: bigint | undefined, uid: string | undefined): void {
-    if (resourceVersion !== undefined) this.written = { resourceVersion, uid };
+  wrote(resourceVersion: bigint | undefined): void {
+    if (resourceVersion !== undefined && this.written.length < maxWritten) this.written.push(resourceVersion);
   }
 
   /** The head of the answer of a long-running request is about to be sent, or another protocol begins (101). */
@@ -211,11 +216,11 @@ export class RequestAudit implements AuditTrail {
     this.responseObject = part.responseObject ?? this.responseObject;
     this.identity = part.identity;
     this.answer = part.answer ?? this.answer;
-    this.written = part.written ?? this.written;
+    this.written.push(...part.written);
   }
 
   /** Takes a rule over from another thread; nothing is emitted here. */
-  follow(rule: Pick<PolicyRule, 'level' | 'omitManagedFields'>): void {
+  follow(rule: FollowedRule): void {
     this.isPart = true;
     this.rule = { ...emptyRule, ...rule };
     this.state = 'noted';
@@ -223,7 +228,7 @@ export class RequestAudit implements AuditTrail {
   }
 
   /** The rule that applies, in a form that can be sent; undefined: none. */
-  get followed(): Pick<PolicyRule, 'level' | 'omitManagedFields'> | undefined {
+  get followed(): FollowedRule | undefined {
     if (this.state !== 'noted' || this.rule === undefined) return undefined;
     const { level, omitManagedFields } = this.rule;
     return { level, omitManagedFields };
@@ -298,7 +303,8 @@ export class RequestAudit implements AuditTrail {
         user: impersonator ?? user,
         impersonatedUser: impersonator === undefined ? undefined : user,
         sourceIPs: this.sources,
-        userAgent: userAgent.length > maxUserAgentLength ? `${userAgent.slice(0, maxUserAgentLength)}...TRUNCATED` : userAgent,
+        userAgent:
+          userAgent.length > maxUserAgentLength ? `${userAgent.slice(0, maxUserAgentLength)}...TRUNCATED` : userAgent,
         requestInfo,
         name: requestInfo.name || identity.name,
         namespace: requestInfo.namespace || identity.namespace,

@@ -18,7 +18,9 @@ export function sourceAddresses(headers: Fields, remote: string | undefined): re
   if (forwarded === undefined && realIp === undefined) return own === undefined ? [] : [own];
   const found: string[] = [];
   // Only the end can count, however long the field is.
-  const claimed = String(forwarded ?? '').slice(-4096).split(',');
+  const claimed = String(forwarded ?? '')
+    .slice(-4096)
+    .split(',');
   for (const text of claimed.slice(-maxForwarded)) {
     const address = plainAddress(text.trim());
     if (address !== undefined) found.push(address);

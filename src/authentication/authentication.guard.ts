@@ -47,6 +47,7 @@ export class AuthenticationGuard implements CanActivate {
       if (result.annotations !== undefined) {
         for (const [key, value] of Object.entries(result.annotations)) context.auditAnnotations.set(key, value);
       }
+      await context.audit?.identified();
       return true;
     }
     // Credentials that a method recognises and finds wrong never fall back to anonymous. Credentials that no method
@@ -60,6 +61,7 @@ export class AuthenticationGuard implements CanActivate {
       throw unauthorizedError();
     }
     context.user = anonymousUser;
+    await context.audit?.identified();
     return true;
   }
 

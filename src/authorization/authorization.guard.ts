@@ -25,13 +25,18 @@ export class AuthorizationGuard implements CanActivate {
     if (plinthContext.user === undefined) throw unauthorizedError();
     const attributes = attributesOf(plinthContext.user, plinthContext.requestInfo);
     const asked = this.authorizer.authorize(attributes);
-    if (asked instanceof Promise) return asked.then((decision) => allowed(attributes, decision));
-    return allowed(attributes, asked);
+    if (asked instanceof Promise) return asked.then((decision) => allowed(plinthContext, attributes, decision));
+    return allowed(plinthContext, attributes, asked);
   }
 }
 
 /** Only an explicit `allow` counts: without an opinion of any module, the request is denied. */
-function allowed(attributes: AuthorizerAttributes, { decision, reason }: AuthorizationDecision): boolean {
+function allowed(
+  { audit }: RequestContext,
+  attributes: AuthorizerAttributes,
+  { decision, reason }: AuthorizationDecision,
+): boolean {
+  audit?.decided(decision === 'allow', reason);
   if (decision === 'allow') return true;
   throw deniedError(attributes, reason);
 }

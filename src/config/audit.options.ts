@@ -35,7 +35,8 @@ export class AuditOptions {
     name: 'audit-policy-file',
     type: 'string',
     unit: 'file',
-    usage: 'Which requests are noted, and how much of each: kind Policy of audit.<vendor>/v1. Read again when it changes.',
+    usage:
+      'Which requests are noted, and how much of each: kind Policy of audit.<vendor>/v1. Read again when it changes.',
   })
   readonly auditPolicyFile: string | undefined = undefined;
 
@@ -106,7 +107,12 @@ export class AuditOptions {
   @Min(1, positive)
   readonly auditLogBatchBufferSize: number = 10_000;
 
-  @Flag({ name: 'audit-log-batch-max-size', type: 'int', unit: 'events', usage: 'The most events that are written at once.' })
+  @Flag({
+    name: 'audit-log-batch-max-size',
+    type: 'int',
+    unit: 'events',
+    usage: 'The most events that are written at once.',
+  })
   @Min(1, positive)
   @Check('batch', batchProblem('auditLogBatchBufferSize'))
   readonly auditLogBatchMaxSize: number = 1;
@@ -133,15 +139,26 @@ export class AuditOptions {
   @Flag({
     name: 'audit-log-truncate-enabled',
     type: 'bool',
-    usage: 'Leave the objects out of events that are too long, and lose those that are still too long. Counted and reported.',
+    usage:
+      'Leave the objects out of events that are too long, and lose those that are still too long. Counted and reported.',
   })
   readonly auditLogTruncateEnabled: boolean = false;
 
-  @Flag({ name: 'audit-log-truncate-max-batch-size', type: 'int', unit: 'bytes', usage: 'The most bytes that are written at once.' })
+  @Flag({
+    name: 'audit-log-truncate-max-batch-size',
+    type: 'int',
+    unit: 'bytes',
+    usage: 'The most bytes that are written at once.',
+  })
   @Min(1, positive)
   readonly auditLogTruncateMaxBatchSize: number = 10 * 1024 * 1024;
 
-  @Flag({ name: 'audit-log-truncate-max-event-size', type: 'int', unit: 'bytes', usage: 'The longest event that stays whole.' })
+  @Flag({
+    name: 'audit-log-truncate-max-event-size',
+    type: 'int',
+    unit: 'bytes',
+    usage: 'The longest event that stays whole.',
+  })
   @Min(1, positive)
   @Check('size', truncateProblem('auditLogTruncateMaxBatchSize'))
   readonly auditLogTruncateMaxEventSize: number = 100 * 1024;
@@ -215,15 +232,26 @@ export class AuditOptions {
   @Flag({
     name: 'audit-webhook-truncate-enabled',
     type: 'bool',
-    usage: 'Leave the objects out of events that are too long, and lose those that are still too long. Counted and reported.',
+    usage:
+      'Leave the objects out of events that are too long, and lose those that are still too long. Counted and reported.',
   })
   readonly auditWebhookTruncateEnabled: boolean = false;
 
-  @Flag({ name: 'audit-webhook-truncate-max-batch-size', type: 'int', unit: 'bytes', usage: 'The most bytes of a post.' })
+  @Flag({
+    name: 'audit-webhook-truncate-max-batch-size',
+    type: 'int',
+    unit: 'bytes',
+    usage: 'The most bytes of a post.',
+  })
   @Min(1, positive)
   readonly auditWebhookTruncateMaxBatchSize: number = 10 * 1024 * 1024;
 
-  @Flag({ name: 'audit-webhook-truncate-max-event-size', type: 'int', unit: 'bytes', usage: 'The longest event that stays whole.' })
+  @Flag({
+    name: 'audit-webhook-truncate-max-event-size',
+    type: 'int',
+    unit: 'bytes',
+    usage: 'The longest event that stays whole.',
+  })
   @Min(1, positive)
   @Check('size', truncateProblem('auditWebhookTruncateMaxBatchSize'))
   readonly auditWebhookTruncateMaxEventSize: number = 100 * 1024;

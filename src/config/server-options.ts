@@ -1,6 +1,7 @@
 import { AdmissionOptions } from './admission.options.js';
 import { AggregationOptions } from './aggregation.options.js';
 import { ApiOptions } from './api.options.js';
+import { AuditOptions } from './audit.options.js';
 import { AuthenticationOptions } from './authentication.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
 import { AutoscalerOptions } from './autoscaler.options.js';
@@ -22,6 +23,7 @@ export const serverOptionGroups = {
   authentication: AuthenticationOptions,
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
+  audit: AuditOptions,
   aggregation: AggregationOptions,
   nodeAgents: NodeAgentOptions,
   api: ApiOptions,

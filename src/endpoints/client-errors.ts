@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { UnreadRequest } from '../audit/auditor.js';
 import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../machinery/status-error.js';
 
 /** How long a client may keep sending bytes that are not read. */
@@ -14,9 +15,13 @@ const phrases: Readonly<Record<number, string>> = {
 
 /**
  * Answers requests that are not valid HTTP/1.1 with a `Status`, like every other error, and closes the connection: the
- * start of the next request can't be found.
+ * start of the next request can't be found. `note` is told of each refusal.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  note: (refused: UnreadRequest) => void = () => undefined,
+): void {
   // The parser reports errors in the rest as well.
   if (answered.has(socket)) return;
   const current = (socket as Socket & { _httpMessage?: { headersSent?: boolean } | null })._httpMessage;
@@ -27,6 +32,12 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   }
   const answer = toAnswer(error.code);
   const body = JSON.stringify(answer.toStatus());
+  note({
+    raw: { socket: { remoteAddress: socket.remoteAddress } },
+    verb: '',
+    code: answer.code,
+    reason: answer.reason,
+  });
   // Discard further bytes for a moment: closing with unread bytes would reset the connection, and the client might
   // never see the answer.
   answered.add(socket);

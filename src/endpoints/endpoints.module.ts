@@ -4,6 +4,7 @@ import { AdmissionModule } from '../admission/admission.module.js';
 import { Aggregation } from '../aggregation/aggregation.js';
 import { AggregationModule } from '../aggregation/aggregation.module.js';
 import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
+import { AuditModule } from '../audit/audit.module.js';
 import { AuthenticationModule } from '../authentication/authentication.module.js';
 import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
@@ -51,6 +52,7 @@ import { StatusFilter } from './status.filter.js';
     AuthorizationModule,
     AdmissionModule,
     AggregationModule,
+    AuditModule,
   ],
   controllers: [
     HealthController,

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
+import { AUDITOR, type Auditor } from '../audit/auditor.js';
 import { TlsFiles } from '../authentication/x509/tls-files.js';
 import { ApiOptions } from '../config/api.options.js';
 import { SecureServingOptions } from '../config/secure-serving.options.js';
@@ -57,6 +58,7 @@ export class HttpListener
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(Logger) private readonly logger: Logger,
     @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(AUDITOR) private readonly auditor: Auditor | undefined,
   ) {
     this.clients = new ClientLimits({
       connections: serving.maxConnectionsPerAddress,
@@ -76,6 +78,7 @@ export class HttpListener
           totalBytes: maxUnreadBytesInAll,
         }),
         clients: this.clients,
+        auditor: this.auditor,
         requestTimeoutMs: api.requestTimeoutMs,
         goawayChance: this.serving.goawayChance,
         isLongRunning: (context, response) => mayLast(this.services.aggregation, context, response),

@@ -1,6 +1,8 @@
 import type { Http2SecureServer } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { UnreadRequest } from '../audit/auditor.js';
 import { answerClientError } from './client-errors.js';
 import type { StatusFilter } from './status.filter.js';
 
@@ -79,7 +81,11 @@ export function leaveBodies(fastify: FastifyInstance): void {
 }
 
 /** Options of the Fastify instance: one TLS listener for HTTP/1.1 and HTTP/2. */
-export function listenerOptions(options: ListenerOptions, filter: Pick<StatusFilter, 'answer'>): object {
+export function listenerOptions(
+  options: ListenerOptions,
+  filter: Pick<StatusFilter, 'answer'>,
+  note?: (refused: UnreadRequest) => void,
+): object {
   const { http2MaxStreamsPerConnection: streams } = options;
   return {
     http2: true,
@@ -115,7 +121,7 @@ export function listenerOptions(options: ListenerOptions, filter: Pick<StatusFil
     // Silence is normal on a connection with watches only; TCP detects lost peers.
     http2SessionTimeout: 0,
     ...routingOptions(options.maxBodyBytes, filter),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket, note),
     return503OnClosing: false,
     forceCloseConnections: false,
   };

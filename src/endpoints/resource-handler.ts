@@ -32,6 +32,21 @@ export async function handleResource(
   reply: FastifyReply,
 ): Promise<void> {
   const context = http.plinthContext as HttpRequestContext;
+  if (context.audit === undefined) return handleResolved(services, context, http, reply);
+  context.audit.entered();
+  try {
+    await handleResolved(services, context, http, reply);
+  } finally {
+    context.audit.left();
+  }
+}
+
+async function handleResolved(
+  services: EndpointServices,
+  context: HttpRequestContext,
+  http: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const { isResourceRequest, path, apiPrefix, apiGroup, apiVersion } = context.requestInfo;
   if (!isResourceRequest) throw plainPathError(services, path);
   const remote = apiPrefix === 'apis' ? services.aggregation?.services.remote(apiGroup, apiVersion) : undefined;
@@ -126,6 +141,9 @@ function noteDeprecation({ services, context, resource, subresource }: ResourceR
   if (served.deprecated === undefined) return;
   addWarning(context, served.deprecated.warning);
   context.auditAnnotations.set(`${services.names.suffix}/deprecated`, 'true');
+  if (served.deprecated.removedRelease !== '') {
+    context.auditAnnotations.set(`${services.names.suffix}/removed-release`, served.deprecated.removedRelease);
+  }
   services.metrics.deprecatedRequest({
     group: definition.group,
     version: served.version,

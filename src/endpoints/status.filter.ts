@@ -1,5 +1,14 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject, Injectable } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Inject,
+  Injectable,
+  Optional,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AUDITOR, type Auditor } from '../audit/auditor.js';
 import {
   badRequestError,
   internalError,
@@ -44,6 +53,8 @@ export class StatusFilter implements ExceptionFilter {
   constructor(
     @Inject(Logger) private readonly logger: Logger,
     @Inject(EndpointServices) private readonly services: Pick<EndpointServices, 'accept' | 'kinds'>,
+    /** Undefined in the thread for large requests, and where nothing is audited. */
+    @Optional() @Inject(AUDITOR) private readonly auditor?: Pick<Auditor, 'unread'>,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -75,6 +86,8 @@ export class StatusFilter implements ExceptionFilter {
 
   private send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = toAnswer(error);
+    const context = request.plinthContext;
+    if (answer.code === 500 && !(error instanceof StatusError)) context?.audit?.failed();
     if (answer.code >= 500 && !(error instanceof StatusError && error.cause === undefined)) {
       this.logger.error('request failed', { method: request.method, path: pathOf(request), error });
     }
@@ -88,16 +101,23 @@ export class StatusFilter implements ExceptionFilter {
     const retryAfter = answer.details?.retryAfterSeconds;
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
     if (answer.code === 401) reply.header('www-authenticate', 'Bearer realm="plinth"');
-    const warnings = request.plinthContext?.warnings ?? [];
+    const warnings = context?.warnings ?? [];
     if (warnings.length > 0) reply.header('warning', warnings.map(formatWarning));
     const accepted = this.acceptedType(request.headers.accept);
-    const context = request.plinthContext;
+    const status = answer.toStatus();
+    if (context === undefined) this.noteUnread(request, answer);
+    else context.audit?.answered(answer.code, status);
     const pretty = accepted.pretty || (context !== undefined && wantsPretty(context.query, context.userAgent));
     reply
       .code(answer.code)
       .header('cache-control', 'no-cache, private')
       .header('content-type', accepted.contentType)
-      .send(encodeValue(answer.toStatus(), accepted, this.services.kinds.status, pretty));
+      .send(encodeValue(status, accepted, this.services.kinds.status, pretty));
+  }
+
+  /** A request whose path is not even valid has no context, and is audited all the same. */
+  private noteUnread({ raw, method }: FastifyRequest, { code, reason }: StatusError): void {
+    this.auditor?.unread({ raw, verb: method.toLowerCase(), code, reason });
   }
 
   /** The form that the client reads; JSON if it reads no available form. */

@@ -42,10 +42,12 @@ export async function forward(
       body: new Uint8Array(context.body ?? []),
       user: context.user as UserInfo,
       impersonator: context.impersonator,
+      audit: context.audit?.followed,
       definitionsAt,
     },
     context.signal,
   );
+  if (answer.audit !== undefined) context.audit?.join(answer.audit);
   if (reply.sent) return;
   const given = Object.entries(answer.headers).filter(([name]) => !ownFields.has(name));
   // A HEAD has no body. Its length is reported only if it is known.

@@ -1,38 +1,64 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type FollowedRule, RequestAudit, type TrailPart } from '../audit/request-audit.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
+import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import type { LaneRequest } from './lane-messages.js';
 
 /** Set on every request in the thread, replacing any header that a client sent under this name. */
 export const idHeader = 'x-plinth-lane';
 
+interface Entered {
+  readonly request: LaneRequest;
+  readonly left: AbortSignal;
+  audit: RequestAudit | undefined;
+}
+
 /** Binds a request to the user whom the process has authenticated. The process has authorized the request, too. */
 @Injectable()
 export class ForwardedGuard implements CanActivate {
-  private readonly requests = new Map<string, { readonly request: LaneRequest; readonly left: AbortSignal }>();
+  private readonly requests = new Map<string, Entered>();
   private lastId = 0;
+
+  constructor(@Inject(VENDOR_NAMES) private readonly names: VendorNames) {}
 
   /** Registers a request; `left` ends it, as when a client leaves. */
   enter(request: LaneRequest, left: AbortSignal): string {
     const id = String(++this.lastId);
-    this.requests.set(id, { request, left });
+    this.requests.set(id, { request, left, audit: undefined });
     return id;
   }
 
-  leave(id: string): void {
+  /** Forgets a request, and returns its part of the audit trail. */
+  leave(id: string): TrailPart | undefined {
+    const part = this.requests.get(id)?.audit?.part();
     this.requests.delete(id);
+    return part;
   }
 
   canActivate(host: ExecutionContext): boolean {
     const http = host.switchToHttp();
-    const { headers, plinthContext } = http.getRequest<FastifyRequest & { plinthContext: HttpRequestContext }>();
+    const asked = http.getRequest<FastifyRequest & { plinthContext: HttpRequestContext }>();
+    const { headers, plinthContext } = asked;
     const entered = this.requests.get(String(headers[idHeader]));
     if (entered === undefined) return false;
     const { request, left } = entered;
     plinthContext.user = request.user;
     plinthContext.impersonator = request.impersonator;
+    if (request.audit !== undefined) {
+      entered.audit = this.follow(request.audit, plinthContext, asked, http.getResponse<FastifyReply>());
+    }
     if (left.aborted) plinthContext.abort();
     else left.addEventListener('abort', () => plinthContext.abort(), { once: true });
     return true;
+  }
+
+  /** Collects what the audit trail of the process needs to know. */
+  private follow(rule: FollowedRule, context: HttpRequestContext, { raw }: FastifyRequest, reply: FastifyReply) {
+    const silent = { names: this.names, ruleFor: () => undefined, emit: () => undefined };
+    const audit = new RequestAudit(silent, { context, raw, response: reply.raw });
+    audit.follow(rule);
+    context.audit = audit;
+    return audit;
   }
 }

@@ -1,3 +1,4 @@
+import type { FollowedRule, TrailPart } from '../audit/request-audit.js';
 import type { AdmissionOptions } from '../config/admission.options.js';
 import type { AdmissionConfiguration } from '../config/admission-configuration.js';
 import type { ClusterOptions } from '../config/cluster.options.js';
@@ -31,6 +32,8 @@ export interface LaneRequest {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly user: UserInfo;
   readonly impersonator: UserInfo | undefined;
+  /** How much of the request is noted in the audit trail; undefined: nothing. */
+  readonly audit: FollowedRule | undefined;
   /** The version of the store that the registry of the process shows: the thread must not know less. */
   readonly definitionsAt: bigint;
 }
@@ -39,6 +42,7 @@ export interface LaneAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Uint8Array<ArrayBuffer>;
+  readonly audit: TrailPart | undefined;
 }
 
 /** Errors in a form that can be sent. Any other error is a fault of our own. */

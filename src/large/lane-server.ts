@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { quietly } from '../application-context.js';
+import type { TrailPart } from '../audit/request-audit.js';
 import { DefinitionFollower } from '../custom-resources/serving/definition-follower.js';
 import { encodeWatched, type LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { leaveBodies, routingOptions } from '../endpoints/listener.js';
@@ -63,6 +64,7 @@ async function answer(
   left: AbortSignal,
 ): Promise<LaneAnswer> {
   const id = guard.enter(request, left);
+  let audit: TrailPart | undefined;
   try {
     const { method, url, headers, body } = request;
     const options: InjectOptions = {
@@ -72,12 +74,14 @@ async function answer(
       ...(body.length === 0 ? {} : { payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }),
     };
     const { statusCode, headers: answered, rawPayload } = await fastify.inject(options);
+    audit = guard.leave(id);
     return {
       status: statusCode,
       headers: Object.fromEntries(
         Object.entries(answered).map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
       ),
       body: new Uint8Array(rawPayload),
+      audit,
     };
   } finally {
     guard.leave(id);

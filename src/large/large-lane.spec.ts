@@ -35,6 +35,7 @@ function request(user: string, body = '{"metadata":{"name":"-"}}'): LaneRequest 
     body: new Uint8Array(Buffer.from(body)),
     user: { name: user, uid: '', groups: [], extra: {} },
     impersonator: undefined,
+    audit: undefined,
     definitionsAt: 0n,
   };
 }

@@ -27,6 +27,6 @@ export interface AuditTrail {
   answeredPiece(code: number, json: string): void;
   /** A fault of the program ended the request. */
   failed(): void;
-  /** The version of the object that the request has written. */
-  wrote(resourceVersion: bigint | undefined, uid: string | undefined): void;
+  /** The version of the object after the write of the request, which may be the one before it. */
+  wrote(resourceVersion: bigint | undefined): void;
 }

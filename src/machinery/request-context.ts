@@ -1,3 +1,5 @@
+import type { AuditTrail } from './audit-trail.js';
+
 /** The sender of a request, as identified by an authenticator (specification 5.1). */
 export interface UserInfo {
   readonly name: string;
@@ -59,6 +61,8 @@ export interface RequestContext {
   readonly warnings: string[];
   /** Annotations for the audit trail. */
   readonly auditAnnotations: Map<string, string>;
+  /** Set while an audit policy is in force. */
+  audit?: AuditTrail | undefined;
 }
 
 /** Once all warnings of an answer have more characters than this, each is cut: clients refuse long headers. */

@@ -56,7 +56,8 @@ export class BatchBackend implements AuditBackend {
     private readonly timers: Timers,
   ) {
     const { throttle } = options;
-    if (throttle !== undefined) this.throttle = new Throttle(throttle.perSecond, throttle.burst, () => timers.elapsed());
+    if (throttle !== undefined)
+      this.throttle = new Throttle(throttle.perSecond, throttle.burst, () => timers.elapsed());
     metrics.watchWaiting(name, () => this.buffer.length + this.underWay);
   }
 

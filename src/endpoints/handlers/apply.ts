@@ -38,5 +38,6 @@ function parseConfig({ request, kind, options }: Write, body: Buffer): Readonly<
   if (config === null || typeof config !== 'object' || Array.isArray(config)) {
     throw badRequestError('error decoding YAML: the applied configuration must be an object');
   }
+  request.context.audit?.requested(config);
   return config as Readonly<Record<string, unknown>>;
 }

@@ -51,7 +51,13 @@ export function deleteOne(
     await admission.admit(attributes);
     await admission.validate(attributes);
   };
-  return store.delete(context, namespace, name, options, admit, uid);
+  const outcome = store.delete(context, namespace, name, options, admit, uid);
+  const { audit } = context;
+  if (audit === undefined || options.dryRun) return outcome;
+  return outcome.then((deleted) => {
+    audit.wrote(deleted.text.resourceVersion);
+    return deleted;
+  });
 }
 
 function successStatus({ resource: { definition } }: ResourceRequest, outcome: DeleteOutcome): Status {

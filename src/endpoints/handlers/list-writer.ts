@@ -53,6 +53,12 @@ class JsonListWriter implements ListWriter {
     // The list is the last member, and empty.
     const head = JSON.stringify(value).slice(0, -2);
     const { pieces } = this;
+    const { audit } = this.request.context;
+    if (audit?.wantsResponseObject === true) {
+      audit.answeredPiece(200, head);
+      for (const [i, piece] of pieces.entries()) audit.answeredPiece(200, i === 0 ? piece : `,${piece}`);
+      audit.answeredPiece(200, ']}');
+    }
     async function* body(): AsyncGenerator<string> {
       yield head;
       for (let i = 0; i < pieces.length; i++) yield i === 0 ? (pieces[i] as string) : `,${pieces[i]}`;
@@ -78,6 +84,7 @@ class ValueListWriter implements ListWriter {
   async send(metadata: ListMetadata): Promise<void> {
     const { request, accepted } = this;
     const { value } = listParts(request, accepted, this.objects, metadata);
+    request.context.audit?.answered(200, value);
     const bytes = encodeValue(value, accepted, request.resource.served.type, isPretty(request.context, accepted));
     sendBytes(request, 200, accepted.contentType, bytes);
   }
@@ -114,6 +121,7 @@ function listParts(
 
 /** Writes protobuf. Each page is encoded as it arrives, so objects don't accumulate. */
 class ProtobufListWriter implements ListWriter {
+  private isNoted = false;
   private readonly list: ProtobufList;
 
   constructor(
@@ -125,14 +133,37 @@ class ProtobufListWriter implements ListWriter {
 
   add(objects: readonly ApiObject[]): void {
     this.list.add(objects);
+    if (this.request.context.audit?.wantsResponseObject === true) this.note(objects);
   }
 
   async send(metadata: ListMetadata): Promise<void> {
     const { accepted } = this;
     const { services, resource } = this.request;
     const identity = listIdentity(services, resource, accepted);
+    this.noteEnd(metadata);
     const chunks = this.list.finish(identity, services.kinds.listMeta, metadata);
     await sendPieces(this.request, 200, accepted.contentType, Readable.from(chunks));
+  }
+
+  /** The audit trail shows JSON, whatever was sent. Its list has the metadata at its end. */
+  private note(objects: readonly ApiObject[]): void {
+    const { audit } = this.request.context;
+    if (objects.length === 0) return;
+    const { value, items } = listParts(this.request, this.accepted, objects, {});
+    const text = JSON.stringify(items).slice(1, -1);
+    const { kind, apiVersion } = value as { kind: string; apiVersion: string };
+    audit?.answeredPiece(
+      200,
+      this.isNoted ? `,${text}` : `${JSON.stringify({ kind, apiVersion }).slice(0, -1)},"items":[${text}`,
+    );
+    this.isNoted = true;
+  }
+
+  private noteEnd(metadata: ListMetadata): void {
+    const { audit } = this.request.context;
+    if (audit?.wantsResponseObject !== true) return;
+    if (this.isNoted) audit.answeredPiece(200, `],"metadata":${JSON.stringify(metadata)}}`);
+    else audit.answered(200, listParts(this.request, this.accepted, [], metadata).value);
   }
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { largeLimits, leaveLarge, leaveLong } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import type { RequestContext } from '../../machinery/request-context.js';
 import { remoteConversionOf } from '../../registry/resource-definition.js';
 import { spliceListItem, storedForm } from '../../registry/store/object-codec.js';
 import { parseSelection } from '../../registry/store/selection.js';
@@ -76,10 +77,22 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
   if (first.metadata !== undefined && first.items.reduce((sum, { json }) => sum + json.length, 0) < pieceCharacters) {
     const items = [...encode(first.items, true)].join('');
     const text = `${head},"metadata":${JSON.stringify(first.metadata)},"items":[${items}]}`;
+    request.context.audit?.answeredText(200, text);
     sendText(request, 200, 'application/json', text);
     return;
   }
-  await sendPieces(request, 200, 'application/json', body());
+  await sendPieces(request, 200, 'application/json', noted(request.context, body()));
+}
+
+/** Pieces of JSON that the audit trail gets as well, if it wants them. */
+function noted({ audit }: RequestContext, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+  if (audit?.wantsResponseObject !== true) return pieces;
+  return (async function* () {
+    for await (const piece of pieces) {
+      audit.answeredPiece(200, piece);
+      yield piece;
+    }
+  })();
 }
 
 async function sendTransformedList(

@@ -67,6 +67,7 @@ function parsePatch({ request, kind, type: schema, options }: Write, type: Patch
     if (error instanceof SyntaxError) throw badRequestError(error.message, error);
     throw error;
   }
+  request.context.audit?.requested(patch);
   if (type === 'json') {
     if (!Array.isArray(patch)) throw badRequestError('a JSON patch must be a list of operations');
     return (live) => applyJsonPatch(live, patch, () => leaveCostly(request.context));

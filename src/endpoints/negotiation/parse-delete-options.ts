@@ -25,7 +25,9 @@ interface RawDeleteOptions {
  * that are not allowed.
  */
 export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {
-  const written = body.length > 0 ? checkTypes(fromBody(services, body, context.contentType)) : {};
+  const raw = body.length > 0 ? fromBody(services, body, context.contentType) : undefined;
+  if (raw !== undefined) context.audit?.requested(raw);
+  const written = raw === undefined ? {} : checkTypes(raw);
   const asked = fromQuery(context.query);
   const saysPolicy = written.propagationPolicy !== undefined || written.orphanDependents !== undefined;
   const options = checkedDeleteOptions(

@@ -69,7 +69,9 @@ function sendShown(request: ResourceRequest, code: number, text: VersionedText, 
   }
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (sendsStoredText(accepted, resource, pretty)) {
-    sendText(request, code, 'application/json', spliceVersion(text, storedForm(resource)));
+    const json = spliceVersion(text, storedForm(resource));
+    context.audit?.answeredText(code, json);
+    sendText(request, code, 'application/json', json);
     return;
   }
   const value = transformObject(request, servedObject(resource, text), accepted);
@@ -115,6 +117,7 @@ function transformObject(
  */
 export function sendValue(to: Recipient, code: number, value: unknown, accepted: AcceptedType, type: KindType): void {
   const { context } = to;
+  context.audit?.answered(code, value);
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (accepted.mediaType === 'json' && !pretty) {
     sendText(to, code, accepted.contentType, JSON.stringify(value));

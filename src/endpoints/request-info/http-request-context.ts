@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { RequestAdmission } from '../../admission/request-admission.js';
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
+import type { RequestAudit } from '../../audit/request-audit.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -39,8 +40,6 @@ export class HttpRequestContext implements RequestContext {
   body: Buffer | undefined;
   /** The request's place among those under way, or in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
-  /** Whether another protocol has answered the request. */
-  isUpgraded: boolean;
   /** Watches over answers that their client has not read. */
   unread: UnreadAnswers | undefined;
   /** The resource of the request; undefined for an unknown path. */
@@ -49,11 +48,14 @@ export class HttpRequestContext implements RequestContext {
   remote: Pick<KnownApiService, 'group' | 'version'> | undefined;
   /** Whether it may last: it has no time limit, and does not count as a request in flight. Set by the first hook. */
   isLongRunning: boolean;
+  /** Set while an audit policy is in force. */
+  audit: RequestAudit | undefined;
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
   /** Whether the client has left or the time is over. */
   private isOver: boolean;
+  private upgraded: boolean;
 
   constructor(request: FastifyRequest) {
     const url = request.raw.url ?? '/';
@@ -74,15 +76,26 @@ export class HttpRequestContext implements RequestContext {
     this.isCostly = false;
     this.body = undefined;
     this.seat = undefined;
-    this.isUpgraded = false;
     this.unread = undefined;
     this.resourceRequest = undefined;
     this.remote = undefined;
     this.isLongRunning = false;
+    this.audit = undefined;
     this.annotations = undefined;
     this.controller = undefined;
     this.isOver = false;
+    this.upgraded = false;
     this.requestInfo = parseRequestInfo(request.method, path, this.query);
+  }
+
+  /** Whether another protocol has answered the request. */
+  get isUpgraded(): boolean {
+    return this.upgraded;
+  }
+
+  set isUpgraded(value: boolean) {
+    this.upgraded = value;
+    if (value) this.audit?.upgraded();
   }
 
   get auditAnnotations(): Map<string, string> {

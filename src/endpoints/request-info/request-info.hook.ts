@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Auditor } from '../../audit/auditor.js';
+import type { RequestAudit } from '../../audit/request-audit.js';
 import {
   headersTooLargeError,
   serviceUnavailableError,
@@ -18,6 +20,8 @@ export interface RequestHookOptions {
   /** Unset in the thread for large requests, which has no clients of its own. */
   readonly unread?: UnreadAnswers;
   readonly clients?: ClientLimits;
+  /** Unset: no requests are audited. */
+  readonly auditor?: Auditor | undefined;
   /** Requests that are not long-running get a 504 after this time. */
   readonly requestTimeoutMs: number;
   /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
@@ -46,7 +50,7 @@ export function registerRequestHooks(
   filter: StatusFilter,
   connections: Pick<ConnectionTracker, 'isDraining'>,
 ): RequestsUnderWay {
-  const { unread, clients } = options;
+  const { unread, clients, auditor } = options;
   let underWay = 0;
 
   fastify.decorateRequest('plinthContext', undefined);
@@ -67,6 +71,7 @@ export function registerRequestHooks(
     context.isLongRunning = isLong;
     if (!isLong) underWay++;
     context.timeLimitMs = timeLimitMs(context, options.requestTimeoutMs);
+    if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
     let leaveAddress: () => void = ignore;
     // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
     reply.raw.once('close', () => {
@@ -82,6 +87,7 @@ export function registerRequestHooks(
     // A failed write to a client that left is not a fault; without a listener, the error would end the process.
     reply.raw.on('error', ignore);
     noticeEnd(context, reply.raw);
+    if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
     if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
     leaveAddress = clients?.enter(request) ?? ignore;
@@ -104,8 +110,22 @@ export function registerRequestHooks(
     raw.end = ((...args: unknown[]) => {
       context.seat?.leave();
       unread?.add(raw, bytesOf(args[0]));
-      return end.apply(raw, args);
+      const noted = context.audit?.ended();
+      if (noted === undefined) return end.apply(raw, args);
+      // The answer waits until it is in the audit trail.
+      const send = () => void end.apply(raw, args);
+      noted.then(send, send);
+      return raw;
     }) as typeof raw.end;
+  };
+
+  /** Notes the beginning of a long answer in the audit trail. */
+  const noticeHead = (audit: RequestAudit, raw: FastifyReply['raw']) => {
+    const writeHead = raw.writeHead as (...args: unknown[]) => typeof raw;
+    raw.writeHead = ((...args: unknown[]) => {
+      audit.started(Number(args[0]));
+      return writeHead.apply(raw, args);
+    }) as typeof raw.writeHead;
   };
 
   const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
@@ -113,6 +133,7 @@ export function registerRequestHooks(
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
+    context.audit?.closed();
     const seconds = context.isLongRunning ? undefined : (performance.now() - context.startedAt) / 1000;
     const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
     metrics.requestDone(labelsOf(context, request.method), code, Boolean(context.query.get('dryRun')), seconds);

@@ -92,7 +92,13 @@ export class Write {
       others === undefined
         ? decodeBody(context, type, kind, bytes, format, fieldValidation)
         : decodeBodyOfAny(context, [{ kind, type }, ...others], bytes, format, fieldValidation);
-    return this.completed(object);
+    const { audit } = context;
+    if (audit === undefined) return this.completed(object);
+    // The trail shows the defaults, but not the identity that the path adds.
+    const { name, namespace } = object.metadata;
+    const completed = this.completed(object);
+    audit.requested({ ...completed, metadata: { ...completed.metadata, name, namespace } });
+    return completed;
   }
 
   /** The same for the result of a patch or an apply on the live object; throws a 422 when it does not fit. */
@@ -204,7 +210,13 @@ export class Write {
     const { context, store } = this.request;
     const prepared = await this.prepare(object, undefined, false);
     const { dryRun } = this.options;
-    return store.create(context, prepared, { dryRun, validate: this.validation(), writer: () => this.writer });
+    const written = await store.create(context, prepared, {
+      dryRun,
+      validate: this.validation(),
+      writer: () => this.writer,
+    });
+    if (!dryRun) context.audit?.wrote(written.resourceVersion);
+    return written;
   }
 
   /** Replaces the live object in the store; creates it if its kind allows that. */
@@ -217,11 +229,11 @@ export class Write {
     return this.replace(candidate, true);
   }
 
-  private replace(candidate: Candidate, isApply: boolean): Promise<UpdateOutcome> {
+  private async replace(candidate: Candidate, isApply: boolean): Promise<UpdateOutcome> {
     const { request } = this;
     const { context, store, namespace, name, subresource, resource } = request;
     const hasConversion = remoteConversionOf(resource.definition) !== undefined;
-    return store.update(context, namespace, name, {
+    const outcome = await store.update(context, namespace, name, {
       dryRun: this.options.dryRun,
       validate: this.validation(),
       writer: () => this.writer,
@@ -234,6 +246,8 @@ export class Write {
         return this.prepare(await candidate(live), live, isApply);
       },
     });
+    if (!this.options.dryRun) context.audit?.wrote(outcome.resourceVersion);
+    return outcome;
   }
 
   /** Validating admission. The store calls it with the object about to be written and the one it replaces. */
