@@ -140,6 +140,7 @@ const authentication = buildAuthentication(options, {
   metrics: new Registry(),
   tls,
   servingKeyFile,
+  processId: 'bench',
   keySetUrl: 'https://127.0.0.1/openid/v1/jwks',
 });
 await authentication.start();
@@ -162,7 +163,7 @@ try {
     { kind: 'ServiceAccount', name: 'robot', namespace: 'ns-100' },
   ]);
   const guards = [
-    new AuthenticationGuard(authentication.authenticator, { anonymousAuth: true }, authentication.metrics, logger),
+    new AuthenticationGuard(authentication.authenticator, authentication, authentication.metrics, logger),
     new ImpersonationGuard(authorizer, names),
     new AuthorizationGuard(authorizer),
   ];

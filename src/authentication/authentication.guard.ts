@@ -2,7 +2,6 @@ import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AuthenticationOptions } from '../config/authentication.options.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { unauthorizedError } from '../machinery/status-error.js';
 import { Logger } from '../observability/logger.js';
@@ -14,21 +13,18 @@ import {
   type AuthenticationResult,
   type Authenticator,
 } from './authenticator.js';
+import { AUTHENTICATION, type Authentication } from './build-authentication.js';
 import type { RequestHead } from './header-fields.js';
 
 /** First guard: binds every request to a user or refuses it with a 401 (specification 5.1). */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  private readonly allowAnonymous: boolean;
-
   constructor(
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
-    @Inject(AuthenticationOptions) { anonymousAuth }: Pick<AuthenticationOptions, 'anonymousAuth'>,
+    @Inject(AUTHENTICATION) private readonly authentication: Pick<Authentication, 'anonymous'>,
     @Inject(AuthenticationMetrics) private readonly metrics: Pick<AuthenticationMetrics, 'attempt'>,
     @Inject(Logger) private readonly logger: Pick<Logger, 'debug'>,
-  ) {
-    this.allowAnonymous = anonymousAuth;
-  }
+  ) {}
 
   async canActivate(host: ExecutionContext): Promise<boolean> {
     const http = host.switchToHttp();
@@ -52,7 +48,7 @@ export class AuthenticationGuard implements CanActivate {
     }
     // Credentials that a method recognises and finds wrong never fall back to anonymous. Credentials that no method
     // looks at, such as another scheme, count as none.
-    if (result.kind === 'rejected' || !this.allowAnonymous) {
+    if (result.kind === 'rejected' || !this.allowsAnonymous(context.requestInfo.path)) {
       this.metrics.attempt('failure');
       if (result.kind === 'rejected') {
         this.logger.debug('credentials refused', { reason: result.reason, path: context.requestInfo.path });
@@ -63,6 +59,11 @@ export class AuthenticationGuard implements CanActivate {
     context.user = anonymousUser;
     await context.audit?.identified();
     return true;
+  }
+
+  private allowsAnonymous(path: string): boolean {
+    const { isEnabled, paths } = this.authentication.anonymous;
+    return isEnabled && (paths.length === 0 || paths.includes(path));
   }
 
   private async ask(asked: AuthenticationRequest): Promise<AuthenticationResult> {

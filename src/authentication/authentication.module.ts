@@ -1,5 +1,6 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { AuthenticationOptions } from '../config/authentication.options.js';
+import { processIdentity } from '../config/process-identity.js';
 import { SecureServingOptions } from '../config/secure-serving.options.js';
 import type { ServerOptions } from '../config/server-options.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
@@ -57,6 +58,7 @@ import { TlsFiles } from './x509/tls-files.js';
           metrics: metrics.registry,
           tls,
           servingKeyFile: tlsPrivateKeyFile,
+          processId: processIdentity(securePort, metrics.workerIndex),
           keySetUrl: `https://${hostAddress(bindAddress)}:${securePort}/openid/v1/jwks`,
         }),
     },

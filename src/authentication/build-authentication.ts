@@ -1,9 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { AuthenticationOptions } from '../config/authentication.options.js';
+import { DocumentError, readDocumentFile } from '../config/document-fields.js';
 import type { Clock } from '../machinery/clock.js';
+import { StartupError } from '../machinery/startup-error.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
+import { ReloadMetrics } from '../observability/reload-metrics.js';
 import { ChangeInformer } from '../registry/informers/change-informer.js';
 import type { StoredResources } from '../registry/store/object-codec.js';
 import type { Storage } from '../storage/storage.interface.js';
@@ -12,6 +15,8 @@ import type { Authenticator } from './authenticator.js';
 import { BearerTokenAuthenticator } from './bearer-token/bearer-token.authenticator.js';
 import { TokenFileAuthenticator } from './bearer-token/token-file.authenticator.js';
 import { BootstrapTokenAuthenticator } from './bootstrap-token/bootstrap-token.authenticator.js';
+import { type AnonymousRule, readAuthenticationConfiguration } from './configuration/authentication-document.js';
+import { configurationDependency, LiveAuthentication } from './configuration/live-authentication.js';
 import { buildOidc } from './oidc/build-oidc.js';
 import { buildRequestHeader } from './request-header/build-request-header.js';
 import { tokenResources } from './service-account/account-objects.js';
@@ -45,6 +50,8 @@ export interface AuthenticationParts {
   readonly tls: TlsFiles;
   /** Key of the serving certificate. It checks service account tokens when no other key is configured. */
   readonly servingKeyFile: string;
+  /** The name of this process, for metrics. */
+  readonly processId: string;
   /** URL under which other parties find this server's key set. */
   readonly keySetUrl: string;
 }
@@ -60,6 +67,8 @@ export interface Authentication {
   /** The documents that the issuer publishes about itself; undefined when it can't publish any. */
   readonly issuerDocuments: IssuerDocuments | undefined;
   readonly metrics: AuthenticationMetrics;
+  /** For which requests without credentials there is an anonymous user, at the moment. */
+  readonly anonymous: AnonymousRule;
   /** Resolves once changes to stored objects are being followed; background work continues. */
   start(): Promise<void>;
   /** Stops the background work; call it when no more requests come. */
@@ -81,6 +90,10 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   tokenMethods.push(...accounts.methods);
   const oidc = buildOidc(options, { clock, logger, apiAudiences, credentialPrefix: names.credentialPrefix });
   if (oidc !== undefined) tokenMethods.push(oidc.method);
+  const configured = buildConfigured(options, parts, issuers, apiAudiences, () =>
+    tokens.changed(configurationDependency),
+  );
+  if (configured !== undefined) tokenMethods.push(configured);
 
   if (options.enableBootstrapTokenAuth) {
     const { storage, registry } = parts;
@@ -90,7 +103,8 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   // The webhook comes last: it is the only method that sends unknown tokens to another server.
   if (webhook !== undefined) tokenMethods.push(webhook.method);
 
-  const tokens = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, (hit) =>
+  const flagRule: AnonymousRule = { isEnabled: options.anonymousAuth, paths: [] };
+  const tokens: TokenCache = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, (hit) =>
     metrics.cacheLookup(hit),
   );
   // Forget the cached tokens: their key may have been removed.
@@ -125,9 +139,13 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
       return accounts.documents;
     },
     metrics,
+    get anonymous() {
+      return configured?.anonymous ?? flagRule;
+    },
     start: async () => {
       accounts.files.start(running.signal);
       oidc?.start(running.signal);
+      configured?.start(running.signal);
       await Promise.all(informers.map((informer) => informer.start(running.signal)));
     },
     stop: async () => {
@@ -135,7 +153,45 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
       webhook?.stop();
       await accounts.files.stopped();
       await oidc?.stopped();
+      await configured?.stopped();
       await Promise.all(informers.map((informer) => informer.stopped()));
     },
   };
+}
+
+/** The issuers of `--authentication-config`. @throws StartupError with everything that is wrong with the file. */
+function buildConfigured(
+  { authenticationConfig: file, anonymousAuth }: AuthenticationOptions,
+  { names, clock, logger, metrics, processId }: AuthenticationParts,
+  serviceAccountIssuers: readonly string[],
+  apiAudiences: readonly string[],
+  onChange: () => void,
+): LiveAuthentication | undefined {
+  if (file === undefined) return undefined;
+  const surroundings = {
+    suffix: names.suffix,
+    serviceAccountIssuers,
+    reservedDomains: [...new Set([names.suffix, 'k8s.io', 'kubernetes.io'])],
+  };
+  const load = () => {
+    const configuration = readAuthenticationConfiguration(readDocumentFile(file), surroundings);
+    if (configuration.anonymous !== undefined && !anonymousAuth) {
+      throw new DocumentError(["anonymous: Forbidden: can't be set together with --anonymous-auth"]);
+    }
+    return configuration;
+  };
+  try {
+    return new LiveAuthentication(file, {
+      clock,
+      logger,
+      apiAudiences,
+      load,
+      onChange,
+      credentialPrefix: names.credentialPrefix,
+      metrics: new ReloadMetrics(metrics, 'authentication', processId),
+    });
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    throw new StartupError(error.problems.map((problem) => `--authentication-config ${file}: ${problem}`).join('; '));
+  }
 }

@@ -42,6 +42,12 @@ function maxExpirationProblem(ms: number, all: Siblings): string | undefined {
   return undefined;
 }
 
+function configurationProblem(_file: string, all: Siblings): string | undefined {
+  return all.oidcIssuerUrl === undefined && all.oidcClientId === undefined
+    ? undefined
+    : 'names issuers itself: leave out the --oidc-* flags';
+}
+
 function needsOidc(value: unknown, all: Siblings): string | undefined {
   const isSet = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
   return isSet && all.oidcIssuerUrl === undefined ? 'needs --oidc-issuer-url as well' : undefined;
@@ -116,6 +122,17 @@ export class AuthenticationOptions {
     usage: 'Requests that no other method identifies are system:anonymous. When false they are refused with 401.',
   })
   readonly anonymousAuth: boolean = true;
+
+  @Flag({
+    name: 'authentication-config',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Issuers of JSON web tokens, rules about their claims, and the paths for anonymous requests, of kind ' +
+      'AuthenticationConfiguration. Takes the place of the --oidc-* flags. Read again when it changes.',
+  })
+  @Check('configuration', configurationProblem)
+  readonly authenticationConfig: string | undefined = undefined;
 
   @Flag({
     name: 'client-ca-file',

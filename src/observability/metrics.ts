@@ -78,6 +78,11 @@ export class Metrics {
   private readonly notificationQueue: Gauge<string>;
   private readonly missingVersions: Counter<string>;
 
+  /** Which of several processes behind one port this is; undefined when it is the only one. */
+  get workerIndex(): number | undefined {
+    return this.worker?.index;
+  }
+
   /** @param worker set in a process that is one of several behind the same port */
   constructor(private readonly worker?: MetricsWorker) {
     const registers = [this.registry];

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { systemTimers } from '../controllers/timers.js';
 import { RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
@@ -91,7 +92,10 @@ export async function serveAlone(
       missing: '--service-account-signing-key-file',
     });
   }
-  const problem = await exposureProblem(options, server.get<RuleResolver>(RULE_RESOLVER));
+  const { anonymous } = server.get<Authentication>(AUTHENTICATION);
+  const anonymousAuth = anonymous.isEnabled && anonymous.paths.length === 0;
+  const exposed = { ...options, authentication: { anonymousAuth } };
+  const problem = await exposureProblem(exposed, server.get<RuleResolver>(RULE_RESOLVER));
   if (problem !== undefined) warnOfExposure(problem, options.logging);
   try {
     const { syncViews } = await import('../controllers/sql-views/sync-views.js');

@@ -20,7 +20,7 @@ export class ClaimSources {
   /** @param providerOf creates access to the keys of another issuer. */
   constructor(
     private readonly primary: OidcProvider,
-    private readonly clientId: string,
+    private readonly clients: readonly string[],
     private readonly get: HttpsGet,
     private readonly now: () => number,
     private readonly providerOf: (issuer: string) => OidcProvider,
@@ -58,8 +58,7 @@ export class ClaimSources {
     const provider = await this.provider(iss, signal);
     const claims = await provider.verify(token);
     const { aud, exp } = claims;
-    const isOurs = Array.isArray(aud) ? aud.includes(this.clientId) : aud === this.clientId;
-    if (!isOurs) throw new ClaimSourceError('its token is for another client');
+    if (!isForOneOf(this.clients, aud)) throw new ClaimSourceError('its token is for another client');
     if (typeof exp !== 'number' || exp * 1000 <= this.now()) throw new ClaimSourceError('its token has expired');
     return claims;
   }
@@ -76,6 +75,12 @@ export class ClaimSources {
     }
     return provider;
   }
+}
+
+/** Whether a token with this `aud` claim was made for one of the clients. */
+export function isForOneOf(clients: readonly string[], aud: unknown): boolean {
+  const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  return clients.some((client) => named.includes(client));
 }
 
 function sourceOf(claims: Readonly<Record<string, unknown>>, name: string): Record<string, unknown> | undefined {

@@ -7,11 +7,11 @@ import {
   type TokenResult,
   unknownToken,
 } from '../token-authenticator.js';
-import { ClaimSourceError, ClaimSources } from './distributed-claims.js';
+import { ClaimSourceError, ClaimSources, isForOneOf } from './distributed-claims.js';
 import { OidcProvider, type ProviderParts, SignatureError } from './provider.js';
 
 /** The provider's clock may be ahead of ours by this much. */
-const notBeforeLeewaySeconds = 300;
+export const notBeforeLeewaySeconds = 300;
 
 /** What ID tokens must contain and how they map to users (specification 5.2). */
 export interface OidcSettings {
@@ -31,10 +31,11 @@ export interface OidcSettings {
   readonly credentialPrefix: string;
 }
 
-type Claims = Readonly<Record<string, unknown>>;
+/** The claims of a token. */
+export type Claims = Readonly<Record<string, unknown>>;
 
 /** A claim is missing or has an unacceptable value. */
-class ClaimError extends Error {}
+export class ClaimError extends Error {}
 
 /** ID tokens of an OpenID Connect provider (OpenID Connect Core 1.0 section 3.1.3.7). */
 export class OidcTokenAuthenticator implements TokenAuthenticator {
@@ -51,7 +52,7 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
     const providerOf = (issuer: string) => new OidcProvider(issuer, signingAlgorithms, parts);
     this.provider = providerOf(issuerUrl);
     const now = () => parts.clock.now();
-    this.sources = new ClaimSources(this.provider, clientId, parts.get, now, providerOf);
+    this.sources = new ClaimSources(this.provider, [clientId], parts.get, now, providerOf);
     const defaultPrefix = usernameClaim === 'email' ? '' : `${issuerUrl}#`;
     this.usernamePrefix = usernamePrefix === '-' ? '' : usernamePrefix || defaultPrefix;
     this.required = settings.requiredClaims.map((text) => {
@@ -91,8 +92,7 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
     const { issuerUrl, clientId } = this.settings;
     const now = this.parts.clock.now() / 1000;
     if (iss !== issuerUrl) throw new ClaimError('the token is from another issuer');
-    const isOurs = Array.isArray(aud) ? aud.includes(clientId) : aud === clientId;
-    if (!isOurs) throw new ClaimError('the token is for another client');
+    if (!isForOneOf([clientId], aud)) throw new ClaimError('the token is for another client');
     if (typeof exp !== 'number' || exp <= now) throw new ClaimError('the token has expired');
     if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now + notBeforeLeewaySeconds)) {
       throw new ClaimError('the token is not valid yet');
@@ -132,19 +132,20 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
 }
 
 /** A claim of the token itself, never a property inherited from the prototype. */
-function claim(claims: Claims, name: string): unknown {
+export function claim(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
 /**
  * Rejects an email address that the provider calls unverified. Without a statement about it, the address is accepted.
  */
-function checkEmail(claims: Claims): void {
+export function checkEmail(claims: Claims): void {
   const verified = claim(claims, 'email_verified');
   if (verified !== undefined && verified !== true) throw new ClaimError('the email address is not verified');
 }
 
-function claimedIssuer(token: string): string | undefined {
+/** The issuer that a token names, verified or not; undefined when it is no JWT. */
+export function claimedIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {

@@ -48,6 +48,7 @@ export class OidcProvider {
   private tokens = burst;
   private refilledAt: number;
   private reading: Promise<void> | undefined;
+  private whenReady: (() => void)[] = [];
   private loop: Promise<void> | undefined;
   private stop: AbortSignal = new AbortController().signal;
 
@@ -55,6 +56,8 @@ export class OidcProvider {
     readonly issuer: string,
     private readonly algorithms: readonly string[],
     private readonly parts: ProviderParts,
+    /** Where the configuration is read, if not below the issuer's own address. */
+    private readonly discoveryUrl?: string,
   ) {
     this.refilledAt = parts.clock.now();
   }
@@ -71,6 +74,20 @@ export class OidcProvider {
     await this.reading?.catch(() => undefined);
   }
 
+  /** Resolves once the keys are known; rejects when the signal is aborted before. */
+  async ready(signal: AbortSignal): Promise<void> {
+    if (this.isReady) return;
+    await new Promise<void>((resolve, reject) => {
+      const abort = () => reject(signal.reason as Error);
+      this.whenReady.push(() => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      });
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
   /** Whether the provider's keys are known. */
   get isReady(): boolean {
     return this.keys !== undefined;
@@ -79,7 +96,8 @@ export class OidcProvider {
   /** Reads the configuration and the keys once. Throws when that fails. */
   async discover(signal: AbortSignal): Promise<void> {
     const base = this.issuer.replace(/\/+$/, '');
-    const { body } = await this.parts.get(`${base}/.well-known/openid-configuration`, signal);
+    const url = this.discoveryUrl ?? `${base}/.well-known/openid-configuration`;
+    const { body } = await this.parts.get(url, signal);
     const found = parseObject(body);
     if (found?.issuer !== this.issuer) throw new Error('the configuration of the provider names another issuer');
     if (typeof found.jwks_uri !== 'string') throw new Error('the provider does not say where its keys are');
@@ -153,6 +171,7 @@ export class OidcProvider {
     this.keys = keys.filter((key): key is JWK => isRecord(key) && typeof key.kty === 'string').slice(0, maxKeys);
     const ageMs = Math.max(minKeyAgeMs, Math.min(maxKeyAgeMs, maxAgeSeconds * 1000));
     this.freshUntil = this.parts.clock.now() + ageMs;
+    for (const tell of this.whenReady.splice(0)) tell();
   }
 
   private async tryKeys(
