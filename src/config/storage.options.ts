@@ -67,6 +67,21 @@ export class StorageOptions {
   readonly watchHistoryMs: number = 300_000;
 
   @Flag({
+    name: 'encryption-provider-config',
+    type: 'string',
+    unit: 'file',
+    usage: 'EncryptionConfiguration: which resources are encrypted in the database, and how. Every process needs it.',
+  })
+  readonly encryptionProviderConfig: string | undefined = undefined;
+
+  @Flag({
+    name: 'encryption-provider-config-automatic-reload',
+    type: 'bool',
+    usage: 'Take in changes of --encryption-provider-config while the process runs.',
+  })
+  readonly encryptionProviderConfigAutomaticReload: boolean = false;
+
+  @Flag({
     name: 'watch-cache',
     type: 'bool',
     usage:

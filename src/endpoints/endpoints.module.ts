@@ -17,6 +17,7 @@ import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Metrics } from '../observability/metrics.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
+import { EncryptionAtRest } from '../storage/encryption/encryption-at-rest.js';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { StartPatience } from '../storage/start-patience.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
@@ -124,14 +125,16 @@ import { StatusFilter } from './status.filter.js';
     },
     {
       provide: HEALTH_CHECKS,
-      inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION],
+      inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION, EncryptionAtRest],
       useFactory: (
         storage: Storage,
         state: ServingState,
         { livezGracePeriodMs }: ApiOptions,
         authorization: Authorization,
+        encryption: EncryptionAtRest,
       ): readonly HealthCheck[] => [
         ...serverHealthChecks(storage, state, livezGracePeriodMs),
+        ...encryption.healthChecks,
         ...authorization.healthChecks,
       ],
     },

@@ -14,6 +14,7 @@ import type { StorageKey } from './storage.interface.js';
  * - `TooLargeVersion`: the requested version lies above the newest one; `resourceVersion` carries the newest.
  * - `Invalid`: the key or the text can't be stored (not JSON, a NUL character, too long); nothing was written.
  * - `Unavailable`: the database did not take the call; nothing was written.
+ * - `Unreadable`: the stored text can't be decrypted by this process.
  * - `UnknownOutcome`: the connection broke while a write was under way and its fate could not be learned in time.
  * - `SlowConsumer`: a change subscription fell behind its buffer and was ended.
  * - `Closed`: storage is shutting down.
@@ -29,6 +30,7 @@ export type StorageErrorCode =
   | 'TooLargeVersion'
   | 'Invalid'
   | 'Unavailable'
+  | 'Unreadable'
   | 'UnknownOutcome'
   | 'SlowConsumer'
   | 'Closed';

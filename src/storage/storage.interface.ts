@@ -1,4 +1,5 @@
 import type { SelectionPredicate } from './selection-predicate.js';
+import type { StorageError } from './storage.errors.js';
 
 /**
  * Where an object lives. `resource` is the storage name of a kind: `<plural>` for the core group and
@@ -19,6 +20,8 @@ export interface StoredObject {
   readonly uid: string;
   readonly resourceVersion: bigint;
   readonly json: string;
+  /** Set when the object stands in the database otherwise encrypted than it would be today. */
+  readonly isOutdated?: true;
 }
 
 /** Conditions of the caller on the live object; a mismatch is `PreconditionFailed` and never retried. */
@@ -168,6 +171,8 @@ export interface Change {
   readonly json: string;
   /** State before the change; unset for a create. */
   readonly previousJson: string | undefined;
+  /** Set when the states can't be decrypted: they are missing, and subscriptions of the resource end with this error. */
+  readonly unreadable?: StorageError;
 }
 
 /** Changes in version order, and the version up to which the subscription is now complete (`position`). */

@@ -1,12 +1,17 @@
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ClusterOptions } from '../config/cluster.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { StorageOptions } from '../config/storage.options.js';
 import { watchCacheSizes } from '../config/watch-cache-sizes.js';
+import { errorText, StartupError } from '../machinery/startup-error.js';
+import { vendorNames } from '../machinery/vendor.js';
+import { encryptionReloads } from '../observability/encryption-reloads.js';
 import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { storageObserver } from '../observability/storage-observer.js';
 import { watchCacheObserver } from '../observability/watch-cache-observer.js';
 import { CachedStorage } from './cacher/cache-delegator.js';
+import { EncryptionAtRest } from './encryption/encryption-at-rest.js';
 import { PostgresStorage } from './postgres/postgres-storage.js';
 import { resolveOptions } from './postgres/postgres-storage-options.js';
 import { StartPatience } from './start-patience.js';
@@ -29,9 +34,14 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
 @Module({
   providers: [
     {
+      provide: EncryptionAtRest,
+      inject: [StorageOptions, ClusterOptions, Metrics, Logger],
+      useFactory: encryption,
+    },
+    {
       provide: PostgresStorage,
-      inject: [StorageOptions, Metrics, Logger],
-      useFactory: (options: SettledStorageOptions, metrics: Metrics, logger: Logger) =>
+      inject: [StorageOptions, Metrics, Logger, EncryptionAtRest],
+      useFactory: (options: SettledStorageOptions, metrics: Metrics, logger: Logger, { sealing }: EncryptionAtRest) =>
         new PostgresStorage(
           resolveOptions({
             databaseUrl: options.databaseUrl,
@@ -39,6 +49,7 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
             poolSize: options.databasePoolSize,
             watchHistoryMs: options.watchHistoryMs,
             observer: storageObserver(metrics, logger),
+            sealing,
           }),
         ),
     },
@@ -48,17 +59,19 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
       useFactory: cached,
     },
   ],
-  exports: [PostgresStorage, STORAGE],
+  exports: [PostgresStorage, STORAGE, EncryptionAtRest],
 })
 export class StorageModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(PostgresStorage) private readonly database: PostgresStorage,
     @Inject(STORAGE) private readonly storage: Storage,
+    @Inject(EncryptionAtRest) private readonly encryption: EncryptionAtRest,
     @Inject(StartPatience) private readonly patience: StartPatience,
   ) {}
 
   /** Waits for the database. @throws MigrationError for a schema of another version, StorageError when the database can't be used. */
   async onModuleInit(): Promise<void> {
+    await this.encryption.start();
     await this.patience.until(() => this.database.start());
   }
 
@@ -71,7 +84,27 @@ export class StorageModule implements OnModuleInit, OnApplicationShutdown {
       await this.database.stop();
     } finally {
       clearTimeout(late);
+      this.encryption.stop();
     }
+  }
+}
+
+function encryption(
+  { encryptionProviderConfig, encryptionProviderConfigAutomaticReload }: StorageOptions,
+  { vendor, compat }: ClusterOptions,
+  metrics: Metrics,
+  logger: Logger,
+): EncryptionAtRest {
+  try {
+    return new EncryptionAtRest({
+      file: encryptionProviderConfig,
+      reloads: encryptionProviderConfigAutomaticReload,
+      suffix: vendorNames(vendor, compat).suffix,
+      logger,
+      onReload: encryptionReloads(metrics.registry),
+    });
+  } catch (error) {
+    throw new StartupError(`--encryption-provider-config: ${errorText(error)}`);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   conflictError,
   expiredError,
   forbiddenError,
+  internalError,
   modifiedMessage,
   notFoundError,
   StatusError,
@@ -85,6 +86,8 @@ export function toStatusError(
       return serviceUnavailableError(unavailableMessage(error.reason), 1, error);
     case 'UnknownOutcome':
       return timeoutError('the write was sent to storage but its outcome is not known', 1, error);
+    case 'Unreadable':
+      return internalError(error);
     case 'Invalid':
       return badRequestError(`the object can't be stored: ${error.message}`, error);
     case 'SlowConsumer':

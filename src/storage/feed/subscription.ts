@@ -100,6 +100,10 @@ export class Subscription implements ChangeSubscription {
     if (namespace !== undefined && change.key.namespace !== namespace) return;
     if (name !== undefined && change.key.name !== name) return;
     if (change.resourceVersion <= this.historyFrom) return;
+    if (change.unreadable !== undefined) {
+      this.fail(change.unreadable);
+      return;
+    }
     this.buffer.push(change);
     this.bufferCharacters += change.json.length + (change.previousJson?.length ?? 0);
   }
@@ -144,6 +148,7 @@ export class Subscription implements ChangeSubscription {
 
   private async readHistory(): Promise<ChangeBatch> {
     const stretch = await this.log.readScope(this.historyFrom, this.joined, this.scope);
+    for (const { unreadable } of stretch.changes) if (unreadable !== undefined) throw unreadable;
     this.historyFrom = stretch.more ? stretch.position : this.joined;
     this.told = this.historyFrom;
     return { changes: stretch.changes, position: this.historyFrom };

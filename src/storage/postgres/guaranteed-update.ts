@@ -65,7 +65,9 @@ export async function guaranteedUpdate(
     if (decision.kind === 'unchanged' || (decision.kind === 'delete' && current === undefined)) {
       if (!certain && !(await wasRight())) continue;
       if (current === undefined) throw new StorageError('KeyNotFound', 'no object lives under the key', { key });
-      return { outcome: 'unchanged', object: current };
+      if (decision.kind === 'delete' || current.isOutdated !== true) return { outcome: 'unchanged', object: current };
+      // The text is the same, but has to be encrypted anew.
+      decision = { kind: 'write', json: current.json, uid: current.uid };
     }
 
     const uid = decision.kind === 'write' ? decision.uid : (current?.uid ?? '');

@@ -1,3 +1,5 @@
+import { inTurns, mappedInSteps } from '../../machinery/turns.js';
+import { isSealed, plainSealing, type SealedText, type Sealing } from '../encryption/sealing.js';
 import type { ChangeLog, LogStretch } from '../feed/change-log.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, Scope } from '../storage.interface.js';
@@ -21,11 +23,13 @@ export class PostgresChangeLog implements ChangeLog {
   private readonly pool: SessionPool;
   private readonly reader: Reader;
   private readonly epochs: EpochKeeper;
+  private readonly sealing: Sealing;
 
-  constructor(pool: SessionPool, reader: Reader, epochs: EpochKeeper) {
+  constructor(pool: SessionPool, reader: Reader, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
     this.pool = pool;
     this.reader = reader;
     this.epochs = epochs;
+    this.sealing = sealing;
   }
 
   readResources(after: bigint, resources: readonly string[]): Promise<LogStretch> {
@@ -67,12 +71,33 @@ export class PostgresChangeLog implements ChangeLog {
         resourceVersion: compactRevision,
       });
     }
-    const changes = rows.map(change);
+    const changes = await this.opened(rows.map(change));
     const last = rows.at(-1);
     const more = rows.length >= MOST_ROWS || (last !== undefined && Number(last[2]) > MOST_BYTES);
     const end = upto < head ? upto : head;
     const position = more ? (changes.at(-1)?.resourceVersion ?? end) : end;
     return { changes, position: position > after ? position : after, head, more };
+  }
+
+  /** A change that can't be decrypted says so itself: it concerns nobody but those who follow its resource. */
+  private async opened(changes: Change[]): Promise<readonly Change[]> {
+    const sealed: SealedText[] = [];
+    for (const { key, json, previousJson } of changes) {
+      if (isSealed(json)) sealed.push({ key, stored: json });
+      if (previousJson !== undefined && isSealed(previousJson)) sealed.push({ key, stored: previousJson });
+    }
+    await this.sealing.prepare(sealed);
+    const open = (change: Change): Change => {
+      const { key, json, previousJson } = change;
+      try {
+        const now = this.sealing.open(key, json);
+        const before = previousJson === undefined ? undefined : this.sealing.open(key, previousJson);
+        return now === json && before === previousJson ? change : { ...change, json: now, previousJson: before };
+      } catch (error) {
+        return { ...change, json: '', previousJson: undefined, unreadable: error as StorageError };
+      }
+    };
+    return sealed.length === 0 ? changes.map(open) : inTurns(mappedInSteps(changes, open));
   }
 }
 

@@ -1,3 +1,5 @@
+import { plainSealing, type Sealing } from '../encryption/sealing.js';
+
 /** How large the log of changes is. */
 export interface LogSize {
   readonly partitions: number;
@@ -86,6 +88,8 @@ export interface PostgresStorageOptions {
   /** Shown in pg_stat_activity. Default `plinth`. */
   readonly applicationName?: string | undefined;
   readonly observer?: StorageObserver | undefined;
+  /** How texts stand in the database. Default: as they are. */
+  readonly sealing?: Sealing | undefined;
   /** Ends every connection at once when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -109,6 +113,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     retentionIntervalMs: options.retentionIntervalMs ?? 10_000,
     applicationName: options.applicationName ?? 'plinth',
     observer: options.observer ?? silentObserver,
+    sealing: options.sealing ?? plainSealing,
     signal: options.signal ?? new AbortController().signal,
   };
   const errors: string[] = [];

@@ -57,8 +57,8 @@ export class PostgresStorage implements Storage {
     const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
     this.pool = new SessionPool(options);
     this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run(use));
-    this.reader = new Reader(this.pool, options.poolSize, this.epochs);
-    const log = new PostgresChangeLog(this.pool, this.reader, this.epochs);
+    this.reader = new Reader(this.pool, options.poolSize, this.epochs, options.sealing);
+    const log = new PostgresChangeLog(this.pool, this.reader, this.epochs, options.sealing);
     this.feed = new ChangeFeed(log, {
       pollMs: options.notifyPollMs,
       observer: options.observer,

@@ -1,3 +1,5 @@
+import { inTurns, mappedInSteps } from '../../machinery/turns.js';
+import { isSealed, plainSealing, type Sealing } from '../encryption/sealing.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,
@@ -12,6 +14,7 @@ import type {
 import { textArray } from './binary-array.js';
 import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
+import type { Row } from './session.js';
 import type { SessionPool } from './session-pool.js';
 import { SharedReads } from './shared-reads.js';
 import {
@@ -44,14 +47,16 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 export class Reader {
   private readonly pool: SessionPool;
   private readonly epochs: EpochKeeper;
-  private readonly gets: SharedReads<StorageKey, StoredObject | undefined>;
+  private readonly sealing: Sealing;
+  private readonly gets: SharedReads<StorageKey, StoredObject | StorageError | undefined>;
   private readonly boundReads: SharedReads<null, LogBounds>;
   /** Numbers of objects after a position at a version, for the next pages of a list. */
   private readonly counts = new Map<string, number>();
 
-  constructor(pool: SessionPool, poolSize: number, epochs: EpochKeeper) {
+  constructor(pool: SessionPool, poolSize: number, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
     this.pool = pool;
     this.epochs = epochs;
+    this.sealing = sealing;
     const rounds = Math.max(1, poolSize - 1);
     this.gets = new SharedReads((keys) => this.loadObjects(keys), keyString, rounds);
     this.boundReads = new SharedReads(
@@ -62,7 +67,10 @@ export class Reader {
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
-    return isStorableKey(key) ? this.gets.get(key) : undefined;
+    if (!isStorableKey(key)) return undefined;
+    const found = await this.gets.get(key);
+    if (found instanceof StorageError) throw found;
+    return found;
   }
 
   /** Both ends of the log, read after the call; concurrent calls share a read. */
@@ -116,7 +124,8 @@ export class Reader {
     const rows = await this.pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
     const end = rows.pop();
     if (end === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
-    const items = rows.map((row) => storedObject({ resource, namespace: text(row, 1), name: text(row, 2) }, row, 3));
+    const keyOf = (row: Row) => ({ resource, namespace: text(row, 1), name: text(row, 2) });
+    const items = await this.objects(rows, keyOf, 3);
     return { items, next: end[0] === 't' ? undefined : { namespace: text(end, 1), name: text(end, 2) } };
   }
 
@@ -130,20 +139,45 @@ export class Reader {
     await this.pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS));
   }
 
-  private async loadObjects(keys: readonly StorageKey[]): Promise<readonly (StoredObject | undefined)[]> {
+  private async loadObjects(
+    keys: readonly StorageKey[],
+  ): Promise<readonly (StoredObject | StorageError | undefined)[]> {
     const values = [
       textArray(keys.map((key) => key.resource)),
       textArray(keys.map((key) => key.namespace)),
       textArray(keys.map((key) => key.name)),
     ];
     const rows = await this.pool.run((session) => session.run(GET_OBJECTS, values, POINT_READ_TIMEOUT_MS));
-    const found = new Array<StoredObject | undefined>(keys.length).fill(undefined);
+    const found = new Array<StoredObject | StorageError | undefined>(keys.length).fill(undefined);
+    const indexOf = (row: Row) => Number(row[0]) - 1;
+    await this.prepare(rows, (row) => keys[indexOf(row)] as StorageKey, 3);
     for (const row of rows) {
-      const index = Number(row[0]) - 1;
+      const index = indexOf(row);
       const key = keys[index];
-      if (key !== undefined) found[index] = storedObject(key, row, 1);
+      if (key === undefined) continue;
+      try {
+        found[index] = storedObject(key, row, 1, this.sealing);
+      } catch (error) {
+        // Others share the read: only those who asked for this object fail.
+        found[index] = error as StorageError;
+      }
     }
     return found;
+  }
+
+  /** The objects in the rows, whose uid, version and data are the columns from `first` on. */
+  private async objects(rows: readonly Row[], keyOf: (row: Row) => StorageKey, first: number): Promise<StoredObject[]> {
+    const make = (row: Row) => storedObject(keyOf(row), row, first, this.sealing);
+    if (!rows.some((row) => isSealed(text(row, first + 2)))) return rows.map(make);
+    await this.prepare(rows, keyOf, first + 2);
+    // Decrypting a page of large objects takes a while.
+    return inTurns(mappedInSteps(rows, make));
+  }
+
+  private async prepare(rows: readonly Row[], keyOf: (row: Row) => StorageKey, column: number): Promise<void> {
+    const sealed = rows.filter((row) => isSealed(text(row, column)));
+    if (sealed.length === 0) return;
+    await this.sealing.prepare(sealed.map((row) => ({ key: keyOf(row), stored: text(row, column) })));
   }
 
   private async loadBounds(): Promise<LogBounds> {
@@ -168,11 +202,8 @@ export class Reader {
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     const head = BigInt(text(bounds, 1));
     if (at !== undefined) checkVersion(at, { compactRevision: BigInt(text(bounds, 0)), head });
-    const items: StoredObject[] = [];
-    for (const row of rows.slice(0, limit)) {
-      const key = { resource: scope.resource, namespace: text(row, 2), name: text(row, 3) };
-      items.push(storedObject(key, row, 4));
-    }
+    const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
+    const items = await this.objects(rows.slice(0, limit), keyOf, 4);
     return { resourceVersion: at ?? head, items, more: rows.length > limit };
   }
 

@@ -12,7 +12,7 @@ import { type Row, Session } from './session.js';
 import { ADD_PARTITIONS, CHECK_WRITES, RESOLVE_BATCH, text, WRITE_BATCH } from './statements.js';
 import { type QueuedWrite, WriteQueue } from './write-queue.js';
 import { WriterHealth } from './writer-health.js';
-import { answerBatch, type WrittenBatch } from './written-batch.js';
+import { answerBatch, sealedCurrents, type WrittenBatch } from './written-batch.js';
 
 const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
 /** How long nothing is notified after the server's queue of notifications was full. */
@@ -54,7 +54,7 @@ export class Sequencer {
     this.epochs = epochs;
     this.onEnd = onEnd;
     this.backoff = new Backoff(20, 1_000);
-    this.queue = new WriteQueue(options.writeWaitMs, () => this.lastError);
+    this.queue = new WriteQueue(options.writeWaitMs, () => this.lastError, options.sealing);
   }
 
   start(head: bigint): void {
@@ -201,7 +201,7 @@ export class Sequencer {
       textArray(batch.map((entry) => entry.write.key.name)),
       textArray(batch.map(({ write }) => uidText(write))),
       bigintArray(batch.map(({ write }) => expectedVersion(write))),
-      textArray(batch.map((entry) => entry.write.json)),
+      textArray(batch.map((entry) => entry.stored)),
       String(performance.now() >= this.quietUntil),
     ];
     let rows: Row[];
@@ -213,7 +213,9 @@ export class Sequencer {
     }
     this.health.passed();
     this.backoff.reset();
-    const { refused, states, written } = answerBatch(batch, rows);
+    const sealed = sealedCurrents(batch, rows);
+    if (sealed.length > 0) await this.options.sealing.prepare(sealed);
+    const { refused, states, written } = answerBatch(batch, rows, this.options.sealing);
     this.queue.refuseOutdated(states);
     if (written !== undefined) this.observe(written.newest);
     this.options.observer.batch(batch.length, refused, performance.now() - began);

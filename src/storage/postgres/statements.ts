@@ -1,3 +1,4 @@
+import type { Sealing } from '../encryption/sealing.js';
 import { StorageError } from '../storage.errors.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 import type { Row, Statement } from './session.js';
@@ -102,12 +103,18 @@ export function text(row: Row, column: number): string {
   return value;
 }
 
-/** The object whose uid, version and data are the columns from `first` on. */
-export function storedObject(key: StorageKey, row: Row, first: number): StoredObject {
-  return {
+/**
+ * The object whose uid, version and data are the columns from `first` on.
+ *
+ * @throws StorageError `Unreadable` when its text can't be decrypted
+ */
+export function storedObject(key: StorageKey, row: Row, first: number, sealing: Sealing): StoredObject {
+  const stored = text(row, first + 2);
+  const object = {
     key,
     uid: text(row, first),
     resourceVersion: BigInt(text(row, first + 1)),
-    json: text(row, first + 2),
+    json: sealing.open(key, stored),
   };
+  return sealing.isOutdated(key, stored) ? { ...object, isOutdated: true } : object;
 }

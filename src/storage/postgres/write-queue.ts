@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { plainSealing, type Sealing } from '../encryption/sealing.js';
 import { StorageError } from '../storage.errors.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import { keyString } from './keys.js';
@@ -8,6 +9,8 @@ import { reasonForClients } from './postgres-errors.js';
 export interface QueuedWrite {
   readonly write: Write;
   readonly keyString: string;
+  /** The text of the write as it will stand in the database. */
+  readonly stored: string;
   readonly deadline: number;
   /** The writes that are made together with this one, itself among them; undefined for a write on its own. */
   readonly tied: readonly QueuedWrite[] | undefined;
@@ -32,16 +35,18 @@ const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
  */
 export class WriteQueue {
   private readonly waitMs: number;
+  private readonly sealing: Sealing;
   private readonly lastError: () => unknown;
   private writes: QueuedWrite[] = [];
   private sweeper: NodeJS.Timeout | undefined;
 
   /**
    * `waitMs`: how long a write may wait, in milliseconds. `lastError` returns the reason why the database takes no
-   * writes.
+   * writes. `sealing`: how texts stand in the database.
    */
-  constructor(waitMs: number, lastError: () => unknown) {
+  constructor(waitMs: number, lastError: () => unknown, sealing: Sealing = plainSealing) {
     this.waitMs = waitMs;
+    this.sealing = sealing;
     this.lastError = lastError;
   }
 
@@ -51,22 +56,35 @@ export class WriteQueue {
 
   /** Resolves when the write is answered. */
   add(write: Write): Promise<WriteAnswer> {
+    let stored: string;
+    try {
+      stored = this.sealing.seal(write.key, write.json);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     // A write on its own is never withdrawn.
-    return this.push(write, performance.now() + this.waitMs, undefined) as Promise<WriteAnswer>;
+    return this.push(write, stored, performance.now() + this.waitMs, undefined) as Promise<WriteAnswer>;
   }
 
   /** The same for writes that are made together or not at all. */
-  addTied(writes: readonly Write[]): Promise<TiedWriteAnswer[]> {
+  async addTied(writes: readonly Write[]): Promise<TiedWriteAnswer[]> {
+    const stored = writes.map(({ key, json }) => this.sealing.seal(key, json));
     const deadline = performance.now() + this.waitMs;
     const tied: QueuedWrite[] = [];
-    return Promise.all(writes.map((write) => this.push(write, deadline, tied)));
+    return Promise.all(writes.map((write, i) => this.push(write, stored[i] as string, deadline, tied)));
   }
 
-  private push(write: Write, deadline: number, tied: QueuedWrite[] | undefined): Promise<TiedWriteAnswer> {
+  private push(
+    write: Write,
+    stored: string,
+    deadline: number,
+    tied: QueuedWrite[] | undefined,
+  ): Promise<TiedWriteAnswer> {
     return new Promise((resolve, reject) => {
       const entry: QueuedWrite = {
         write,
         keyString: keyString(write.key),
+        stored,
         deadline,
         tied,
         resolve,
@@ -94,7 +112,7 @@ export class WriteQueue {
       const { tied } = first;
       if (tied !== undefined && tied[0] !== first) continue;
       const entries = tied ?? [first];
-      const length = entries.reduce((sum, { write }) => sum + write.json.length, 0);
+      const length = entries.reduce((sum, { stored }) => sum + stored.length, 0);
       const isFirst = batch.length === 0;
       const hasRoom = batch.length + entries.length <= MAX_BATCH_WRITES && characters + length <= MAX_BATCH_CHARACTERS;
       const fits = isFirst || (!first.alone && hasRoom);

@@ -1,3 +1,5 @@
+import { isSealed, type SealedText, type Sealing } from '../encryption/sealing.js';
+import type { StorageError } from '../storage.errors.js';
 import type { Change, StoredObject, Write } from '../storage.interface.js';
 import type { Row } from './session.js';
 import { storedObject } from './statements.js';
@@ -23,8 +25,19 @@ export interface BatchOutcome {
   readonly written: WrittenBatch | undefined;
 }
 
+/** The encrypted texts of present objects in the rows of `plinth.write_batch`. */
+export function sealedCurrents(batch: readonly QueuedWrite[], rows: readonly Row[]): SealedText[] {
+  const found: SealedText[] = [];
+  for (const row of rows) {
+    const key = batch[Number(row[0]) - 1]?.write.key;
+    const stored = row[4];
+    if (key !== undefined && typeof stored === 'string' && isSealed(stored)) found.push({ key, stored });
+  }
+  return found;
+}
+
 /** Reads the rows of `plinth.write_batch` and answers every writer of the batch. */
-export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[]): BatchOutcome {
+export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[], sealing: Sealing): BatchOutcome {
   let newest = 0n;
   let refused = 0;
   let after: bigint | undefined;
@@ -40,7 +53,13 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[])
     const { write } = entry;
     if (version === null || version === undefined) {
       refused += 1;
-      const current = row[3] === null ? undefined : storedObject(write.key, row, 2);
+      let current: StoredObject | undefined;
+      try {
+        current = row[3] === null ? undefined : storedObject(write.key, row, 2, sealing);
+      } catch (error) {
+        entry.reject(error as StorageError);
+        continue;
+      }
       states.set(entry.keyString, current);
       if (entry.tied === undefined) entry.resolve({ kind: 'refused', current });
       else {

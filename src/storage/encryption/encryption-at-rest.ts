@@ -1,0 +1,152 @@
+import { LiveFiles } from '../../config/live-files.js';
+import { type ConfiguredProvider, type EncryptedResources, Encryption } from './encryption.js';
+import {
+  type EncryptionEntry,
+  type ProviderSettings,
+  readEncryptionConfiguration,
+} from './encryption-configuration.js';
+import { AesCbcProvider } from './providers/aes-cbc.js';
+import { AesGcmProvider } from './providers/aes-gcm.js';
+import { KmsProvider } from './providers/kms.js';
+import { connectKms } from './providers/kms-client.js';
+import { SecretBoxProvider } from './providers/secret-box.js';
+import { plainSealing, type Sealing } from './sealing.js';
+
+export interface EncryptionAtRestOptions {
+  /** `--encryption-provider-config`; undefined: nothing is encrypted. */
+  readonly file: string | undefined;
+  /** Whether a changed file is taken in while the process runs. */
+  readonly reloads: boolean;
+  /** Vendor suffix of the API version of the file. */
+  readonly suffix: string;
+  readonly logger: {
+    info(text: string, fields?: object): void;
+    warn(text: string, fields?: object): void;
+    error(text: string, fields?: object): void;
+  };
+  /** A changed file was taken in, or was not. */
+  readonly onReload?: (outcome: 'success' | 'failure') => void;
+}
+
+/** The providers of one state of the file. */
+interface Providers {
+  readonly entries: readonly EncryptedResources[];
+  readonly services: readonly KmsProvider[];
+}
+
+/**
+ * Encryption of what the database holds (`--encryption-provider-config`), for the life of the process. A changed file
+ * is in use only when its key management services have answered; until then, and if it is unusable, the old state
+ * stays.
+ */
+export class EncryptionAtRest {
+  readonly sealing: Sealing;
+  private readonly encryption: Encryption | undefined;
+  private readonly file: LiveFiles<readonly EncryptionEntry[]> | undefined;
+  private readonly stopping = new AbortController();
+  private services: readonly KmsProvider[] = [];
+
+  /** @throws an Error that names everything that is wrong with the file. */
+  constructor(private readonly options: EncryptionAtRestOptions) {
+    const { file, suffix, logger, onReload } = options;
+    if (file === undefined) {
+      this.sealing = plainSealing;
+      return;
+    }
+    this.encryption = new Encryption([]);
+    this.sealing = this.encryption;
+    const failed = (text: string, fields?: object) => {
+      onReload?.('failure');
+      logger.error(text, fields);
+    };
+    this.file = new LiveFiles({
+      paths: [file],
+      load: () => readEncryptionConfiguration(file, suffix),
+      logger: { info: () => undefined, error: failed },
+      subject: 'encryption providers',
+    });
+  }
+
+  /** Starts the services. A service that does not answer is asked again; {@link healthChecks} tells of it. */
+  async start(): Promise<void> {
+    const { encryption, file } = this;
+    if (encryption === undefined || file === undefined) return;
+    const { entries, services } = await this.started(file.current);
+    encryption.replace(entries);
+    this.services = services;
+    if (!this.options.reloads) return;
+    let last: Promise<void> = Promise.resolve();
+    file.onChange((settings) => {
+      last = last.then(() => this.takeIn(encryption, settings));
+    });
+    file.start(this.stopping.signal);
+  }
+
+  stop(): void {
+    this.stopping.abort();
+    for (const service of this.services) service.stop();
+  }
+
+  /** Fails while a key management service does not answer or is not well. */
+  get healthChecks() {
+    if (this.encryption === undefined) return [];
+    const check = () => {
+      for (const service of this.services) service.check();
+    };
+    return [{ name: 'kms-providers', paths: ['healthz', 'readyz'] as const, check }];
+  }
+
+  private async takeIn(encryption: Encryption, settings: readonly EncryptionEntry[]): Promise<void> {
+    const { file, logger, onReload } = this.options;
+    const { entries, services } = await this.started(settings);
+    try {
+      for (const service of services) service.check();
+    } catch (error) {
+      for (const service of services) service.stop();
+      onReload?.('failure');
+      logger.error('changed encryption providers are not used', { file, error });
+      return;
+    }
+    const before = this.services;
+    encryption.replace(entries);
+    this.services = services;
+    for (const service of before) service.stop();
+    if (this.stopping.signal.aborted) this.stop();
+    onReload?.('success');
+    logger.info('changed encryption providers are in use', { file });
+  }
+
+  private async started(settings: readonly EncryptionEntry[]): Promise<Providers> {
+    const services: KmsProvider[] = [];
+    const entries = settings.map(({ resources, providers }) => ({
+      resources,
+      providers: providers.flatMap((one) => this.make(one, services)),
+    }));
+    await Promise.all(services.map((service) => service.start()));
+    return { entries, services };
+  }
+
+  private make(settings: ProviderSettings, services: KmsProvider[]): ConfiguredProvider[] {
+    switch (settings.kind) {
+      case 'identity':
+        return ['identity'];
+      case 'aesgcm':
+        return settings.keys.map(({ name, secret }) => new AesGcmProvider(name, secret));
+      case 'aescbc':
+        return settings.keys.map(({ name, secret }) => new AesCbcProvider(name, secret));
+      case 'secretbox':
+        return settings.keys.map(({ name, secret }) => new SecretBoxProvider(name, secret));
+      case 'kms': {
+        const { name, socket, timeoutMs } = settings.kms;
+        const { logger } = this.options;
+        const service = new KmsProvider({
+          name,
+          connect: () => connectKms(socket, timeoutMs),
+          onError: (error) => logger.warn('key management service', { name, error }),
+        });
+        services.push(service);
+        return [service];
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+
+/** Bytes of the random salt in front of each sealed text. */
+export const saltBytes = 16;
+
+/** A salt for one text. */
+export function newSalt(): Buffer {
+  return randomBytes(saltBytes);
+}
+
+/**
+ * The key of one text (RFC 5869). Each text has a key of its own, so that one configured key may seal any number of
+ * texts: with the same key for all, random nonces of 96 bits would repeat some day.
+ *
+ * @param purpose keeps keys of different uses apart
+ */
+export function derivedKey(secret: Buffer, salt: Buffer, purpose: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, salt, purpose, bytes));
+}

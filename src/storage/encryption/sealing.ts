@@ -1,0 +1,47 @@
+import { StorageError } from '../storage.errors.js';
+import type { StorageKey } from '../storage.interface.js';
+
+/**
+ * What stands in the database for the text of an object. Text that is not encrypted stands there as it is, a JSON
+ * object; encrypted text is a JSON string, `"enc:<way>:<key>:<base64>"`.
+ */
+export interface Sealing {
+  /** @throws StorageError `Unavailable` when the text has to be encrypted and no key is at hand. */
+  seal(key: StorageKey, json: string): string;
+  /** @throws StorageError `Unreadable` when the text can't be decrypted, or must not stand there as it does. */
+  open(key: StorageKey, stored: string): string;
+  /** Whether the text would be stored otherwise today, because of another key or another way. */
+  isOutdated(key: StorageKey, stored: string): boolean;
+  /** Fetches the keys that `open` needs for these texts. Undefined when all are at hand. Never rejects. */
+  prepare(texts: readonly SealedText[]): Promise<void> | undefined;
+}
+
+/** A text of the database and the object that it belongs to. */
+export interface SealedText {
+  readonly key: StorageKey;
+  readonly stored: string;
+}
+
+const start = '"enc:';
+
+/** Whether a text of the database is encrypted. */
+export function isSealed(stored: string): boolean {
+  return stored.startsWith(start);
+}
+
+/** The error for a text that this process can't decrypt. */
+export function unreadable(key: StorageKey, reason: string, cause?: unknown): StorageError {
+  const place = key.namespace === '' ? key.name : `${key.namespace}/${key.name}`;
+  return new StorageError('Unreadable', `${key.resource} ${place} can't be decrypted: ${reason}`, { key, cause });
+}
+
+/** No encryption is configured. */
+export const plainSealing: Sealing = {
+  seal: (_key, json) => json,
+  open: (key, stored) => {
+    if (isSealed(stored)) throw unreadable(key, 'no encryption is configured');
+    return stored;
+  },
+  isOutdated: () => false,
+  prepare: () => undefined,
+};
