@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { GroupResource } from '../../machinery/group-version.js';
+import type { UserInfo } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
@@ -27,6 +28,12 @@ export interface ReconcileParts {
   readonly informers: SharedInformers;
   readonly client: LoopClient;
   readonly queues?: QueueMetrics | undefined;
+}
+
+/** The first pause before work on a key is tried again, in milliseconds, and the longest: it doubles in between. */
+export interface Pauses {
+  readonly firstMs: number;
+  readonly longestMs: number;
 }
 
 /** An informer that a loop needs, and which keys its objects stand for. */
@@ -81,8 +88,7 @@ export function isRace(error: unknown): boolean {
   return error instanceof StatusError && races.has(error.reason);
 }
 
-const firstPauseMs = 10;
-const longestPauseMs = 60_000;
+const usualPauses: Pauses = { firstMs: 10, longestMs: 60_000 };
 
 /**
  * The frame of the loops: informers fill a queue of keys, and `reconcile` brings what a key stands for to the wanted
@@ -90,10 +96,11 @@ const longestPauseMs = 60_000;
  * does anything twice because it has not seen its own writes yet.
  */
 export abstract class ReconcileLoop implements ControlLoop {
-  /** The service account that the loop acts as. */
+  /** The loop in logs, and unless {@link account} says otherwise the service account that it acts as. */
   abstract readonly name: string;
   /** How many keys are worked on at once. */
   protected readonly workers: number = 5;
+  protected readonly pauses: Pauses = usualPauses;
   /** Writes events about objects of the loop. */
   private recorder: LoopEvents | undefined;
   private queue: WorkQueue | undefined;
@@ -112,6 +119,16 @@ export abstract class ReconcileLoop implements ControlLoop {
   /** Called when all informers are filled, before any work. */
   protected started(_signal: AbortSignal): void {}
 
+  /** The service account that the loop acts as. */
+  protected get account(): string {
+    return this.name;
+  }
+
+  /** Who the loop acts as. */
+  protected get user(): UserInfo {
+    return loopUser(this.account, this.parts.names);
+  }
+
   /** The name of the queue in metrics. */
   protected get queueName(): string {
     return this.name;
@@ -123,7 +140,7 @@ export abstract class ReconcileLoop implements ControlLoop {
   }
 
   protected get events(): LoopEvents {
-    this.recorder ??= new LoopEvents(this.parts, this.name, this.component);
+    this.recorder ??= new LoopEvents(this.parts, this.account, this.component, this.user);
     return this.recorder;
   }
 
@@ -148,14 +165,14 @@ export abstract class ReconcileLoop implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { timers, logger, queues, names } = this.parts;
+    const { timers, logger, queues } = this.parts;
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
     const sources = this.sources();
-    const user = loopUser(this.name, names);
+    const { user, account, pauses } = this;
     const queue = new WorkQueue({
       work: async (key) => {
-        const work = new Work(user, this.name, timers.now(), ended);
+        const work = new Work(user, account, timers.now(), ended);
         try {
           return await this.reconcile(key, work);
         } catch (error) {
@@ -170,8 +187,8 @@ export abstract class ReconcileLoop implements ControlLoop {
         logger.warn('a control loop could not finish yet', { loop: this.name, key, error, ...others });
       },
       workers: this.workers,
-      firstPauseMs,
-      longestPauseMs,
+      firstPauseMs: pauses.firstMs,
+      longestPauseMs: pauses.longestMs,
       timers,
       observer: queues?.of(this.queueName),
     });

@@ -15,6 +15,11 @@ export function loopUser(account: string, { systemNamespace }: Pick<VendorNames,
   });
 }
 
+/** The user of a program that a loop acts as where no account has the rights: `system:kube-scheduler`. */
+export function componentUser(component: string): UserInfo {
+  return Object.freeze({ name: `system:${component}`, uid: '', groups: ['system:authenticated'], extra: {} });
+}
+
 /** One run of a loop's `reconcile`: who acts, since when, and what was written. */
 export class Work {
   readonly context: RequestContext;

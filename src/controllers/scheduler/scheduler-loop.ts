@@ -12,6 +12,7 @@ import { makeRoom } from '../../scheduler/preemption.js';
 import { type QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import { componentUser } from '../frame/work.js';
 import { ClaimWaits } from './claim-waits.js';
 import { ClusterFeed } from './cluster-feed.js';
 import { LiveSurroundings } from './live-surroundings.js';
@@ -47,12 +48,7 @@ export class SchedulerLoop implements ControlLoop {
 
   constructor(private readonly parts: SchedulerOptions) {
     this.names = new Set(parts.schedulerNames ?? defaultSchedulerNames);
-    this.user = Object.freeze({
-      name: `system:${this.name}`,
-      uid: '',
-      groups: ['system:authenticated'],
-      extra: {},
-    });
+    this.user = componentUser(this.name);
     this.pods = parts.informers.of<StoredPod>({ group: '', resource: 'pods' });
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
+import { loopParts } from '../../../test/support/loop-parts.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
 import { AdmissionMetrics } from '../../admission/admission-metrics.js';
@@ -16,8 +17,8 @@ import { configMapResource } from '../../modules/core/config-map/config-map.reso
 import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
 import { secretResource } from '../../modules/core/secret/secret.resource.js';
 import { serviceAccountResource } from '../../modules/core/service-account/service-account.resource.js';
-import { Logger } from '../../observability/logger.js';
 import { ResourceRegistry } from '../../registry/resource-registry.js';
+import type { WriteAdmission } from '../../registry/store/admitted-store.js';
 import { Store } from '../../registry/store/store.js';
 import type { ControlLoop } from '../control-loop.js';
 import { RootAuthorityPublisher } from '../root-authority/root-authority-publisher.controller.js';
@@ -89,10 +90,10 @@ class Fixture {
     }
   }
 
-  get options() {
+  parts(admission?: WriteAdmission) {
     const { storage, registry } = this;
-    const logger = new Logger('info', 'text', (line) => this.log.push(line));
-    return { storage, registry, names, logger, timers: systemTimers, firstPauseMs: 10, rootAuthority: this.authority };
+    const log = (line: string) => void this.log.push(line);
+    return { ...loopParts({ storage, registry, log, admission }), rootAuthority: this.authority };
   }
 
   start(loop: ControlLoop): void {
@@ -101,7 +102,7 @@ class Fixture {
 
   tokens(): ServiceAccountTokenController {
     return new ServiceAccountTokenController({
-      ...this.options,
+      ...this.parts(),
       signToken: async (request) => {
         this.signed.push(request);
         return `token-${this.signed.length}`;
@@ -284,7 +285,7 @@ describe('the loops for every namespace', () => {
   it('make a default account in every namespace, and again when it was deleted', () =>
     Fixture.run(async (fixture) => {
       await namespace(fixture, 'a');
-      fixture.start(new ServiceAccountController(fixture.options));
+      fixture.start(new ServiceAccountController(fixture.parts()));
       const { uid } = (await fixture.until('serviceaccounts', 'a', 'default', (object) => !isGone(object))).metadata;
       await namespace(fixture, 'b');
       await fixture.until('serviceaccounts', 'b', 'default', (object) => !isGone(object));
@@ -313,7 +314,7 @@ describe('the loops for every namespace', () => {
       const asked: string[] = [];
       const chain = new AdmissionChain([plugin], new AdmissionMetrics(new Registry()));
       await namespace(fixture, 'a');
-      fixture.start(new ServiceAccountController({ ...fixture.options, admission: new OwnWriteAdmission(chain) }));
+      fixture.start(new ServiceAccountController(fixture.parts(new OwnWriteAdmission(chain))));
       const { metadata } = await fixture.until('serviceaccounts', 'a', 'default', (object) => !isGone(object));
       assert.deepEqual(metadata.labels, { by: 'system.serviceaccount.control-system.service-account-controller' });
       assert.deepEqual(asked, ['CREATE ServiceAccount a/default', 'CREATE ServiceAccount a/default']);
@@ -322,7 +323,7 @@ describe('the loops for every namespace', () => {
   it('put nothing into a terminating namespace', () =>
     Fixture.run(async (fixture) => {
       for (const name of ['a', 'b']) await namespace(fixture, name);
-      fixture.start(new ServiceAccountController(fixture.options));
+      fixture.start(new ServiceAccountController(fixture.parts()));
       await fixture.until('serviceaccounts', 'a', 'default', (object) => !isGone(object));
       await fixture.delete('namespaces', '', 'a');
       await fixture.delete('serviceaccounts', 'a', 'default');
@@ -338,7 +339,7 @@ describe('the loops for every namespace', () => {
     Fixture.run(async (fixture) => {
       await namespace(fixture, 'a');
       await fixture.create('configmaps', { metadata: { name: map, namespace: 'a' }, data: { 'ca.crt': 'forged' } });
-      fixture.start(new RootAuthorityPublisher(fixture.options));
+      fixture.start(new RootAuthorityPublisher(fixture.parts()));
       const holds = (pem: string) => (object: Stored) =>
         JSON.stringify(object?.data) === JSON.stringify({ 'ca.crt': pem });
       await fixture.until('configmaps', 'a', map, holds('first'));

@@ -1,15 +1,18 @@
-import { EveryNamespaceLoop, type EveryNamespaceOptions } from '../every-namespace-loop.js';
+import type { ServiceAccount } from '../../apis/core/v1/service-account.types.js';
+import type { ApiObject } from '../../machinery/api-object.js';
+import { EveryNamespaceLoop } from '../every-namespace-loop.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
 
 /** Keeps the service account `default` in every active namespace (specification 5.3). */
-export class ServiceAccountController extends EveryNamespaceLoop {
+export class ServiceAccountController extends EveryNamespaceLoop<ServiceAccount & ApiObject> {
   readonly name = 'service-account-controller';
 
-  /** @throws Error when the registry lacks namespaces or service accounts. */
-  constructor(options: EveryNamespaceOptions) {
-    super(options, 'serviceaccounts', 'default');
+  /** @throws Error when the registry lacks service accounts. */
+  constructor(parts: ReconcileParts) {
+    super(parts, 'serviceaccounts', 'default');
   }
 
-  protected content(): Readonly<Record<string, unknown>> {
+  protected content() {
     return {};
   }
 }

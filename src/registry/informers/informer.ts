@@ -66,6 +66,8 @@ export class Informer<T extends ApiObject = ApiObject> {
     /** The name under which the objects are stored. */
     readonly resource: string,
     private readonly onFault: (error: unknown) => void,
+    /** Makes what is kept of each object, with its resourceVersion. Default: everything but managedFields. */
+    private readonly reduce: (object: ApiObject, resourceVersion: bigint) => ApiObject | Promise<ApiObject> = trimmed,
   ) {}
 
   get(namespace: string, name: string): T | undefined {
@@ -137,7 +139,7 @@ export class Informer<T extends ApiObject = ApiObject> {
   private begin() {
     const stop = new AbortController();
     const sink = {
-      reduce: trimmed,
+      reduce: this.reduce,
       replace: (objects: readonly ApiObject[]) => this.replace(objects as readonly T[]),
       set: (object: ApiObject) => this.set(object as T),
       delete: (namespace: string, name: string) => this.delete(keyOf(namespace, name)),
@@ -216,7 +218,7 @@ function keyOfObject({ metadata }: ApiObject): string {
 }
 
 /** The object with its version, without what no loop looks at. */
-function trimmed(object: ApiObject, resourceVersion: bigint): ApiObject {
+export function trimmed(object: ApiObject, resourceVersion: bigint): ApiObject {
   const { managedFields: _managedFields, ...metadata } = object.metadata;
   return { ...object, metadata: { ...metadata, resourceVersion: String(resourceVersion) } };
 }

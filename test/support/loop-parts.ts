@@ -1,0 +1,40 @@
+import { LoopClient } from '../../src/controllers/frame/loop-client.js';
+import type { LoopParts } from '../../src/controllers/loop-table.js';
+import { systemTimers, type Timers } from '../../src/controllers/timers.js';
+import type { Authorizer } from '../../src/machinery/authorizer.js';
+import { vendorNames } from '../../src/machinery/vendor.js';
+import { Logger } from '../../src/observability/logger.js';
+import { SharedInformers } from '../../src/registry/informers/shared-informers.js';
+import type { ResourceRegistry } from '../../src/registry/resource-registry.js';
+import type { WriteAdmission } from '../../src/registry/store/admitted-store.js';
+import type { Storage } from '../../src/storage/storage.interface.js';
+
+/** What tests say about the loops that they make by themselves. */
+export interface LoopPartsOptions {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly timers?: Timers;
+  readonly admission?: WriteAdmission | undefined;
+  /** Default: the loops may do everything. */
+  readonly authorizer?: Authorizer;
+  /** Gets the lines of the log. */
+  readonly log?: (line: string) => void;
+}
+
+/** The parts of loops that run on one storage, as those of one process. */
+export function loopParts(options: LoopPartsOptions): LoopParts {
+  const { storage, registry, timers = systemTimers, admission, authorizer, log = () => undefined } = options;
+  const logger = new Logger('info', 'text', log);
+  const lost = (error: unknown) => logger.warn('lost its place in the change log', { error });
+  return {
+    storage,
+    registry,
+    admission,
+    timers,
+    logger,
+    names: vendorNames('k8s.io'),
+    random: Math.random,
+    informers: new SharedInformers(storage, registry, lost),
+    client: new LoopClient({ storage, registry, timers, admission, authorizer }),
+  };
+}
