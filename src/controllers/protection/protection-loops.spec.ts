@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { loopParts } from '../../../test/support/loop-parts.js';
 import { registeredGroups } from '../../../test/support/registered-groups.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage } from '../../../test/support/test-storage.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { vendorNames } from '../../machinery/vendor.js';
-import { Logger } from '../../observability/logger.js';
 import { partOf } from '../../registry/resource-definition.js';
 import type { ResourceStores } from '../../registry/store/resource-stores.js';
 import { PvProtectionController } from '../pv-protection/pv-protection.controller.js';
-import { ClaimUsers, claimsOf } from '../pvc-protection/claim-users.js';
+import { claimsOf } from '../pvc-protection/claims-in-use.js';
 import { PvcProtectionController } from '../pvc-protection/pvc-protection.controller.js';
-import { systemTimers } from '../timers.js';
 import { workContext } from '../work-context.js';
 
-const names = vendorNames('k8s.io');
-const quiet = new Logger('error', 'text', () => {});
 const namespace = 'default';
 const claims = 'persistentvolumeclaims';
 const volumes = 'persistentvolumes';
@@ -86,8 +82,8 @@ async function withLoops(use: (cluster: Cluster) => Promise<void>, prepare?: (cl
   await cluster.create('namespaces', { metadata: { name: namespace }, spec: {}, status: {} });
   await prepare?.(cluster);
   const stop = new AbortController();
-  const options = { storage, registry: stores.registry, names, logger: quiet, timers: systemTimers, firstPauseMs: 5 };
-  const loops = [new PvcProtectionController(options), new PvProtectionController(options)];
+  const parts = loopParts({ storage, registry: stores.registry });
+  const loops = [new PvcProtectionController(parts), new PvProtectionController(parts)];
   const running = loops.map((loop) => loop.run(stop.signal));
   try {
     await use(cluster);
@@ -201,25 +197,12 @@ describe('the claims that a pod holds on to', () => {
     ],
   };
   const of = (over: object, phase?: string) =>
-    claimsOf({ metadata: { namespace: 'n', name: 'p' }, spec: { ...spec, ...over }, status: { phase } });
+    claimsOf({ metadata: { namespace: 'n', name: 'p' }, spec: { ...spec, ...over }, status: { phase } } as never);
 
   it('are those of its volumes, from when it has a node until it has ended', () => {
     assert.deepEqual(of({}, 'Running'), ['n/one', 'n/p-c']);
     assert.deepEqual(of({}), ['n/one', 'n/p-c']);
     assert.deepEqual(of({ nodeName: undefined }), []);
     for (const phase of ['Succeeded', 'Failed']) assert.deepEqual(of({}, phase), []);
-  });
-
-  it('are counted', () => {
-    const users = new ClaimUsers();
-    assert.deepEqual(users.set('p', ['a', 'b']), []);
-    assert.deepEqual(users.set('q', ['a']), []);
-    assert.deepEqual(users.set('p', ['b', 'c']), ['a']);
-    assert.deepEqual(
-      ['a', 'b', 'c'].map((name) => users.count(name)),
-      [1, 1, 1],
-    );
-    assert.deepEqual(users.set('q', []), ['a']);
-    assert.equal(users.count('a'), 0);
   });
 });

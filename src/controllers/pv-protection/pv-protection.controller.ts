@@ -1,15 +1,15 @@
 import type { PersistentVolume } from '../../apis/core/v1/persistent-volume.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { protectionFinalizers } from '../../machinery/protection-finalizers.js';
-import { ProtectionLoop, type ProtectionOptions } from '../protection/protection-loop.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import { ProtectionLoop } from '../protection/protection-loop.js';
 
 /** Lets deleted volumes go once they are not bound to a claim (specification 5.5). */
-export class PvProtectionController extends ProtectionLoop {
+export class PvProtectionController extends ProtectionLoop<PersistentVolume & ApiObject> {
   readonly name = 'pv-protection-controller';
 
-  /** @throws Error when the registry has no volumes. */
-  constructor(options: ProtectionOptions) {
-    super(options, 'persistentvolumes', protectionFinalizers(options.names).volume);
+  constructor(parts: ReconcileParts) {
+    super(parts, 'persistentvolumes', protectionFinalizers(parts.names).volume);
   }
 
   // The volume itself says whether it is bound.
@@ -17,7 +17,7 @@ export class PvProtectionController extends ProtectionLoop {
     return [];
   }
 
-  protected isInUse(volume: ApiObject): boolean {
-    return (volume as ApiObject as PersistentVolume).status.phase === 'Bound';
+  protected isInUse({ status }: PersistentVolume): boolean {
+    return status.phase === 'Bound';
   }
 }

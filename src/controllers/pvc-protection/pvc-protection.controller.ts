@@ -1,47 +1,41 @@
+import type { PersistentVolumeClaim } from '../../apis/core/v1/persistent-volume-claim.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { protectionFinalizers } from '../../machinery/protection-finalizers.js';
-import { Reflector } from '../../registry/informers/reflector.js';
-import { ProtectionLoop, type ProtectionOptions } from '../protection/protection-loop.js';
-import { ClaimUsers, claimsOf } from './claim-users.js';
+import type { StoredPod } from '../frame/indexes.js';
+import { keyOf, type ReconcileParts, source } from '../frame/reconcile-loop.js';
+import { ProtectionLoop } from '../protection/protection-loop.js';
+import { claimsOf } from './claims-in-use.js';
+
+type StoredClaim = PersistentVolumeClaim & ApiObject;
 
 /** Lets deleted claims go once no pod that still runs uses them (specification 5.5). */
-export class PvcProtectionController extends ProtectionLoop {
+export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
   readonly name = 'pvc-protection-controller';
-  private readonly claims = new ClaimUsers();
-  private pods: Reflector | undefined;
+  private readonly pods = this.informer<StoredPod>('', 'pods');
+  private readonly podsByClaim = this.pods.index('claims in use', claimsOf);
 
-  /** @throws Error when the registry has no claims. */
-  constructor(options: ProtectionOptions) {
-    super(options, 'persistentvolumeclaims', protectionFinalizers(options.names).claim);
+  constructor(parts: ReconcileParts) {
+    super(parts, 'persistentvolumeclaims', protectionFinalizers(parts.names).claim);
   }
 
   protected users() {
-    const { storage, registry } = this.options;
-    this.claims.clear();
-    const sink = {
-      replace: (pods: readonly ApiObject[]) => {
-        this.claims.clear();
-        for (const pod of pods) this.claims.set(keyOf(pod), claimsOf(pod));
-        this.lookAtAll();
-      },
-      set: (pod: ApiObject) => {
-        for (const freed of this.claims.set(keyOf(pod), claimsOf(pod))) this.lookAt(freed);
-      },
-      delete: (namespace: string, name: string) => {
-        for (const freed of this.claims.set(`${namespace}/${name}`, [])) this.lookAt(freed);
-      },
-    };
-    this.pods = new Reflector(storage, registry, 'pods', sink, this.onLost);
-    return [this.pods];
+    return [source(this.pods, freedClaims)];
   }
 
-  protected async isInUse(claim: ApiObject): Promise<boolean> {
-    // A pod that began to use the claim before its deletion must have arrived here.
-    await this.pods?.reached(await this.options.storage.head());
-    return this.claims.count(keyOf(claim)) > 0;
+  /** A pod that began to use a claim before its deletion must have arrived here. */
+  protected override async usersKnown(): Promise<void> {
+    await this.pods.reached(await this.parts.storage.head());
+  }
+
+  protected isInUse(claim: StoredClaim): boolean {
+    return this.podsByClaim.get(keyOf(claim)).size > 0;
   }
 }
 
-function keyOf({ metadata }: ApiObject): string {
-  return `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+/** Claims that a pod held and no longer does. */
+function freedClaims(pod: StoredPod | undefined, old: StoredPod | undefined): readonly string[] {
+  const before = old === undefined ? [] : claimsOf(old);
+  if (before.length === 0 || pod === undefined) return before;
+  const now = claimsOf(pod);
+  return before.filter((claim) => !now.includes(claim));
 }
