@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { makeAuthority, makeRequest, toBase64 } from '../../test/support/certificate-requests.js';
+import { loopParts } from '../../test/support/loop-parts.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../test/support/test-storage.js';
 import type { CertificateSigningRequest } from '../apis/certificates/v1/certificate-signing-request.types.js';
@@ -10,7 +11,6 @@ import { decode } from '../machinery/schema/index.js';
 import { vendorNames } from '../machinery/vendor.js';
 import { CertificateAuthority } from '../machinery/x509/certificate-authority.js';
 import { certificateSigningRequestResource } from '../modules/certificates/certificate-signing-request/certificate-signing-request.resource.js';
-import { Logger } from '../observability/logger.js';
 import { partOf } from '../registry/resource-definition.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import { Store } from '../registry/store/store.js';
@@ -57,10 +57,9 @@ class Fixture {
     }
   }
 
-  get options() {
+  get parts() {
     const { storage, registry, timers } = this;
-    const logger = new Logger('info', 'text', (line) => this.log.push(line));
-    return { storage, registry, names, logger, timers };
+    return loopParts({ storage, registry, timers, log: (line) => void this.log.push(line) });
   }
 
   async create(name: string, spec: object): Promise<void> {
@@ -128,7 +127,7 @@ describe('the signing of certificates', () => {
         const { certificate, privateKey } = await makeAuthority({ validTo: new Date(start + 2 * year) });
         const authority = CertificateAuthority.fromPem(certificate, privateKey);
         const authorities = new Map([[names.apiserverClientSigner, authority]]);
-        const loop = new CsrSigningController({ ...fixture.options, signing: { authorities, durationMs } });
+        const loop = new CsrSigningController({ ...fixture.parts, signing: { authorities, durationMs } });
         await fixture.create('a', { ...spec, request: toBase64(await makeRequest()), expirationSeconds });
         await fixture.decide('a', 'Approved');
         await running(loop, async () => {
@@ -145,7 +144,7 @@ describe('the signing of certificates', () => {
       const { certificate, privateKey } = await makeAuthority({ validTo: new Date(start - 1000) });
       const authority = CertificateAuthority.fromPem(certificate, privateKey);
       const authorities = new Map([[names.apiserverClientSigner, authority]]);
-      const loop = new CsrSigningController({ ...fixture.options, signing: { authorities, durationMs: year } });
+      const loop = new CsrSigningController({ ...fixture.parts, signing: { authorities, durationMs: year } });
       await fixture.create('a', { ...spec, request: toBase64(await makeRequest()) });
       await fixture.decide('a', 'Approved');
       await running(loop, async () => {
@@ -184,7 +183,7 @@ describe('old certificate signing requests', () => {
       await fixture.create('pending', spec);
       await fixture.create('denied', spec);
       await fixture.decide('denied', 'Denied');
-      await running(new CsrCleanerController(fixture.options), async () => {
+      await running(new CsrCleanerController(fixture.parts), async () => {
         await fixture.timers.waiting((milliseconds) => milliseconds === hour);
         await fixture.timers.waiting((milliseconds) => milliseconds === 24 * hour);
         fixture.timers.advance(hour - 1000);

@@ -5,15 +5,13 @@ import {
   CertificateRequestError,
   parseCertificateRequest,
 } from '../../machinery/x509/certificate-request.js';
-import {
-  CertificateRequestLoop,
-  type CertificateRequestLoopOptions,
-  hasTrueCondition,
-} from '../certificate-request-loop.js';
+import { CertificateRequestLoop, hasTrueCondition, type StoredRequest } from '../certificate-request-loop.js';
 import { nodeClientProblem } from '../csr-signing/signer-rules.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 
-export interface CsrApprovingOptions extends CertificateRequestLoopOptions {
+export interface CsrApprovingParts extends ReconcileParts {
   /** Checks the rights of the users who made the requests. */
   readonly authorizer: Authorizer;
 }
@@ -47,25 +45,25 @@ export class CsrApprovingController extends CertificateRequestLoop {
   readonly name = 'certificate-approver';
 
   /** @throws Error when the registry has no certificate signing requests. */
-  constructor(private readonly approvingOptions: CsrApprovingOptions) {
-    super(approvingOptions);
+  constructor(private readonly own: CsrApprovingParts) {
+    super(own);
   }
 
   protected concerns(request: CertificateSigningRequest): boolean {
     return (
-      request.spec.signerName === this.options.names.nodeClientSigner &&
+      request.spec.signerName === this.own.names.nodeClientSigner &&
       (request.status.certificate ?? '') === '' &&
       !hasTrueCondition(request, 'Approved') &&
       !hasTrueCondition(request, 'Denied')
     );
   }
 
-  protected async work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome> {
+  protected async process(request: StoredRequest, work: Work): Promise<WorkOutcome> {
     const asked = parse(request);
     if (asked === undefined || nodeClientProblem(asked, request.spec.usages ?? []) !== undefined) return 'done';
     for (const { recognizes, subresource, message } of recognizers) {
       if (!recognizes(asked, request.spec) || !(await this.mayCreate(request, subresource))) continue;
-      await this.updateStatus('approval', request, signal, (status) => ({
+      const isApproved = await this.changeStatus('approval', request, work, (status) => ({
         ...status,
         conditions: [
           ...(status.conditions ?? []),
@@ -73,13 +71,15 @@ export class CsrApprovingController extends CertificateRequestLoop {
             type: 'Approved',
             status: 'True',
             reason: 'AutoApproved',
-            message: message(this.options.names.nodeAgent.word),
+            message: message(this.own.names.nodeAgent.word),
             lastUpdateTime: null,
             lastTransitionTime: null,
           },
         ],
       }));
-      this.options.logger.info('a certificate request was approved', { request: request.metadata.name, subresource });
+      if (isApproved) {
+        this.own.logger.info('a certificate request was approved', { request: request.metadata.name, subresource });
+      }
       return 'done';
     }
     // The right may be granted later.
@@ -88,8 +88,8 @@ export class CsrApprovingController extends CertificateRequestLoop {
 
   private async mayCreate({ spec }: CertificateSigningRequest, subresource: string): Promise<boolean> {
     const { username = '', uid = '', groups = [], extra = {} } = spec;
-    const { group, resource } = this.store.resource.definition;
-    const { decision } = await this.approvingOptions.authorizer.authorize({
+    const { group, resource } = this.requests.resource.definition;
+    const { decision } = await this.own.authorizer.authorize({
       user: { name: username, uid, groups, extra: extra as Readonly<Record<string, readonly string[]>> },
       verb: 'create',
       isResourceRequest: true,

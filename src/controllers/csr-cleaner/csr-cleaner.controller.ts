@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import type { CertificateSigningRequest } from '../../apis/certificates/v1/certificate-signing-request.types.js';
 import { readPem } from '../../machinery/x509/pem.js';
-import { CertificateRequestLoop } from '../certificate-request-loop.js';
+import { CertificateRequestLoop, type StoredRequest } from '../certificate-request-loop.js';
+import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 
 const decisions: ReadonlySet<string> = new Set(['Approved', 'Denied', 'Failed']);
@@ -23,11 +24,13 @@ export class CsrCleanerController extends CertificateRequestLoop {
     return true;
   }
 
-  protected async work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome> {
-    const dueIn = removalTime(request) - this.options.timers.now();
+  protected async process(request: StoredRequest, work: Work): Promise<WorkOutcome> {
+    const dueIn = removalTime(request) - this.parts.timers.now();
     if (dueIn > 0) return Math.min(dueIn, longestWaitMs);
-    await this.remove(request, signal);
-    this.options.logger.info('an old certificate request was removed', { request: request.metadata.name });
+    const { name, resourceVersion = '' } = request.metadata;
+    if (await this.requests.delete(work, request, { resourceVersion })) {
+      this.parts.logger.info('an old certificate request was removed', { request: name });
+    }
     return 'done';
   }
 }

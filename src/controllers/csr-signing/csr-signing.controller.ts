@@ -2,11 +2,9 @@ import type { CertificateSigningRequest } from '../../apis/certificates/v1/certi
 import type { CertificateAuthority } from '../../machinery/x509/certificate-authority.js';
 import { CertificateRequestError, parseCertificateRequest } from '../../machinery/x509/certificate-request.js';
 import { certificateUsages } from '../../machinery/x509/key-usages.js';
-import {
-  CertificateRequestLoop,
-  type CertificateRequestLoopOptions,
-  hasTrueCondition,
-} from '../certificate-request-loop.js';
+import { CertificateRequestLoop, hasTrueCondition, type StoredRequest } from '../certificate-request-loop.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { type SignerRule, signerRules } from './signer-rules.js';
 
@@ -18,7 +16,7 @@ export interface SigningAuthorities {
   readonly durationMs: number;
 }
 
-export interface CsrSigningOptions extends CertificateRequestLoopOptions {
+export interface CsrSigningParts extends ReconcileParts {
   readonly signing: SigningAuthorities;
 }
 
@@ -37,14 +35,14 @@ export class CsrSigningController extends CertificateRequestLoop {
   private readonly rules: ReadonlyMap<string, SignerRule>;
 
   /** @throws Error when the registry has no certificate signing requests. */
-  constructor(private readonly signingOptions: CsrSigningOptions) {
-    super(signingOptions);
-    this.rules = signerRules(signingOptions.names);
+  constructor(private readonly own: CsrSigningParts) {
+    super(own);
+    this.rules = signerRules(own.names);
   }
 
   protected concerns(request: CertificateSigningRequest): boolean {
     const { spec, status } = request;
-    const { authorities } = this.signingOptions.signing;
+    const { authorities } = this.own.signing;
     return (
       this.rules.has(spec.signerName) &&
       authorities.has(spec.signerName) &&
@@ -55,8 +53,8 @@ export class CsrSigningController extends CertificateRequestLoop {
     );
   }
 
-  protected async work(request: CertificateSigningRequest, signal: AbortSignal): Promise<WorkOutcome> {
-    const { logger } = this.options;
+  protected async process(request: StoredRequest, work: Work): Promise<WorkOutcome> {
+    const { logger } = this.own;
     const { signerName: signer } = request.spec;
     const name = request.metadata.name ?? '';
     const outcome = this.sign(request);
@@ -65,13 +63,14 @@ export class CsrSigningController extends CertificateRequestLoop {
       return 'done';
     }
     const certificate = Buffer.from(outcome.certificate, 'latin1').toString('base64');
-    await this.updateStatus('status', request, signal, (status) => ({ ...status, certificate }));
-    logger.info('a certificate was issued', { request: name, signer });
+    if (await this.changeStatus('status', request, work, (status) => ({ ...status, certificate }))) {
+      logger.info('a certificate was issued', { request: name, signer });
+    }
     return 'done';
   }
 
   private sign({ spec }: CertificateSigningRequest): { readonly certificate: string } | { readonly problem: string } {
-    const { authorities, durationMs } = this.signingOptions.signing;
+    const { authorities, durationMs } = this.own.signing;
     const authority = authorities.get(spec.signerName);
     const rule = this.rules.get(spec.signerName);
     if (authority === undefined || rule === undefined) return { problem: 'this signer has no authority' };
@@ -82,7 +81,7 @@ export class CsrSigningController extends CertificateRequestLoop {
       const request = parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64'));
       const problem = rule(request, asked);
       if (problem !== undefined) return { problem };
-      const now = this.options.timers.now();
+      const now = this.own.timers.now();
       if (authority.notAfter <= now) throw new Error('the certificate of the signing authority has expired');
       const { subject, publicKey } = request;
       const validity = validityOf(now, lifeMs(spec.expirationSeconds, durationMs), authority.notAfter);
