@@ -1,19 +1,24 @@
 import type { Secret } from '../apis/core/v1/secret.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { bootstrapTokenSecretPrefix } from '../machinery/bootstrap-token.js';
-import type { VendorNames } from '../machinery/vendor.js';
 import type { ResourceRegistry, StoredServedResource } from '../registry/resource-registry.js';
 import { parseStored } from '../registry/store/object-codec.js';
-import type { Change, ListPosition, Storage } from '../storage/storage.interface.js';
+import type { ListPosition } from '../storage/storage.interface.js';
+import { changeSource } from './frame/change-source.js';
+import type { ReconcileParts, Source } from './frame/reconcile-loop.js';
 
 const pageSize = 500;
 
+/** The longest time between two looks at the tokens, even without a change. */
+export const longestTokenWaitMs = 600_000;
+
 /** The secrets of the system namespace that hold bootstrap tokens, selected by type. */
-export async function listTokenSecrets(
-  storage: Storage,
-  resource: StoredServedResource,
-  names: VendorNames,
-): Promise<(Secret & ApiObject)[]> {
+export async function listTokenSecrets({
+  storage,
+  registry,
+  names,
+}: Pick<ReconcileParts, 'storage' | 'registry' | 'names'>): Promise<(Secret & ApiObject)[]> {
+  const resource = coreResource(registry, 'secrets');
   const found: (Secret & ApiObject)[] = [];
   const scope = { resource: resource.storageResource, namespace: names.systemNamespace };
   let after: ListPosition | undefined;
@@ -31,9 +36,15 @@ export async function listTokenSecrets(
   }
 }
 
-/** Whether a changed secret may be a bootstrap token: their names share a prefix. */
-export function concernsTokens({ key }: Change): boolean {
-  return key.name.startsWith(bootstrapTokenSecretPrefix);
+/** Queues `key` at the start, and when a secret changes that may be a bootstrap token: their names share a prefix. */
+export function tokenChanges(parts: ReconcileParts, key: string): Source {
+  return changeSource(parts, 'secrets', {
+    keysOf: (change) => {
+      const { namespace, name } = change.key;
+      return namespace === parts.names.systemNamespace && name.startsWith(bootstrapTokenSecretPrefix) ? [key] : [];
+    },
+    all: () => [key],
+  });
 }
 
 /** A core resource that must exist. @throws Error when it is not registered. */

@@ -8,6 +8,7 @@ import { SharedInformers } from '../../src/registry/informers/shared-informers.j
 import type { ResourceRegistry } from '../../src/registry/resource-registry.js';
 import type { WriteAdmission } from '../../src/registry/store/admitted-store.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
+import { bootstrapRights } from './loop-rights.js';
 
 /** What tests say about the loops that they make by themselves. */
 export interface LoopPartsOptions {
@@ -15,7 +16,7 @@ export interface LoopPartsOptions {
   readonly registry: ResourceRegistry;
   readonly timers?: Timers;
   readonly admission?: WriteAdmission | undefined;
-  /** Default: the loops may do everything. */
+  /** Default: the loops may do what the default policy says. */
   readonly authorizer?: Authorizer;
   /** Gets the lines of the log. */
   readonly log?: (line: string) => void;
@@ -23,7 +24,9 @@ export interface LoopPartsOptions {
 
 /** The parts of loops that run on one storage, as those of one process. */
 export function loopParts(options: LoopPartsOptions): LoopParts {
-  const { storage, registry, timers = systemTimers, admission, authorizer, log = () => undefined } = options;
+  const { storage, registry, timers = systemTimers, admission, log = () => undefined } = options;
+  const names = vendorNames('k8s.io');
+  const { authorizer = bootstrapRights(names) } = options;
   const logger = new Logger('info', 'text', log);
   const lost = (error: unknown) => logger.warn('lost its place in the change log', { error });
   return {
@@ -32,7 +35,7 @@ export function loopParts(options: LoopPartsOptions): LoopParts {
     admission,
     timers,
     logger,
-    names: vendorNames('k8s.io'),
+    names,
     random: Math.random,
     informers: new SharedInformers(storage, registry, lost),
     client: new LoopClient({ storage, registry, timers, admission, authorizer }),

@@ -14,6 +14,7 @@ import { Logger } from '../../src/observability/logger.js';
 import { SharedInformers } from '../../src/registry/informers/shared-informers.js';
 import type { WriteAdmission } from '../../src/registry/store/admitted-store.js';
 import type { ResourceStores } from '../../src/registry/store/resource-stores.js';
+import { bootstrapRights } from './loop-rights.js';
 import { registeredGroups } from './registered-groups.js';
 import { startTestPostgres, type TestPostgres } from './test-postgres.js';
 import { openTestStorage, type TestStorage } from './test-storage.js';
@@ -74,7 +75,8 @@ export class LoopScene {
   }
 
   /**
-   * Runs loops over a connection and with memory of their own, as another process would.
+   * Runs loops over a connection and with memory of their own, as another process would. They have the rights of the
+   * default policy.
    *
    * @param admission what their writes have to pass; default: everything passes
    */
@@ -91,7 +93,8 @@ export class LoopScene {
     const { registry } = await registeredGroups(storage);
     const logger = new Logger('warn', 'text', (line) => void this.logged.push(line));
     const informers = new SharedInformers(storage, registry, (error) => void this.logged.push(String(error)));
-    const client = new LoopClient({ storage, registry, timers, admission });
+    const authorizer = bootstrapRights(names);
+    const client = new LoopClient({ storage, registry, timers, admission, authorizer });
     const parts = { storage, admission, registry, names, logger, timers, random: Math.random, informers, client };
     const options = { ...settings, storage, registry, names, logger, enabled: new Set(loops) };
     const stop = new AbortController();

@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { loopParts } from '../../../test/support/loop-parts.js';
+import { bootstrapRights } from '../../../test/support/loop-rights.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { ClusterRole } from '../../apis/rbac/v1/role.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { closedAuthorizer, closedRules } from '../../machinery/authorizer.js';
+import { closedRules } from '../../machinery/authorizer.js';
 import { systemClock } from '../../machinery/clock.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { clusterRoleResource } from '../../modules/rbac/role/role.resource.js';
-import { Logger } from '../../observability/logger.js';
 import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
-import { systemTimers } from '../timers.js';
 import { workContext } from '../work-context.js';
 import { ClusterRoleAggregationController } from './cluster-role-aggregation.controller.js';
 
 const names = vendorNames('k8s.io');
 const group = 'rbac.authorization.k8s.io';
-const quiet = new Logger('error', 'text', () => {});
 const resource = `clusterroles.${group}`;
 
 let postgres: TestPostgres;
@@ -43,7 +42,7 @@ class Cluster {
         names,
         registry: this.registry,
         storage,
-        authorizer: closedAuthorizer,
+        authorizer: bootstrapRights(names),
         rules: closedRules,
       }),
     );
@@ -100,8 +99,10 @@ async function withControllers(loops: number, use: (cluster: Cluster) => Promise
   const storage = await createPostgresStorage({ databaseUrl: await postgres.createTestDatabase() });
   const cluster = new Cluster(storage);
   const stop = new AbortController();
-  const options = { storage, registry: cluster.registry, names, logger: quiet, timers: systemTimers, firstPauseMs: 5 };
-  const running = Array.from({ length: loops }, () => new ClusterRoleAggregationController(options).run(stop.signal));
+  const { registry } = cluster;
+  const running = Array.from({ length: loops }, () =>
+    new ClusterRoleAggregationController(loopParts({ storage, registry })).run(stop.signal),
+  );
   try {
     await use(cluster);
   } finally {

@@ -1,0 +1,23 @@
+import { PrivilegedGroupAuthorizer } from '../../src/authorization/privileged-group.authorizer.js';
+import { bootstrapPolicy } from '../../src/authorization/rbac/bootstrap/bootstrap-policy.js';
+import { PolicyIndex } from '../../src/authorization/rbac/policy-index.js';
+import { RbacAuthorizer } from '../../src/authorization/rbac/rbac.authorizer.js';
+import type { Authorizer } from '../../src/machinery/authorizer.js';
+import { groupName, type VendorNames } from '../../src/machinery/vendor.js';
+
+/** Gives everybody the rights of the default policy, and no others: a loop that passes its tests has all that it needs. */
+export function bootstrapRights(names: VendorNames): Authorizer {
+  const index = new PolicyIndex();
+  const policy = bootstrapPolicy(names);
+  for (const role of policy.clusterRoles) index.setRole(role, 'ClusterRole');
+  for (const role of policy.roles) index.setRole(role, 'Role');
+  for (const binding of [...policy.clusterRoleBindings, ...policy.roleBindings]) index.setBinding(binding);
+  const rbac = new RbacAuthorizer(index, groupName('rbac', names));
+  const privileged = new PrivilegedGroupAuthorizer();
+  return {
+    authorize: (attributes) => {
+      const first = privileged.authorize(attributes);
+      return first.decision === 'allow' ? first : rbac.authorize(attributes);
+    },
+  };
+}
