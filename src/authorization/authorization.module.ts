@@ -1,9 +1,12 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { AuthorizationOptions } from '../config/authorization.options.js';
+import { processIdentity } from '../config/process-identity.js';
+import { SecureServingOptions } from '../config/secure-serving.options.js';
 import { AUTHORIZER, RULE_RESOLVER } from '../machinery/authorizer.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import { StartPatience } from '../storage/start-patience.js';
@@ -17,7 +20,17 @@ import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-a
   providers: [
     {
       provide: AUTHORIZATION,
-      inject: [AuthorizationOptions, STORAGE, ResourceRegistry, VENDOR_NAMES, CLOCK, Logger],
+      inject: [
+        AuthorizationOptions,
+        STORAGE,
+        ResourceRegistry,
+        VENDOR_NAMES,
+        CLOCK,
+        Logger,
+        Metrics,
+        // A process of control loops serves nothing.
+        { token: SecureServingOptions, optional: true },
+      ],
       useFactory: (
         options: AuthorizationOptions,
         storage: Storage,
@@ -25,7 +38,12 @@ import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-a
         names: VendorNames,
         clock: Clock,
         logger: Logger,
-      ): Authorization => buildAuthorization(options, { storage, registry, names, clock, logger }),
+        { registry: metrics, workerIndex }: Metrics,
+        serving: SecureServingOptions | undefined,
+      ): Authorization => {
+        const processId = processIdentity(serving?.securePort ?? 0, workerIndex);
+        return buildAuthorization(options, { storage, registry, names, clock, logger, metrics, processId });
+      },
     },
     { provide: AUTHORIZER, inject: [AUTHORIZATION], useFactory: ({ authorizer }: Authorization) => authorizer },
     { provide: RULE_RESOLVER, inject: [AUTHORIZATION], useFactory: ({ rules }: Authorization) => rules },

@@ -1,13 +1,20 @@
+import type { Registry } from 'prom-client';
 import type { AuthorizationMode, AuthorizationOptions } from '../config/authorization.options.js';
+import { DocumentError, readDocumentFile } from '../config/document-fields.js';
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
 import type { Clock } from '../machinery/clock.js';
+import { StartupError } from '../machinery/startup-error.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
+import { ReloadMetrics } from '../observability/reload-metrics.js';
 import type { StoredResources } from '../registry/store/object-codec.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { abacMode } from './abac/abac-mode.js';
 import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
+import { readAuthorizationConfiguration } from './configuration/authorization-document.js';
+import { AuthorizationMetrics } from './configuration/authorization-metrics.js';
+import { LiveAuthorization } from './configuration/live-authorization.js';
 import type { ConfiguredMode, ModeHealthCheck } from './configured-mode.js';
 import { nodeMode } from './node/node-mode.js';
 import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
@@ -22,6 +29,9 @@ export interface AuthorizationParts {
   readonly names: VendorNames;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Registry;
+  /** The name of this process, for metrics. */
+  readonly processId: string;
 }
 
 /** Injection token of the {@link Authorization}. */
@@ -31,6 +41,8 @@ export const AUTHORIZATION = Symbol('Authorization');
 export interface Authorization {
   readonly authorizer: Authorizer;
   readonly rules: RuleResolver;
+  /** The modes in force, in order. */
+  readonly modes: readonly AuthorizationMode[];
   /**
    * Fills the in-memory state of the modules; call it once all resources are registered. They follow the store until
    * the abort.
@@ -80,6 +92,7 @@ function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
  * `system:masters` are allowed everything before it is asked.
  */
 export function buildAuthorization(options: AuthorizationOptions, parts: AuthorizationParts): Authorization {
+  if (options.authorizationConfig !== undefined) return buildConfigured(options.authorizationConfig, options, parts);
   const modes = options.authorizationMode;
   const modules = modes.map((mode) => factories[mode](options, parts));
   const authorizers = modules.map(({ authorizer }) => authorizer);
@@ -89,6 +102,55 @@ export function buildAuthorization(options: AuthorizationOptions, parts: Authori
   return {
     authorizer: only !== undefined && others.length === 0 ? only : new UnionAuthorizer(authorizers),
     rules: new UnionRuleResolver(modules.map(({ rules }) => rules)),
+    modes,
+    ...lifeOf(modules),
+  };
+}
+
+/** The modes of `--authorization-config`. @throws StartupError with everything that is wrong with the file. */
+function buildConfigured(file: string, options: AuthorizationOptions, parts: AuthorizationParts): Authorization {
+  try {
+    const live = new LiveAuthorization(file, {
+      ...parts,
+      metrics: new AuthorizationMetrics(parts.metrics),
+      reloads: new ReloadMetrics(parts.metrics, 'authorization', parts.processId),
+      load: () => {
+        const entries = readAuthorizationConfiguration(readDocumentFile(file), parts.names.suffix);
+        if (options.authorizationPolicyFile === undefined && entries.some(({ type }) => type === 'ABAC')) {
+          throw new DocumentError(['authorizers: the type ABAC needs --authorization-policy-file']);
+        }
+        return entries;
+      },
+      mode: (type) => factories[type](options, parts),
+    });
+    const life = lifeOf([...live.modes.values()]);
+    return {
+      ...life,
+      authorizer: live,
+      rules: live,
+      get modes() {
+        return live.types;
+      },
+      start: async (signal) => {
+        live.start(signal);
+        await life.start(signal);
+      },
+      stopped: async () => {
+        await live.stopped();
+        await life.stopped();
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    throw new StartupError(error.problems.map((problem) => `--authorization-config ${file}: ${problem}`).join('; '));
+  }
+}
+
+/** What the modes do besides answering, together. */
+function lifeOf(
+  modules: readonly ConfiguredMode[],
+): Pick<Authorization, 'start' | 'prepare' | 'stopped' | 'healthChecks'> {
+  return {
     start: async (signal) => {
       await Promise.all(modules.map((module) => module.start?.(signal)));
     },

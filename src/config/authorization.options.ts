@@ -3,10 +3,11 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 
 /** The modes that decide whether a request is allowed. */
-const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
+export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
+const defaultModes: readonly AuthorizationMode[] = ['AlwaysAllow'];
 const webhookVersions = ['v1beta1', 'v1'] as const;
 
 type Siblings = Readonly<Record<string, unknown>>;
@@ -28,10 +29,19 @@ function modesProblem(values: readonly string[], all: Siblings): string | undefi
   return mode === undefined ? undefined : `has the mode ${mode}, which needs --${flag} as well`;
 }
 
+/** `--authorization-config` takes the place of the other flags, except for the policy file of ABAC. */
+function configurationProblem(_file: string, all: Siblings): string | undefined {
+  const modes = all.authorizationMode as readonly string[];
+  return modes.join() === defaultModes.join() && all.authorizationWebhookConfigFile === undefined
+    ? undefined
+    : 'names authorizers itself: leave out --authorization-mode and --authorization-webhook-*';
+}
+
 /** Refuses a file that no mode reads: the administrator would believe that it is in force. */
 function onlyWith(mode: AuthorizationMode): (value: string, all: Siblings) => string | undefined {
   return (_value, all) =>
-    (all.authorizationMode as readonly string[]).includes(mode)
+    (all.authorizationMode as readonly string[]).includes(mode) ||
+    (mode === 'ABAC' && all.authorizationConfig !== undefined)
       ? undefined
       : `is only read by the mode ${mode}, which --authorization-mode does not name`;
 }
@@ -45,7 +55,18 @@ export class AuthorizationOptions {
     usage: `Ordered list of ${authorizationModes.join(', ')}; the first one to decide counts.`,
   })
   @Check('modes', modesProblem)
-  readonly authorizationMode: readonly AuthorizationMode[] = ['AlwaysAllow'];
+  readonly authorizationMode: readonly AuthorizationMode[] = defaultModes;
+
+  @Flag({
+    name: 'authorization-config',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Ordered authorizers, webhooks with conditions among them, of kind AuthorizationConfiguration. Takes the place of ' +
+      '--authorization-mode and --authorization-webhook-*. Read again when it changes.',
+  })
+  @Check('configuration', configurationProblem)
+  readonly authorizationConfig: string | undefined = undefined;
 
   @Flag({
     name: 'authorization-policy-file',

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
+import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { systemTimers } from '../controllers/timers.js';
 import { RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
@@ -94,7 +95,8 @@ export async function serveAlone(
   }
   const { anonymous } = server.get<Authentication>(AUTHENTICATION);
   const anonymousAuth = anonymous.isEnabled && anonymous.paths.length === 0;
-  const exposed = { ...options, authentication: { anonymousAuth } };
+  const { modes: authorizationMode } = server.get<Authorization>(AUTHORIZATION);
+  const exposed = { ...options, authentication: { anonymousAuth }, authorization: { authorizationMode } };
   const problem = await exposureProblem(exposed, server.get<RuleResolver>(RULE_RESOLVER));
   if (problem !== undefined) warnOfExposure(problem, options.logging);
   try {

@@ -163,9 +163,10 @@ function nodeRules(
   const plugin = 'NodeRestriction';
   const isChosen = enableAdmissionPlugins.includes(plugin) || disableAdmissionPlugins.includes(plugin);
   return {
-    authorization: given.has('authorization-mode')
-      ? authorization
-      : { ...authorization, authorizationMode: ['Node', 'RBAC'] },
+    authorization:
+      given.has('authorization-mode') || given.has('authorization-config')
+        ? authorization
+        : { ...authorization, authorizationMode: ['Node', 'RBAC'] },
     admission: isChosen ? admission : { ...admission, enableAdmissionPlugins: [...enableAdmissionPlugins, plugin] },
   };
 }
