@@ -11,8 +11,9 @@ import { deployment, type Scene } from '../test/scenarios/scene.js';
  *   --many N          objects that lie there while memory is read (default 100,000; 0: none)
  *   --replicas N      pods of a deployment on 100 simulated nodes (default 1,000)
  *   --only a,b        the parts whose name has one of the texts
- *   --upstream DIR    upstream's kube-controller-manager in place of our own loops, on the same servers
- *   --upstream-flag F one more flag for it, such as --kube-api-qps=1000; may be repeated
+ *   --upstream DIR    upstream's kube-controller-manager and kube-scheduler in place of our own loops, on the same servers
+ *   --upstream-qps N  requests per second that those allow themselves (default 5,000). Their own defaults, 20 and 50,
+ *                     decide alone how long everything takes.
  */
 const { values: flags } = parseArgs({
   options: {
@@ -20,7 +21,7 @@ const { values: flags } = parseArgs({
     many: { type: 'string', default: '100000' },
     only: { type: 'string', default: '' },
     upstream: { type: 'string' },
-    'upstream-flag': { type: 'string', multiple: true },
+    'upstream-qps': { type: 'string', default: '5000' },
     replicas: { type: 'string', default: '1000' },
   },
 });
@@ -30,6 +31,7 @@ const replicas = Number(flags.replicas);
 const nodes = 100;
 const writers = 32;
 const patienceMs = 1_800_000;
+const limits = [`--kube-api-qps=${flags['upstream-qps']}`, `--kube-api-burst=${flags['upstream-qps']}`];
 
 type Reference = Readonly<Record<string, unknown>>;
 
@@ -137,8 +139,14 @@ const cluster = await ScenarioCluster.start({
   nodes: chosen.some((part) => part.needsNodes) ? nodes : 0,
   patienceMs,
   upstream: flags.upstream,
-  upstreamFlags: flags['upstream-flag'],
+  upstreamFlags: limits,
+  schedulerFlags: limits,
 });
+const whose =
+  flags.upstream === undefined
+    ? "Plinth's own loops"
+    : `upstream's loops, ${flags['upstream-qps']} requests per second`;
+console.log(whose);
 try {
   for (const part of chosen) {
     console.log(`${part.name.padEnd(52)} ${await part.run(await cluster.scene(), cluster)}`);

@@ -16,6 +16,7 @@ import type {
   UpdateDecision,
   UpdateOptions,
   UpdateResult,
+  WatchScope,
   Write,
 } from '../storage/storage.interface.js';
 import { ThrownInThread } from './lane-errors.js';
@@ -117,7 +118,9 @@ export class RemoteStorage implements Storage {
   }
 
   /** For the informers of the thread: the changes come without the state before them. */
-  async watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+  async watch({ resource, namespace, name }: WatchScope, from: bigint): Promise<ChangeSubscription> {
+    // What a selection is made of can't go to the other thread.
+    const scope: Scope = { resource, namespace, name };
     return new RemoteSubscription((await this.call('watch', scope, from)) as number, this.callChanges);
   }
 

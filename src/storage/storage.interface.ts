@@ -37,6 +37,15 @@ export interface Scope {
   readonly name?: string | undefined;
 }
 
+/** The changes of a watch. */
+export interface WatchScope extends Scope {
+  /**
+   * Changes may be left out that concern no object selected before or after them. The watch still gets others that it
+   * does not want.
+   */
+  readonly select?: SelectionPredicate | undefined;
+}
+
 /** The last key already returned. The next page starts right after it in (namespace, name) byte order. */
 export interface ListPosition {
   readonly namespace: string;
@@ -280,7 +289,7 @@ export interface Storage {
   compactRevision(): Promise<bigint>;
 
   /** Changes of the scope with a version above `from`. `Expired` when `from` lies below the compact revision. */
-  watch(scope: Scope, from: bigint): Promise<ChangeSubscription>;
+  watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription>;
 
   /** One page of the objects that have not been created or updated for a while. */
   aged(query: AgedQuery): Promise<AgedPage>;

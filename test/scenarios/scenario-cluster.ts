@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ensureServiceAccountKey } from '../../src/program/pki/service-account-key.js';
@@ -18,8 +18,12 @@ export interface ScenarioClusterOptions {
   readonly loops?: number;
   /** How many simulated nodes; default 5. */
   readonly nodes?: number;
+  /** Pods that each of them takes; default: as many as the program says. */
+  readonly podsPerNode?: number;
   /** Further flags of upstream's controller manager. */
   readonly upstreamFlags?: readonly string[] | undefined;
+  /** Further flags of upstream's scheduler. */
+  readonly schedulerFlags?: readonly string[] | undefined;
   /** How long a scenario waits for each of its steps. */
   readonly patienceMs?: number;
 }
@@ -30,6 +34,7 @@ let scenes = 0;
 export class ScenarioCluster {
   private readonly loops: ChildProcess[] = [];
   private readonly others: ChildProcess[] = [];
+  private simulated: ChildProcess | undefined;
   private isEnding = false;
 
   private constructor(
@@ -54,19 +59,25 @@ export class ScenarioCluster {
       if (upstream === undefined) for (let i = 0; i < loops; i++) made.startLoops();
       else made.startUpstream(upstream);
       if (nodes > 0) {
-        const simulated = cluster.startProgram('nodes', [
+        made.simulated = cluster.startProgram('nodes', [
           `--kubeconfig=${cluster.second.kubeconfig}`,
           `--count=${nodes}`,
           '--simulated-storage-class',
+          ...(options.podsPerNode === undefined ? [] : [`--node-pods=${options.podsPerNode}`]),
           ...compat,
         ]);
-        made.watch(simulated, 'the simulated nodes');
+        made.watch(made.simulated, 'the simulated nodes');
       }
       const { client } = cluster.first;
-      await eventually(async () => {
-        const { body } = await client.get('/api/v1/nodes');
-        return body.items?.length === nodes;
-      }, 'the nodes');
+      await eventually(
+        async () => {
+          const { body } = await client.get('/api/v1/nodes?limit=1');
+          const [first] = body.items ?? [];
+          return (first === undefined ? 0 : 1 + (body.metadata.remainingItemCount ?? 0)) === nodes;
+        },
+        'the nodes',
+        120_000,
+      );
       await eventually(
         async () => (await client.get('/api/v1/namespaces/default/serviceaccounts/default')).status === 200,
         'the first service account',
@@ -127,6 +138,18 @@ export class ScenarioCluster {
     return [...this.loops, ...this.others].flatMap(({ pid }) => pid ?? []);
   }
 
+  /** All processes besides the database, and what they are. */
+  get processes(): readonly { readonly name: string; readonly pid: number }[] {
+    const { servers } = this.cluster;
+    const named: [string, number | undefined][] = [
+      ...servers.map((server, i): [string, number | undefined] => [`server ${i + 1}`, server.process.pid]),
+      ...this.loops.map((child): [string, number | undefined] => ['loops', child.pid]),
+      ...this.others.map((child): [string, number | undefined] => [basename(child.spawnfile), child.pid]),
+      ['simulated nodes', this.simulated?.pid],
+    ];
+    return named.flatMap(([name, pid]) => (pid === undefined ? [] : { name, pid }));
+  }
+
   /** What upstream's binaries logged as errors. */
   upstreamErrors(): string[] {
     if (this.options.upstream === undefined) return [];
@@ -175,6 +198,7 @@ export class ScenarioCluster {
       kubeconfig,
       '--port=0',
       '--secure-port=0',
+      ...(this.options.schedulerFlags ?? []),
     ]);
   }
 

@@ -3,7 +3,8 @@ import { zeroValue } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { Selection } from '../../registry/store/selection.js';
-import { type AttributeSource, type ObjectAttributes, selects } from '../../storage/selection-predicate.js';
+import { attributesOfChange } from '../../storage/change-attributes.js';
+import { selects } from '../../storage/selection-predicate.js';
 import type { Change, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import type { IncludeObject } from '../negotiation/transform.js';
@@ -24,15 +25,6 @@ const encodedChanges = new WeakMap<Change, Map<string, Buffer | Promise<Buffer>>
 
 /** Encoded events of a batch, by form and selection: equal watches get the same bytes. */
 const encodedBatches = new WeakMap<readonly Change[], Map<string, Buffer | undefined | Promise<Buffer | undefined>>>();
-
-/** The attributes that selections compare, for both states of a change; shared by all watchers that need them. */
-const changeAttributes = new WeakMap<Change, StatePair>();
-
-interface StatePair {
-  readonly after: ObjectAttributes;
-  /** Unset when the object did not exist before. */
-  readonly before: ObjectAttributes | undefined;
-}
 
 /**
  * Turns changes into the events of one watch. Determines the event type under the watch's selection (specification 6.1;
@@ -146,7 +138,7 @@ export class WatchEncoder {
     if (this.selection.selectsAll) {
       return change.type === 'create' ? 'ADDED' : change.type === 'update' ? 'MODIFIED' : 'DELETED';
     }
-    const { after, before } = attributesOf(change, this.selection.source);
+    const { after, before } = attributesOfChange(change, this.selection.source);
     const isSelected = change.type !== 'delete' && selects(this.selection, after);
     const wasSelected = change.type !== 'create' && selects(this.selection, before ?? after);
     if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
@@ -197,14 +189,4 @@ function remember<T>(forms: Map<string, T | Promise<T>>, key: string, value: T |
     (ready) => forms.set(key, ready),
     () => forms.delete(key),
   );
-}
-
-function attributesOf(change: Change, source: AttributeSource): StatePair {
-  let known = changeAttributes.get(change);
-  if (known === undefined || known.after.source !== source) {
-    const before = change.previousJson === undefined ? undefined : source.extract(change.previousJson);
-    known = { after: source.extract(change.json), before };
-    changeAttributes.set(change, known);
-  }
-  return known;
 }

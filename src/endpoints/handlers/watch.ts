@@ -74,7 +74,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
       : new EventStream(context, reply, streamType(accepted), services.throttle);
   const subscribe = async () => {
     if (state === undefined && options.from !== undefined) await store.checkDefined(from);
-    return store.watch(namespace, name, from);
+    return store.watch(namespace, name, from, query.select);
   };
   const subscription = await subscribe().catch(async (error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;

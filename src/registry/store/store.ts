@@ -4,6 +4,7 @@ import type { Clock } from '../../machinery/clock.js';
 import type { GroupResource } from '../../machinery/group-version.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notFoundError } from '../../machinery/status-error.js';
+import type { SelectionPredicate } from '../../storage/selection-predicate.js';
 import { StorageError } from '../../storage/storage.errors.js';
 import type {
   ChangeSubscription,
@@ -76,10 +77,16 @@ export class Store {
     }
   }
 
-  /** Changes of the scope after `from`. */
-  async watch(namespace: string | undefined, name: string | undefined, from: bigint): Promise<ChangeSubscription> {
+  /** Changes of the scope after `from`; those that `select` is not about may be left out. */
+  async watch(
+    namespace: string | undefined,
+    name: string | undefined,
+    from: bigint,
+    select?: SelectionPredicate,
+  ): Promise<ChangeSubscription> {
     try {
-      return await this.parts.storage.watch({ resource: this.resource.storageResource, namespace, name }, from);
+      const scope = { resource: this.resource.storageResource, namespace, name, select };
+      return await this.parts.storage.watch(scope, from);
     } catch (error) {
       throw toStatusError(error, this.groupResource, '', from, 'watch');
     }

@@ -5,7 +5,7 @@ import type { CacheEntry } from './cache-entry.js';
 type Postings = CacheEntry | Set<CacheEntry>;
 
 /** A label or field, and the values of which it must equal one. */
-interface Term {
+export interface Term {
   readonly id: string;
   readonly values: readonly string[];
 }
@@ -20,6 +20,11 @@ const MOST_TERMS = 16;
 export class AttributeIndex {
   private readonly terms = new Map<string, Map<string, Postings>>();
   private source: AttributeSource | undefined;
+
+  /** Whether anybody has selected entries. */
+  get isUsed(): boolean {
+    return this.source !== undefined;
+  }
 
   /**
    * A superset of the selected entries, in no order. Undefined when the predicate has no equality that is or could be
@@ -70,7 +75,8 @@ export class AttributeIndex {
   }
 }
 
-function termsOf({ labels, fields }: SelectionPredicate): Term[] {
+/** What every selected object must have. */
+export function termsOf({ labels, fields }: SelectionPredicate): Term[] {
   const terms: Term[] = [];
   for (const { key, operator, values } of labels.requirements) {
     if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values: [...values] });
@@ -82,7 +88,8 @@ function termsOf({ labels, fields }: SelectionPredicate): Term[] {
   return terms;
 }
 
-function indexedValue(id: string, { labels, fields }: ObjectAttributes): string | undefined {
+/** The value of a term; undefined when an object has no such label. */
+export function indexedValue(id: string, { labels, fields }: ObjectAttributes): string | undefined {
   if (id.startsWith('field ')) return fields[id.slice(6)] ?? '';
   const key = id.slice(6);
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;

@@ -7,7 +7,7 @@ import { parseFieldSelector } from '../../machinery/field-selector.js';
 import { parseLabelSelector } from '../../machinery/label-selector.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import { silentObserver } from '../postgres/postgres-storage-options.js';
-import type { AttributeSource } from '../selection-predicate.js';
+import { type AttributeSource, selects } from '../selection-predicate.js';
 import type { Change, ListQuery, StorageKey, StoredObject } from '../storage.interface.js';
 import { collectUpTo, failsWith, put, remove, storageContract } from '../testing/storage-contract.js';
 import { CachedStorage } from './cache-delegator.js';
@@ -233,6 +233,50 @@ describe('CachedStorage', () => {
         assert.equal(one?.changes.length, 1);
         assert.equal(one?.changes, two?.changes);
         for (const watch of watches) watch.close();
+      } finally {
+        await stop();
+      }
+    });
+
+    it('get the changes that their selections want, and few others, however many there are', async () => {
+      const { cached, other, stop } = await open();
+      try {
+        const resource = 'things';
+        const random = new Random(7);
+        const selections = [
+          ...Array.from({ length: 20 }, (_, i) => select('', `spec.node=node-${i}`)),
+          select('', 'spec.node='),
+          select('app=app-1'),
+          select('app=app-1', 'spec.node=node-1'),
+          select('tier=x,app in (app-2)'),
+          select('app!=app-1'),
+          select('app in (app-1,app-2)'),
+        ];
+        const from = (await cached.list({ resource, select: selections[0] })).resourceVersion;
+        const watches = await Promise.all(
+          selections.flatMap((wanted, i) =>
+            [undefined, 'a'].map(async (namespace) => {
+              const scope = { resource, namespace, select: wanted };
+              return { wanted, i, live: await cached.watch(scope, from), all: await other.watch(scope, from) };
+            }),
+          ),
+        );
+        for (let i = 0; i < 150; i++) await writeSomething(random, random.pick([cached, other]), other, resource);
+        const head = await other.head();
+        for (const { wanted, i, live, all } of watches) {
+          const wants = ({ type, json, previousJson }: Change) =>
+            (type !== 'delete' && selects(wanted, source.extract(json))) ||
+            (type !== 'create' && selects(wanted, source.extract(previousJson ?? json)));
+          const got = await collectUpTo(live, head);
+          const expected = (await collectUpTo(all, head)).filter(wants).map(describeChange);
+          assert.deepEqual(got.filter(wants).map(describeChange), expected, `selection ${i}`);
+          if (i >= 3 && i < 20) assert.equal(got.length, 0, 'a node without objects hears nothing');
+          live.close();
+          all.close();
+        }
+        const late = await cached.watch({ resource, select: selections[1] }, from);
+        assert.ok((await collectUpTo(late, head)).length > 0);
+        late.close();
       } finally {
         await stop();
       }

@@ -9,7 +9,6 @@ import type {
   ListPage,
   ListQuery,
   LostVersions,
-  Scope,
   Storage,
   StorageKey,
   StorageUsage,
@@ -18,6 +17,7 @@ import type {
   UpdateDecision,
   UpdateOptions,
   UpdateResult,
+  WatchScope,
   Write,
 } from '../storage.interface.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
@@ -146,7 +146,7 @@ export class CachedStorage implements Storage {
     return this.inner.compactRevision();
   }
 
-  watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+  watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
     if (this.stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
     if (!this.keeps(scope.resource)) return this.inner.watch(scope, from);
     return this.cacher(scope.resource).watch(scope, from);

@@ -1,6 +1,6 @@
 import type { BufferLimits } from '../feed/subscription.js';
 import type { StorageError } from '../storage.errors.js';
-import type { Change, ChangeBatch, ChangeSubscription, Scope } from '../storage.interface.js';
+import type { Change, ChangeBatch, ChangeSubscription, WatchScope } from '../storage.interface.js';
 
 /** A batch and its size, measured once for all watchers that buffer it. */
 export interface SizedBatch extends ChangeBatch {
@@ -17,7 +17,7 @@ export function sizedBatch(changes: readonly Change[], position: bigint): SizedB
 /** The source of a watcher's changes. */
 export interface WatcherHome {
   /** Opens a subscription to the database's log after `from`. */
-  openLog(scope: Scope, from: bigint): Promise<ChangeSubscription>;
+  openLog(scope: WatchScope, from: bigint): Promise<ChangeSubscription>;
   /**
    * Registers the watcher for live changes if the cache holds everything after `position`, and returns the changes it
    * has missed so far. Undefined when there is no cache or it does not go back that far.
@@ -35,7 +35,7 @@ export interface WatcherHome {
  * Watchers of the same scope share batches: never change one.
  */
 export class CacheWatcher implements ChangeSubscription {
-  readonly scope: Scope;
+  readonly scope: WatchScope;
   private readonly home: WatcherHome;
   private readonly limits: BufferLimits;
   private log: ChangeSubscription | undefined;
@@ -53,7 +53,7 @@ export class CacheWatcher implements ChangeSubscription {
 
   /** `from`: last version the consumer has. `log`: a subscription after it, when the cache can't serve it. */
   constructor(
-    scope: Scope,
+    scope: WatchScope,
     from: bigint,
     home: WatcherHome,
     limits: BufferLimits,

@@ -4,9 +4,9 @@ import type {
   ChangeBatch,
   ChangeSubscription,
   ListPage,
-  Scope,
   Storage,
   StorageKey,
+  WatchScope,
 } from '../storage.interface.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
@@ -205,7 +205,7 @@ export class Cacher implements WatcherHome {
   }
 
   /** See `Storage.watch`. */
-  async watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+  async watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
     this.touch();
     const { buffer, fillWaitMs, futureWaitMs } = this.options;
     const cache = await this.ready(fillWaitMs);
@@ -224,7 +224,7 @@ export class Cacher implements WatcherHome {
     return new CacheWatcher(scope, from, this, buffer, await this.inner.watch(scope, from));
   }
 
-  openLog(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+  openLog(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
     return this.inner.watch(scope, from);
   }
 

@@ -1,3 +1,4 @@
+import { noteStates } from '../change-attributes.js';
 import { type AttributeSource, type SelectionPredicate, selects } from '../selection-predicate.js';
 import type {
   Change,
@@ -130,6 +131,7 @@ export class WatchCache {
     this.index.update(before, after);
     const previousJson = change.previousJson === undefined ? undefined : (before?.object.json ?? change.previousJson);
     const kept: Change = { type, key: object.key, uid, resourceVersion, json, previousJson };
+    if (this.index.isUsed) noteStates(kept, before, after);
     this.window.add(kept, before);
     return kept;
   }

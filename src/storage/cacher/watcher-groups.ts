@@ -1,43 +1,72 @@
-import type { Change, Scope, StorageKey } from '../storage.interface.js';
+import { attributesOfChange } from '../change-attributes.js';
+import type { AttributeSource } from '../selection-predicate.js';
+import type { Change, StorageKey, WatchScope } from '../storage.interface.js';
+import { indexedValue, termsOf } from './attribute-index.js';
 import { type CacheWatcher, sizedBatch } from './cache-watcher.js';
 import { concerns } from './watch-cache.js';
 
 interface Group {
-  readonly scope: Scope;
+  readonly scope: WatchScope;
+  readonly term: Term | undefined;
   readonly watchers: Set<CacheWatcher>;
   pending: Change[];
+}
+
+/** What the objects of a watch must have: one value of one label or field. */
+interface Term {
+  readonly source: AttributeSource;
+  readonly id: string;
+  readonly value: string;
 }
 
 /** Stands for "any" in the id of a group; no key can contain it. */
 const ANY = '\u0000';
 
-/** The live watchers of a resource by scope. Changes are filtered once per scope instead of once per watcher. */
+const FEW_GROUPS = 8;
+/** Most labels and fields that changes are looked up by; watches by further ones get all changes of their scope. */
+const MOST_TERMS = 8;
+
+/**
+ * The live watchers of a resource by scope and by what they select. Changes are filtered once per group instead of once
+ * per watcher.
+ */
 export class WatcherGroups {
   private readonly groups = new Map<string, Group>();
-  private count = 0;
+  private readonly terms = new Map<string, { readonly source: AttributeSource; groups: number }>();
+  private readonly ids = new Map<CacheWatcher, string>();
 
   get size(): number {
-    return this.count;
+    return this.ids.size;
   }
 
   add(watcher: CacheWatcher): void {
-    const id = groupId(watcher.scope.namespace, watcher.scope.name);
+    if (this.ids.has(watcher)) return;
+    const { scope } = watcher;
+    const term = this.termOf(scope);
+    const id = groupId(scope.namespace, scope.name, term);
     let group = this.groups.get(id);
     if (group === undefined) {
-      group = { scope: watcher.scope, watchers: new Set(), pending: [] };
+      group = { scope, term, watchers: new Set(), pending: [] };
       this.groups.set(id, group);
+      if (term !== undefined) this.count(term);
     }
-    if (group.watchers.has(watcher)) return;
     group.watchers.add(watcher);
-    this.count += 1;
+    this.ids.set(watcher, id);
   }
 
   delete(watcher: CacheWatcher): void {
-    const id = groupId(watcher.scope.namespace, watcher.scope.name);
-    const group = this.groups.get(id);
-    if (group === undefined || !group.watchers.delete(watcher)) return;
-    this.count -= 1;
-    if (group.watchers.size === 0) this.groups.delete(id);
+    const id = this.ids.get(watcher);
+    const group = id === undefined ? undefined : this.groups.get(id);
+    if (id === undefined || group === undefined) return;
+    this.ids.delete(watcher);
+    group.watchers.delete(watcher);
+    if (group.watchers.size > 0) return;
+    this.groups.delete(id);
+    const { term } = group;
+    const known = term && this.terms.get(term.id);
+    if (term === undefined || known === undefined) return;
+    known.groups -= 1;
+    if (known.groups === 0) this.terms.delete(term.id);
   }
 
   /** How many watchers a change of the object concerns; an empty name is that of no object. */
@@ -49,7 +78,7 @@ export class WatcherGroups {
 
   /** Every watcher at this moment. */
   all(): CacheWatcher[] {
-    return [...this.groups.values()].flatMap((group) => [...group.watchers]);
+    return [...this.ids.keys()];
   }
 
   /** Hands changes to the watchers they concern; returns those whose buffers are now too full. */
@@ -74,13 +103,19 @@ export class WatcherGroups {
       }
       return found;
     }
-    // Nodes watch single objects by the thousand. So each change looks up its watchers, and groups are not asked one by
-    // one.
+    // Nodes watch single objects, and the pods of one node, by the thousand. So each change looks up its watchers, and
+    // groups are not asked one by one.
     const touched = new Set<Group>();
+    const touch = (group: Group | undefined, change: Change) => {
+      // Both states of an object may lead to one group.
+      if (group === undefined || group.pending.at(-1) === change) return;
+      touched.add(group);
+      group.pending.push(change);
+    };
     for (const change of changes) {
-      for (const group of this.groupsOf(change.key)) {
-        touched.add(group);
-        group.pending.push(change);
+      for (const id of idsOf(change.key)) touch(this.groups.get(id), change);
+      for (const term of this.termsOf(change)) {
+        for (const id of idsOf(change.key, term)) touch(this.groups.get(id), change);
       }
     }
     for (const group of touched) {
@@ -90,20 +125,45 @@ export class WatcherGroups {
     return found;
   }
 
-  private *groupsOf({ namespace, name }: StorageKey): Generator<Group> {
-    for (const id of [groupId(undefined, undefined), groupId(namespace, undefined)]) {
-      const group = this.groups.get(id);
-      if (group !== undefined) yield group;
+  /** What a change has of that watchers select by, before or after it. */
+  private *termsOf(change: Change): Generator<Term> {
+    for (const [id, { source }] of this.terms) {
+      const { after, before } = attributesOfChange(change, source);
+      const value = indexedValue(id, after);
+      if (value !== undefined) yield { source, id, value };
+      const earlier = before && indexedValue(id, before);
+      if (earlier !== undefined && earlier !== value) yield { source, id, value: earlier };
     }
-    for (const id of [groupId(undefined, name), groupId(namespace, name)]) {
-      const group = this.groups.get(id);
-      if (group !== undefined) yield group;
+  }
+
+  private termOf({ select }: WatchScope): Term | undefined {
+    if (select === undefined) return undefined;
+    const { source } = select;
+    for (const { id, values } of termsOf(select)) {
+      const [value] = values;
+      const known = this.terms.get(id);
+      const hasRoom = known === undefined ? this.terms.size < MOST_TERMS : known.source === source;
+      if (value !== undefined && values.length === 1 && hasRoom) return { source, id, value };
     }
+    return undefined;
+  }
+
+  private count({ id, source }: Term): void {
+    const known = this.terms.get(id);
+    if (known === undefined) this.terms.set(id, { source, groups: 1 });
+    else known.groups += 1;
   }
 }
 
-const FEW_GROUPS = 8;
+/** The groups of a key: all objects, a namespace, a name anywhere, this object. */
+function* idsOf({ namespace, name }: StorageKey, term?: Term): Generator<string> {
+  yield groupId(undefined, undefined, term);
+  yield groupId(namespace, undefined, term);
+  yield groupId(undefined, name, term);
+  yield groupId(namespace, name, term);
+}
 
-function groupId(namespace: string | undefined, name: string | undefined): string {
-  return `${namespace ?? ANY}/${name ?? ANY}`;
+function groupId(namespace: string | undefined, name: string | undefined, term: Term | undefined): string {
+  const place = `${namespace ?? ANY}/${name ?? ANY}`;
+  return term === undefined ? place : `${place}${ANY}${term.id}${ANY}${term.value}`;
 }

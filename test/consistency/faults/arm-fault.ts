@@ -2,6 +2,7 @@ import { CachedStorage } from '../../../src/storage/cacher/cache-delegator.js';
 import { ChangeFeed } from '../../../src/storage/feed/change-feed.js';
 import { NotifyListener } from '../../../src/storage/feed/notify-listener.js';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.js';
+import type { WatchScope } from '../../../src/storage/storage.interface.js';
 import { type FaultName, faultNames, faultVariable } from './fault-names.js';
 import { FaultyReads, faultyWatch } from './faulty-reads.js';
 
@@ -51,7 +52,7 @@ function armReads(storage: typeof CachedStorage | typeof PostgresStorage): void 
     list(query) {
       return readsOf(this).list(query);
     },
-    async watch(scope, from) {
+    async watch(scope: WatchScope, from: bigint) {
       return faultyWatch(await watch.call(this, scope, from), strikes);
     },
   };

@@ -21,6 +21,22 @@ export function residentBytes(pid: number): number {
   return Number(kib) * 1024;
 }
 
+/** The process that started another one. */
+export function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}
+
+/** Ticks of the system's accounts in a second. */
+const ticks = 100;
+
+/** Seconds of processor time that a process used, with its children that ended. */
+export function processorSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in brackets may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / ticks;
+}
+
 /** Open files and sockets of a process. */
 export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;

@@ -1,0 +1,36 @@
+import type { AttributeSource, ObjectAttributes } from './selection-predicate.js';
+import type { Change } from './storage.interface.js';
+
+/** The attributes that selections compare, of both states of a change. */
+export interface ChangeAttributes {
+  readonly after: ObjectAttributes;
+  /** Unset when the object did not exist before. */
+  readonly before: ObjectAttributes | undefined;
+}
+
+/** One state of an object that keeps its attributes. */
+interface State {
+  attributes(source: AttributeSource): ObjectAttributes;
+}
+
+const known = new WeakMap<Change, ChangeAttributes>();
+const states = new WeakMap<Change, { readonly before: State | undefined; readonly after: State | undefined }>();
+
+/** Says where the attributes of a change are kept, so that nobody has to read its text again. */
+export function noteStates(change: Change, before: State | undefined, after: State | undefined): void {
+  states.set(change, { before, after });
+}
+
+/** The attributes of a change: read once, then shared by all who ask. */
+export function attributesOfChange(change: Change, source: AttributeSource): ChangeAttributes {
+  const found = known.get(change);
+  if (found !== undefined && found.after.source === source) return found;
+  const kept = states.get(change);
+  const { json, previousJson } = change;
+  const before =
+    previousJson === undefined ? undefined : (kept?.before?.attributes(source) ?? source.extract(previousJson));
+  const after = kept?.after?.attributes(source) ?? source.extract(json);
+  const attributes = { after, before };
+  known.set(change, attributes);
+  return attributes;
+}
