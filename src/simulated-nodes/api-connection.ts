@@ -15,6 +15,32 @@ export class ApiError extends Error {
   }
 }
 
+/** A minor request was given up before it began. */
+export class TooManyWait extends Error {}
+
+/** A limited number of places. Those who wait for one get it in their order. */
+class Places {
+  private readonly queue: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.queue.length;
+  }
+
+  async take(): Promise<void> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.queue.push(resolve));
+  }
+
+  give(): void {
+    const next = this.queue.shift();
+    if (next === undefined) this.free += 1;
+    else next();
+  }
+}
+
 /** The server to use, and the credentials for it. */
 export interface ApiAccess {
   /** An https URL. */
@@ -28,15 +54,24 @@ export interface ApiRequest {
   readonly body?: object;
   /** Default: `application/json`. */
   readonly contentType?: string;
+  /** Nothing depends on it: few of these are under way at a time, and none begins while too many wait. */
+  readonly isMinor?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Requests to one API server. All share a few connections; at most so many short ones are under way at a time. */
+/** Minor requests under way at a time, and those that may wait. */
+const mostMinor = 16;
+const mostMinorWaiting = 1000;
+
+/**
+ * Requests to one API server. All share a few connections; at most so many short ones are under way at a time. Minor
+ * ones never hold up the others.
+ */
 export class ApiConnection {
   private readonly connections: Http2Connections;
   private readonly prefix: string;
-  private free: number;
-  private readonly waiting: (() => void)[] = [];
+  private readonly major: Places;
+  private readonly minor = new Places(mostMinor);
 
   constructor(
     private readonly access: ApiAccess,
@@ -44,7 +79,7 @@ export class ApiConnection {
   ) {
     this.connections = new Http2Connections(access.server, access.tls);
     this.prefix = new URL(access.server).pathname.replace(/\/$/, '');
-    this.free = atOnce;
+    this.major = new Places(atOnce);
   }
 
   /** How many connections there are now. */
@@ -66,14 +101,16 @@ export class ApiConnection {
     this.connections.stop();
   }
 
-  /** One short request. Throws {@link ApiError}, or what the connection threw. */
+  /** One short request. Throws {@link ApiError}, what the connection threw, or {@link TooManyWait}. */
   async send<T extends object>(
     method: string,
     path: string,
     identity: OutgoingHttpHeaders,
-    { body, contentType = 'application/json', signal }: ApiRequest,
+    { body, contentType = 'application/json', isMinor = false, signal }: ApiRequest,
   ): Promise<T> {
-    await this.take();
+    const places = isMinor ? this.minor : this.major;
+    if (isMinor && places.waiting >= mostMinorWaiting) throw new TooManyWait();
+    await places.take();
     try {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const headers = { ...identity, ...(text === undefined ? {} : { 'content-type': contentType }) };
@@ -82,7 +119,7 @@ export class ApiConnection {
       const answered = await answerOf(stream);
       return readAnswer(Number(answered[':status']), await textOf(stream)) as T;
     } finally {
-      this.give();
+      places.give();
     }
   }
 
@@ -123,17 +160,6 @@ export class ApiConnection {
     const stream = this.connections.request(all, text !== undefined, signal);
     if (text !== undefined) stream.end(text);
     return stream;
-  }
-
-  private async take(): Promise<void> {
-    if (this.free > 0) this.free -= 1;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
-  }
-
-  private give(): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.free += 1;
-    else next();
   }
 }
 

@@ -21,6 +21,8 @@ export interface PodRunnerParts {
 
 const firstPauseMs = 200;
 const longestPauseMs = 30_000;
+/** Without a reason every abort would make an error with a stack. */
+const wakeReason = 'woken';
 
 /**
  * Runs one pod and tells the API. At most one request is under way; changes meanwhile go with the next. When a pod that is
@@ -67,13 +69,13 @@ export class PodRunner {
   /** The pod is gone from the API. */
   forget(): void {
     this.isGone = true;
-    this.wake?.abort();
+    this.wake?.abort(wakeReason);
     if (!this.plan.hostNetwork) this.parts.addresses.give(this.machine.podIP);
   }
 
   private changed({ deletionGraceMs }: PodPlan): void {
     if (deletionGraceMs !== undefined) this.machine.stop(this.parts.timers.now(), deletionGraceMs);
-    this.wake?.abort();
+    this.wake?.abort(wakeReason);
     if (!this.isWorking) {
       this.isWorking = true;
       void this.work();

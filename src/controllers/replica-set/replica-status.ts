@@ -28,14 +28,22 @@ export function nextStatus(before: ReplicaSetStatus, observed: Observed): Replic
     ([key, value]) => ({ key, operator: '=', values: new Set([value]) }) as const,
   );
   const whole = selectorOf(requirements);
-  const waits = active.map((pod) => availableInMs(pod, minReadySeconds, now)).filter((wait) => wait !== undefined);
+  let labeled = 0;
+  let ready = 0;
+  let available = 0;
+  for (const pod of active) {
+    if (whole.matches(pod.metadata.labels)) labeled += 1;
+    if (!isPodReady(pod)) continue;
+    ready += 1;
+    if (availableInMs(pod, minReadySeconds, now) === 0) available += 1;
+  }
   const conditions = nextConditions(before.conditions ?? [], observed);
   const { generation } = object.metadata;
   return {
     replicas: active.length,
-    ...counted('fullyLabeledReplicas', active.filter(({ metadata }) => whole.matches(metadata.labels)).length),
-    ...counted('readyReplicas', active.filter(isPodReady).length),
-    ...counted('availableReplicas', waits.filter((wait) => wait === 0).length),
+    ...counted('fullyLabeledReplicas', labeled),
+    ...counted('readyReplicas', ready),
+    ...counted('availableReplicas', available),
     ...counted('terminatingReplicas', terminating ?? 0),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...(conditions.length === 0 ? {} : { conditions }),
@@ -45,6 +53,7 @@ export function nextStatus(before: ReplicaSetStatus, observed: Observed): Replic
 /** How long it takes until one more pod is available, in milliseconds; undefined when none is about to be. */
 export function nextAvailableInMs({ object, active, now }: Observed): number | undefined {
   const { minReadySeconds = 0 } = object.spec;
+  if (minReadySeconds === 0) return undefined;
   const waits = active.map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0).filter((wait) => wait > 0);
   return waits.length === 0 ? undefined : Math.min(...waits);
 }

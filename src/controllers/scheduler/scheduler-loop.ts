@@ -31,6 +31,8 @@ const turnMs = 5;
 /** Pods on their way to a node at one time. */
 const mostBindings = 128;
 const flushPauseMs = 30_000;
+/** Without a reason every abort would make an error with a stack. */
+const wakeReason = 'woken';
 
 /**
  * Finds a node for every pod that has none and binds it there.
@@ -100,7 +102,7 @@ export class SchedulerLoop implements ControlLoop {
   /** Waits until there may be a pod to place. */
   private async nap({ queue }: Term, ended: AbortSignal): Promise<void> {
     const woken = new AbortController();
-    this.wake = () => woken.abort();
+    this.wake = () => woken.abort(wakeReason);
     const milliseconds = queue.nextDueMs() ?? flushPauseMs;
     await this.parts.timers.wait(Math.max(milliseconds, 1), AbortSignal.any([ended, woken.signal]));
   }

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { Change, ChangeSubscription, Storage, StoredObject } from '../../storage/storage.interface.js';
+import type { Change, ChangeSubscription, Storage } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
+import { objectOf } from './shared-texts.js';
 
 const retryMs = 500;
 /** A loss so soon after another one is most likely no accident. */
@@ -10,7 +11,8 @@ const recentMs = 2 * retryMs;
 const pageSize = 500;
 
 /**
- * Gets all objects of a resource and then every change, in order. One reflector makes the calls, never two at a time:
+ * Gets all objects of a resource and then every change, in order. The objects may be shared with others: nobody may
+ * change them. One reflector makes the calls, never two at a time:
  * long work may take turns with everything else.
  */
 export interface ObjectSink {
@@ -89,7 +91,7 @@ export class Reflector {
     const at = page.resourceVersion;
     for (;;) {
       for (const item of page.items) {
-        const read = this.read(item);
+        const read = this.reduced(readStored(this.registry, item), item.resourceVersion);
         objects.push(read instanceof Promise ? await read : read);
       }
       const last = page.items.at(-1);
@@ -109,16 +111,14 @@ export class Reflector {
   private tell(change: Change): void | Promise<void> {
     const { key, resourceVersion } = change;
     if (change.type === 'delete') return this.sink.delete(key.namespace, key.name, resourceVersion);
-    const read = this.read(change);
+    const read = this.reduced(objectOf(this.registry, change), resourceVersion);
     if (read instanceof Promise) return read.then((object) => this.sink.set(object, resourceVersion));
     return this.sink.set(read, resourceVersion);
   }
 
-  /** Reads a large object in turns with everything else. */
-  private read(stored: Pick<StoredObject, 'key' | 'json' | 'resourceVersion'>): ApiObject | Promise<ApiObject> {
-    const reduce = (object: ApiObject) => this.sink.reduce?.(object, stored.resourceVersion) ?? object;
-    const object = readStored(this.registry, stored);
-    return object instanceof Promise ? object.then(reduce) : reduce(object);
+  private reduced(read: ApiObject | Promise<ApiObject>, version: bigint): ApiObject | Promise<ApiObject> {
+    const reduce = (object: ApiObject) => this.sink.reduce?.(object, version) ?? object;
+    return read instanceof Promise ? read.then(reduce) : reduce(read);
   }
 
   private async run(signal: AbortSignal): Promise<void> {
