@@ -69,10 +69,13 @@ export class WatcherGroups {
     if (known.groups === 0) this.terms.delete(term.id);
   }
 
-  /** How many watchers a change of the object concerns; an empty name is that of no object. */
+  /**
+   * How many watchers a change of the object concerns; an empty name is that of no object. Watchers of which only some
+   * get a change, by what it has, count as one for each label or field.
+   */
   concernedBy(key: StorageKey): number {
-    let count = 0;
-    for (const group of this.groupsOf(key)) count += group.watchers.size;
+    let count = this.terms.size;
+    for (const id of idsOf(key)) count += this.groups.get(id)?.watchers.size ?? 0;
     return count;
   }
 
