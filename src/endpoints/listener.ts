@@ -68,10 +68,16 @@ export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     // The hook creates what is needed; ids and the like cost time on every request.
     genReqId: () => '',
+    // No route has a schema: without these, libraries that compile schemas would be loaded at every start.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     // For errors before any route is found, such as invalid percent-encoding in a path.
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       filter.answer(error, request, reply),
   };
+}
+
+function noCompiler(): never {
+  throw new Error('routes have no schemas');
 }
 
 /** Leaves bodies unread until the handler reads them, after authorization. */
