@@ -1,6 +1,8 @@
 // Builds, then runs the tests: all, or the files whose path contains one of the arguments.
 // Ends with the line `N passed, N failed`; fails when a test failed or none ran.
 import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suitableNode, unsuitableNodeMessage } from '../bin/node-version.js';
@@ -11,6 +13,10 @@ const node = suitableNode();
 /** Each file is a process with a Postgres of its own. Many wait more than they compute, so there are more than cores. */
 const concurrency = 3;
 const limitMs = 300_000;
+/** Far more than the files that run at the same time keep. */
+const plentyBytes = 8 * 2 ** 30;
+/** A template for their databases takes longer than it spares these. */
+const fewFiles = 4;
 /** The longest first, so that none of them starts at the end with nothing else left to run. */
 const longest = [
   'e2e/consistency.',
@@ -30,6 +36,43 @@ function rank(path) {
 
 function run(args) {
   return spawnSync(node, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+}
+
+/**
+ * The folder of all temporary files of a run. Most of what tests write is databases that nobody will need again, so it is
+ * in memory where there is plenty, unless TMPDIR says otherwise.
+ */
+function makeFolder() {
+  const inMemory = process.env.TMPDIR === undefined && freeBytes('/dev/shm') > plentyBytes;
+  const folder = mkdtempSync(
+    join(inMemory && process.availableMemory() > plentyBytes ? '/dev/shm' : tmpdir(), 'plinth-run-'),
+  );
+  // The user of the database must be able to pass through.
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+function freeBytes(path) {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Prepares what the files of a run share: compiled code, and the data directory that their servers are copied from. Both
+ * spare time at the start of each program.
+ */
+function prepareShared(folder, files) {
+  process.env.TMPDIR = folder;
+  process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'plinth-tests');
+  if (files.length < fewFiles) return 0;
+  const template = join(folder, 'postgres-template');
+  const made = run(['--enable-source-maps', join(root, 'dist', 'test', 'support', 'make-data-template.js'), template]);
+  if (made === 0) process.env.PLINTH_TEST_POSTGRES_TEMPLATE = template;
+  return made;
 }
 
 function tellSlowest(times) {
@@ -55,14 +98,16 @@ async function main() {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stop.abort());
   const print = (line) => console.log(line);
-  const { passed, failed, times } = await runTestFiles(files, {
-    node,
-    root,
-    concurrency,
-    limitMs,
-    print,
-    signal: stop.signal,
-  });
+  const folder = makeFolder();
+  let outcome;
+  try {
+    const prepared = prepareShared(folder, files);
+    if (prepared !== 0) return prepared;
+    outcome = await runTestFiles(files, { node, root, concurrency, limitMs, print, signal: stop.signal });
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+  const { passed, failed, times } = outcome;
   if (times.length > 20) tellSlowest(times);
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 && passed > 0 && !stop.signal.aborted ? 0 : 1;

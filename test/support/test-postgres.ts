@@ -13,6 +13,7 @@ import { migrate } from '../../src/storage/postgres/migrate.js';
 import { schemaFingerprint } from '../../src/storage/postgres/schema-texts.js';
 import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
 import { answers, freePort } from './ports.js';
+import { copyData, prepareData } from './postgres-data.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 /** A database server that belongs to one test process. */
@@ -66,7 +67,10 @@ const copyRoot = '/var/lib/plinth';
 export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
   const shared = process.env.PLINTH_TEST_POSTGRES;
   if (shared !== undefined && shared !== '' && Object.keys(options).length === 0) return sharedServer(shared);
+  return startOwnPostgres(options);
+}
 
+async function startOwnPostgres(options: TestPostgresOptions): Promise<TestPostgres & { readonly data: string }> {
   const user = await chooseServiceUser();
   const { initdb, postgres } = await programs(user);
   const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
@@ -74,29 +78,30 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   giveTo(user, directory);
   const data = join(directory, 'data');
 
-  const initialised = spawnSync(
-    initdb,
-    [
-      '-D',
-      data,
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      `--locale=${stockPrograms === '' ? 'C' : 'C.UTF-8'}`,
-      '--no-sync',
-      '--no-instructions',
-    ],
-    { ...runEnvironment(user, directory), encoding: 'utf8' },
-  );
-  if (initialised.status !== 0) {
+  try {
+    prepareData({ data, initdb, user, cwd: directory, locale: stockPrograms === '' ? 'C' : 'C.UTF-8' });
+  } catch (error) {
     rmSync(directory, { recursive: true, force: true });
-    throw new Error(`initdb failed: ${initialised.stderr}`, { cause: initialised.error });
+    throw error;
   }
-
   return serve({ directory, data, user, postgres, options });
+}
+
+/**
+ * Makes the data directory that the servers of a whole run are copied from (PLINTH_TEST_POSTGRES_TEMPLATE): the first one
+ * of each test process. It has the database that test databases are copied from, too.
+ *
+ * @param path is created
+ */
+export async function makeDataTemplate(path: string): Promise<void> {
+  const server = await startOwnPostgres({});
+  try {
+    await asAdmin(server.adminUrl, (admin) => ensureTemplateDatabase(admin, server.adminUrl));
+    await server.shutDown('fast');
+    copyData(server.data, path);
+  } finally {
+    await server.stop();
+  }
 }
 
 async function programs(user: ServiceUser): Promise<{ readonly initdb: string; readonly postgres: string }> {
@@ -114,7 +119,7 @@ interface DataDirectory {
 }
 
 /** Runs a server on prepared data. */
-async function serve(home: DataDirectory): Promise<TestPostgres> {
+async function serve(home: DataDirectory): Promise<TestPostgres & { readonly data: string }> {
   const { directory, data, user, postgres, options } = home;
   const own = (path: string) => giveTo(user, path);
   const run = runEnvironment(user, directory);
@@ -184,6 +189,7 @@ async function serve(home: DataDirectory): Promise<TestPostgres> {
   return {
     adminUrl,
     port,
+    data,
     createTestDatabase: () => createTestDatabase(adminUrl),
     createStandby: () => createStandby(home, port, adminUrl),
     shutDown,
@@ -271,25 +277,37 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
 
 /** Makes an empty, migrated database on the server and returns its URL; the first call prepares a template. */
 export async function createTestDatabase(adminUrl: string): Promise<string> {
-  const template = `plinth_template_${await schemaFingerprint()}`;
   const name = `plinth_test_${randomBytes(8).toString('hex')}`;
+  await asAdmin(adminUrl, async (admin) => {
+    const template = await ensureTemplateDatabase(admin, adminUrl);
+    await admin.query(`create database ${name} template ${template}`);
+  });
+  return databaseUrl(adminUrl, name);
+}
+
+/** Makes the migrated database that others are copied from, unless there is one; resolves with its name. */
+async function ensureTemplateDatabase(admin: pg.Client, adminUrl: string): Promise<string> {
+  const template = `plinth_template_${await schemaFingerprint()}`;
+  // Session lock: only one process builds the template, and none copies it half built.
+  await admin.query('select pg_advisory_lock(7811071)');
+  const known = await admin.query('select from pg_database where datname = $1', [template]);
+  if (known.rowCount === 0) {
+    const building = `${template}_${randomBytes(4).toString('hex')}`;
+    await admin.query(`create database ${building} template template0`);
+    await migrate(databaseUrl(adminUrl, building));
+    await admin.query(`alter database ${building} rename to ${template}`);
+  }
+  return template;
+}
+
+async function asAdmin(adminUrl: string, work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
   const admin = new pg.Client({ connectionString: adminUrl });
   await admin.connect();
   try {
-    // Session lock: only one process builds the template, and none copies it half built.
-    await admin.query('select pg_advisory_lock(7811071)');
-    const known = await admin.query('select from pg_database where datname = $1', [template]);
-    if (known.rowCount === 0) {
-      const building = `${template}_${randomBytes(4).toString('hex')}`;
-      await admin.query(`create database ${building} template template0`);
-      await migrate(databaseUrl(adminUrl, building));
-      await admin.query(`alter database ${building} rename to ${template}`);
-    }
-    await admin.query(`create database ${name} template ${template}`);
+    await work(admin);
   } finally {
     await admin.end();
   }
-  return databaseUrl(adminUrl, name);
 }
 
 function databaseUrl(adminUrl: string, database: string): string {
