@@ -95,7 +95,7 @@ const cases: { what: string; user: UserInfo; method: string; url: string }[] = [
 
 const rbac = new RbacAuthorizer(index, group);
 const union = new UnionAuthorizer([new PrivilegedGroupAuthorizer(), rbac]);
-const guard = new AuthorizationGuard(union);
+const guard = new AuthorizationGuard(union, { decided: () => undefined });
 
 function report(what: string, how: string, times: Float64Array, cpu: NodeJS.CpuUsage): void {
   times.sort();

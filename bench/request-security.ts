@@ -16,6 +16,7 @@ import { ImpersonationGuard } from '../src/authentication/impersonation/imperson
 import { checkProxyAuthorities } from '../src/authentication/request-header/build-request-header.js';
 import { TlsFiles } from '../src/authentication/x509/tls-files.js';
 import { AuthorizationGuard } from '../src/authorization/authorization.guard.js';
+import { AuthorizationMetrics } from '../src/authorization/authorization-metrics.js';
 import { PrivilegedGroupAuthorizer } from '../src/authorization/privileged-group.authorizer.js';
 import { bootstrapPolicy } from '../src/authorization/rbac/bootstrap/bootstrap-policy.js';
 import { PolicyIndex } from '../src/authorization/rbac/policy-index.js';
@@ -165,7 +166,7 @@ try {
   const guards = [
     new AuthenticationGuard(authentication.authenticator, authentication, authentication.metrics, logger),
     new ImpersonationGuard(authorizer, names),
-    new AuthorizationGuard(authorizer),
+    new AuthorizationGuard(authorizer, new AuthorizationMetrics(new Registry())),
   ];
 
   /** A request as the guards see it; making it is not measured. */

@@ -16,13 +16,17 @@ export class AdmissionMetrics {
   private readonly steps: SeriesHistogram;
 
   constructor(readonly registry: Registry) {
-    const of = (name: string, help: string) => new SeriesHistogram(name, help, buckets, registry);
+    const of = (name: string, labelNames: readonly string[], help: string) =>
+      new SeriesHistogram({ name, help, labelNames }, buckets, registry);
+    const labels = ['operation', 'rejected', 'type'];
     this.plugins = of(
       'apiserver_admission_controller_admission_duration_seconds',
+      ['name', ...labels],
       'Time of each admission plugin, by operation, phase and whether it refused.',
     );
     this.steps = of(
       'apiserver_admission_step_admission_duration_seconds',
+      labels,
       'Time of each phase of admission, by operation and whether the request was refused.',
     );
   }

@@ -82,7 +82,8 @@ function buildAggregation(
     }),
   };
   const index = new ApiServiceIndex(services, new LocalPriorities(names));
-  return new Aggregation(index, parts, logger, new AvailabilityMetrics(registry));
+  new AvailabilityMetrics(registry, () => index.remotes());
+  return new Aggregation(index, parts, logger);
 }
 
 function ownNames(options: AuthenticationOptions | undefined): IdentityNames {

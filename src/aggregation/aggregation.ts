@@ -1,6 +1,5 @@
 import { inTurns } from '../machinery/turns.js';
 import type { ApiServiceIndex } from './api-service-index.js';
-import type { AvailabilityMetrics } from './availability-metrics.js';
 import { Backend, type BackendParts } from './backend.js';
 import type { RemoteApi, RemoteApiService } from './known-api-service.js';
 import { RemoteDocument } from './remote-document.js';
@@ -28,7 +27,6 @@ export class Aggregation {
     readonly services: ApiServiceIndex,
     private readonly parts: BackendParts,
     private readonly logger: { warn(text: string, fields?: object): void },
-    readonly metrics?: AvailabilityMetrics,
   ) {}
 
   backendOf(service: RemoteApiService): Backend {

@@ -20,6 +20,7 @@ function indexOf(...services: string[]): ApiServiceIndex {
       versionPriority: Number(versionPriority),
       remote: local === undefined ? remote : undefined,
       isAvailable: true,
+      reason: '',
     };
   });
   return new ApiServiceIndex(

@@ -22,6 +22,8 @@ export interface KnownApiService {
   readonly remote: RemoteApi | undefined;
   /** Whether the condition Available is True. */
   readonly isAvailable: boolean;
+  /** The reason of that condition; empty while nobody has looked. */
+  readonly reason: string;
 }
 
 /** A group version that another server serves. */
@@ -48,6 +50,7 @@ export function knownApiService(object: ApiObject): KnownApiService {
       insecureSkipTLSVerify: spec.insecureSkipTLSVerify ?? false,
     },
     isAvailable: available?.status === 'True',
+    reason: available?.reason ?? '',
   };
 }
 

@@ -22,7 +22,7 @@ export class AuthenticationGuard implements CanActivate {
   constructor(
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(AUTHENTICATION) private readonly authentication: Pick<Authentication, 'anonymous'>,
-    @Inject(AuthenticationMetrics) private readonly metrics: Pick<AuthenticationMetrics, 'attempt'>,
+    @Inject(AuthenticationMetrics) private readonly metrics: Pick<AuthenticationMetrics, 'attempt' | 'userRequest'>,
     @Inject(Logger) private readonly logger: Pick<Logger, 'debug'>,
   ) {}
 
@@ -36,9 +36,11 @@ export class AuthenticationGuard implements CanActivate {
       signal: context.signal,
       head: request.raw as unknown as RequestHead,
     };
-    const result = await this.ask(asked);
+    const begin = performance.now();
+    const result = await this.ask(asked, begin);
     if (result.kind === 'user') {
-      this.metrics.attempt('success');
+      this.metrics.attempt('success', secondsSince(begin));
+      this.metrics.userRequest(result.user.name);
       context.user = result.user;
       if (result.annotations !== undefined) {
         for (const [key, value] of Object.entries(result.annotations)) context.auditAnnotations.set(key, value);
@@ -49,7 +51,7 @@ export class AuthenticationGuard implements CanActivate {
     // Credentials that a method recognises and finds wrong never fall back to anonymous. Credentials that no method
     // looks at, such as another scheme, count as none.
     if (result.kind === 'rejected' || !this.allowsAnonymous(context.requestInfo.path)) {
-      this.metrics.attempt('failure');
+      this.metrics.attempt('failure', secondsSince(begin));
       if (result.kind === 'rejected') {
         this.logger.debug('credentials refused', { reason: result.reason, path: context.requestInfo.path });
         if (result.reconnect === true) askToReconnect(request, http.getResponse<FastifyReply>());
@@ -57,6 +59,7 @@ export class AuthenticationGuard implements CanActivate {
       throw unauthorizedError();
     }
     context.user = anonymousUser;
+    this.metrics.userRequest(anonymousUser.name);
     await context.audit?.identified();
     return true;
   }
@@ -66,14 +69,18 @@ export class AuthenticationGuard implements CanActivate {
     return isEnabled && (paths.length === 0 || paths.includes(path));
   }
 
-  private async ask(asked: AuthenticationRequest): Promise<AuthenticationResult> {
+  private async ask(asked: AuthenticationRequest, begin: number): Promise<AuthenticationResult> {
     try {
       return await this.authenticator.authenticate(asked);
     } catch (error) {
-      this.metrics.attempt('error');
+      this.metrics.attempt('error', secondsSince(begin));
       throw error;
     }
   }
+}
+
+function secondsSince(begin: number): number {
+  return (performance.now() - begin) / 1000;
 }
 
 /**

@@ -115,7 +115,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const now = () => clock.now();
   // Proxies come before users: where a certificate could count as both, it is a proxy's.
   if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now));
-  if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now));
+  if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now, metrics));
   methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
 
   const running = new AbortController();

@@ -10,11 +10,15 @@ import {
 import { deniedError } from '../machinery/denied-error.js';
 import type { RequestContext } from '../machinery/request-context.js';
 import { unauthorizedError } from '../machinery/status-error.js';
+import { AUTHORIZATION_METRICS, type AuthorizationMetrics } from './authorization-metrics.js';
 
 /** Fourth guard: a request continues only when a module allows it; otherwise the answer is a 403. */
 @Injectable()
 export class AuthorizationGuard implements CanActivate {
-  constructor(@Inject(AUTHORIZER) private readonly authorizer: Authorizer) {}
+  constructor(
+    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
+    @Inject(AUTHORIZATION_METRICS) private readonly metrics: Pick<AuthorizationMetrics, 'decided'>,
+  ) {}
 
   /**
    * Answers synchronously if the modules do. If a module fails and no later one decides, the request ends with its
@@ -24,9 +28,34 @@ export class AuthorizationGuard implements CanActivate {
     const { plinthContext } = host.switchToHttp().getRequest<FastifyRequest & { plinthContext: RequestContext }>();
     if (plinthContext.user === undefined) throw unauthorizedError();
     const attributes = attributesOf(plinthContext.user, plinthContext.requestInfo);
-    const asked = this.authorizer.authorize(attributes);
-    if (asked instanceof Promise) return asked.then((decision) => allowed(plinthContext, attributes, decision));
+    const begin = performance.now();
+    let asked: Promise<AuthorizationDecision> | AuthorizationDecision;
+    try {
+      asked = this.authorizer.authorize(attributes);
+    } catch (error) {
+      this.metrics.decided('error', begin);
+      throw error;
+    }
+    if (asked instanceof Promise) return this.later(plinthContext, attributes, asked, begin);
+    this.metrics.decided(asked.decision, begin);
     return allowed(plinthContext, attributes, asked);
+  }
+
+  private async later(
+    context: RequestContext,
+    attributes: AuthorizerAttributes,
+    asked: Promise<AuthorizationDecision>,
+    begin: number,
+  ): Promise<boolean> {
+    let decision: AuthorizationDecision;
+    try {
+      decision = await asked;
+    } catch (error) {
+      this.metrics.decided('error', begin);
+      throw error;
+    }
+    this.metrics.decided(decision.decision, begin);
+    return allowed(context, attributes, decision);
   }
 }
 

@@ -12,6 +12,7 @@ import { ResourceRegistry } from '../registry/resource-registry.js';
 import { StartPatience } from '../storage/start-patience.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { AUTHORIZATION_METRICS, AuthorizationMetrics } from './authorization-metrics.js';
 import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-authorization.js';
 
 /** The configured authorization modes and their in-memory state, which is filled before the first request. */
@@ -45,10 +46,15 @@ import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-a
         return buildAuthorization(options, { storage, registry, names, clock, logger, metrics, processId });
       },
     },
+    {
+      provide: AUTHORIZATION_METRICS,
+      inject: [Metrics],
+      useFactory: ({ registry }: Metrics) => new AuthorizationMetrics(registry),
+    },
     { provide: AUTHORIZER, inject: [AUTHORIZATION], useFactory: ({ authorizer }: Authorization) => authorizer },
     { provide: RULE_RESOLVER, inject: [AUTHORIZATION], useFactory: ({ rules }: Authorization) => rules },
   ],
-  exports: [AUTHORIZATION, AUTHORIZER, RULE_RESOLVER],
+  exports: [AUTHORIZATION, AUTHORIZATION_METRICS, AUTHORIZER, RULE_RESOLVER],
 })
 export class AuthorizationModule implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();

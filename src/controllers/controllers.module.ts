@@ -28,9 +28,7 @@ import { WRITE_ADMISSION, type WriteAdmission } from '../registry/store/admitted
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { type RunningControllers, startControllers } from './controllers.js';
-import { QueueMetrics } from './frame/queue-metrics.js';
 import { LoopFiles } from './loop-files.js';
-import { systemTimers } from './timers.js';
 
 /**
  * The control loops. From the start of the application, the process takes part in the election among all processes on
@@ -107,7 +105,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       ...this.files.parts,
       aggregation: this.aggregation,
       enabled,
-      queues: new QueueMetrics(this.metrics.registry, () => systemTimers.elapsed()),
+      queues: this.metrics.queues,
       eventTtlMs: this.events.eventTtlMs,
       nodeLoops: this.nodeLoops,
       nodeRanges: nodeRangesOf(this.nodeIpam),

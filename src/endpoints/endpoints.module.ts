@@ -145,7 +145,15 @@ import { StatusFilter } from './status.filter.js';
         documents: () => authentication.issuerDocuments,
       }),
     },
-    { provide: VERSION_INFO, useFactory: versionInfo },
+    {
+      provide: VERSION_INFO,
+      inject: [Metrics],
+      useFactory: (metrics: Metrics) => {
+        const info = versionInfo();
+        metrics.setBuild(info);
+        return info;
+      },
+    },
   ],
   exports: [InFlightLimiter, EndpointServices, ServingState, StatusFilter],
 })

@@ -92,6 +92,7 @@ export class HttpListener
   onApplicationBootstrap(): void {
     const { fastify, server } = this;
     keepAllFields(server);
+    server.on('tlsClientError', () => this.metrics.tlsHandshakeFailed());
     acceptWebSockets(
       server,
       (request, response) => fastify.routing(request as never, response as never),

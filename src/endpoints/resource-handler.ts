@@ -32,13 +32,16 @@ export async function handleResource(
   reply: FastifyReply,
 ): Promise<void> {
   const context = http.plinthContext as HttpRequestContext;
-  if (context.audit === undefined) return handleResolved(services, context, http, reply);
-  context.audit.entered();
+  context.audit?.entered();
   try {
     await handleResolved(services, context, http, reply);
+  } catch (error) {
+    if (context.isTimedOut) services.metrics.endedAfterTimeout('error');
+    throw error;
   } finally {
-    context.audit.left();
+    context.audit?.left();
   }
+  if (context.isTimedOut) services.metrics.endedAfterTimeout('ok');
 }
 
 async function handleResolved(

@@ -94,10 +94,12 @@ export class StatusFilter implements ExceptionFilter {
     // The time limit has answered: what its abort makes fail after that must not cut the answer on its way.
     if (reply.raw.writableEnded) return;
     if (reply.sent || reply.raw.headersSent) {
+      if (context !== undefined) context.isAborted = true;
       // A response that has begun can't become an error; cutting it shows the client that it is incomplete.
       reply.raw.destroy();
       return;
     }
+    if (answer.isSelfDefence && context !== undefined) context.isTerminated = true;
     const retryAfter = answer.details?.retryAfterSeconds;
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
     if (answer.code === 401) reply.header('www-authenticate', 'Bearer realm="plinth"');

@@ -57,12 +57,19 @@ export interface RequestContext {
   canLeave?: boolean;
   /** Each character of the answer takes time to write, not only each value, because it is YAML. */
   isCostly?: boolean;
+  /** Milliseconds that the request spent in calls of webhooks and in queues, which are not the server's own doing. */
+  waitedMs?: number;
   /** Texts of `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Annotations for the audit trail. */
   readonly auditAnnotations: Map<string, string>;
   /** Set while an audit policy is in force. */
   audit?: AuditTrail | undefined;
+}
+
+/** Notes time that the request spent waiting since `begin`, a time of `performance.now()`. */
+export function noteWait(context: Pick<RequestContext, 'waitedMs'>, begin: number): void {
+  context.waitedMs = (context.waitedMs ?? 0) + performance.now() - begin;
 }
 
 /** Once all warnings of an answer have more characters than this, each is cut: clients refuse long headers. */

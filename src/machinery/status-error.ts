@@ -58,6 +58,7 @@ interface StatusErrorOptions {
   readonly details?: StatusDetails | undefined;
   readonly cause?: unknown;
   readonly continueToken?: string;
+  readonly isSelfDefence?: boolean;
 }
 
 /** An error with its own Status, which is the answer. The filter turns all other errors into an InternalError. */
@@ -66,6 +67,8 @@ export class StatusError extends Error {
   readonly code: number;
   readonly details: StatusDetails | undefined;
   readonly continueToken: string | undefined;
+  /** The server refuses the request to protect itself, whatever the request asks for. */
+  readonly isSelfDefence: boolean;
 
   constructor(reason: StatusReason | '', message: string, options: StatusErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -74,6 +77,7 @@ export class StatusError extends Error {
     this.code = options.code ?? (reason === '' ? 500 : statusReasons[reason]);
     this.details = options.details;
     this.continueToken = options.continueToken;
+    this.isSelfDefence = options.isSelfDefence === true;
   }
 
   /** Answers to what clients do tell nothing more by the place where they were made: logs need no stack. */
@@ -227,6 +231,7 @@ export function unauthorizedError(): StatusError {
 export function tooManyRequestsError(retryAfterSeconds: number): StatusError {
   return new StatusError('TooManyRequests', 'Too many requests, please try again later.', {
     details: { retryAfterSeconds },
+    isSelfDefence: true,
   });
 }
 

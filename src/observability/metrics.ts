@@ -1,14 +1,13 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { HealthMetrics } from './health-metrics.js';
+import { OutgoingMetrics } from './outgoing-metrics.js';
+import { type BuildInfo, registerProcessMetrics } from './process-metrics.js';
+import { QueueMetrics } from './queue-metrics.js';
+import { component, type RequestLabels, RequestMetrics, type RequestOutcome } from './request-metrics.js';
 
-/** The labels of a request metric. */
-export interface RequestLabels {
-  readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly scope: 'resource' | 'namespace' | 'cluster' | '';
-}
+import { WatchMetrics, type WatchSeries } from './watch-metrics.js';
+
+export type { RequestLabels } from './request-metrics.js';
 
 type RequestKind = 'readOnly' | 'mutating' | 'unauthenticated';
 
@@ -20,8 +19,6 @@ interface GroupResourceKind {
 /** How long the series of a resource that is gone are kept, in milliseconds. */
 const goneSeriesMs = 30_000;
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
-/** The name that operators' dashboards use for the program. */
-const component = 'apiserver';
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Metrics as values, for transport between processes. */
@@ -37,12 +34,15 @@ export type MetricFamilies = readonly {
   }[];
 }[];
 
+/** The pages of metrics: `/metrics` and `/metrics/slis`. */
+export type MetricsPage = 'all' | 'slis';
+
 /** The part of a worker that its metrics need. Several workers serve the same port. */
 export interface MetricsWorker {
   /** Its number, the label `worker` of its series. */
   readonly index: number;
   /** The text of a scrape over all processes; undefined when it is not available. */
-  gatherMetrics(): Promise<string | undefined>;
+  gatherMetrics(page: MetricsPage): Promise<string | undefined>;
 }
 
 /** The text of a scrape over several processes. Their series differ by a label. */
@@ -52,15 +52,33 @@ export function mergeFamilies(processes: readonly MetricFamilies[]): Promise<str
   return AggregatorRegistry.aggregate(summed as unknown as object[]).metrics();
 }
 
-/** The metrics of one process, under the names that operators of such servers know. */
+/**
+ * The metrics of one process, under the names that operators of such servers know.
+ *
+ * A module registers metrics of its own in a class beside its code, which gets the {@link registry} of the injected
+ * `Metrics` in its constructor, once per process: see `authentication/authentication-metrics.ts`. The rules: the name
+ * and labels are those of the field if it has the metric, otherwise the name begins with `plinth_`; label values are
+ * few and never what a client made up; series that begin to matter later exist from the start, so that a first failure
+ * is a rise from 0; what is counted more than once per request uses {@link SeriesHistogram} or {@link CollectedMetric}
+ * with plain numbers. Workers and threads need nothing more: each process has its own registry, and a scrape shows all
+ * of them. Afterwards `npm run docs:metrics` brings docs/metrics.md up to date, and a test fails until it is.
+ */
 export class Metrics {
   readonly registry = new Registry();
-  private readonly requests: Counter<(typeof requestLabels)[number] | 'code' | 'dry_run' | 'component'>;
-  private readonly latency: Histogram<(typeof requestLabels)[number] | 'dry_run' | 'component'>;
+  /** The outcomes of health checks, which have a page of their own. */
+  readonly health = new HealthMetrics();
+  /** Calls of this process to others. */
+  readonly outgoing: OutgoingMetrics;
+  /** The queues of this process. */
+  readonly queues: QueueMetrics;
+  private readonly watchEvents: WatchMetrics;
+  private readonly requests: RequestMetrics;
   private readonly inFlight: Gauge<'request_kind'>;
   private readonly longRunning: Gauge<(typeof requestLabels)[number] | 'component'>;
   private readonly watchers: Gauge<'group' | 'version' | 'kind'>;
   private readonly endedWatches: Counter<'group' | 'kind' | 'reason'>;
+  private readonly handshakeErrors: Counter<string>;
+  private readonly afterTimeout: Counter<'source' | 'status'>;
   private readonly deprecated: Gauge<'group' | 'version' | 'resource' | 'subresource' | 'removed_release'>;
   private readonly rejected: Counter<'request_kind'>;
   private readonly storageLatency: Histogram<'operation'>;
@@ -86,21 +104,16 @@ export class Metrics {
   /** @param worker set in a process that is one of several behind the same port */
   constructor(private readonly worker?: MetricsWorker) {
     const registers = [this.registry];
-    if (worker !== undefined) this.registry.setDefaultLabels({ worker: String(worker.index) });
+    if (worker !== undefined) {
+      for (const registry of [this.registry, this.health.registry]) {
+        registry.setDefaultLabels({ worker: String(worker.index) });
+      }
+    }
     collectDefaultMetrics({ register: this.registry });
-    this.requests = new Counter({
-      name: 'apiserver_request_total',
-      help: 'Requests answered, by verb, resource and HTTP code.',
-      labelNames: [...requestLabels, 'code', 'dry_run', 'component'],
-      registers,
-    });
-    this.latency = new Histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time from arrival of a request to the end of its answer; watches are left out.',
-      labelNames: [...requestLabels, 'dry_run', 'component'],
-      buckets: latencyBuckets,
-      registers,
-    });
+    this.outgoing = new OutgoingMetrics(this.registry);
+    this.queues = new QueueMetrics(this.registry, () => performance.now());
+    this.watchEvents = new WatchMetrics(this.registry);
+    this.requests = new RequestMetrics(this.registry);
     this.inFlight = new Gauge({
       name: 'apiserver_current_inflight_requests',
       help: 'Requests in progress, without long-running ones.',
@@ -108,8 +121,8 @@ export class Metrics {
       registers,
     });
     this.longRunning = new Gauge({
-      name: 'apiserver_longrunning_gauge',
-      help: 'Long-running requests (watches) that are open.',
+      name: 'apiserver_longrunning_requests',
+      help: 'Long-running requests (watches, streams) that are open.',
       labelNames: [...requestLabels, 'component'],
       registers,
     });
@@ -125,6 +138,18 @@ export class Metrics {
       labelNames: ['group', 'kind', 'reason'],
       registers,
     });
+    this.handshakeErrors = new Counter({
+      name: 'apiserver_tls_handshake_errors_total',
+      help: 'Connections that ended before their TLS handshake was complete.',
+      registers,
+    });
+    this.afterTimeout = new Counter({
+      name: 'apiserver_request_post_timeout_total',
+      help: 'Requests whose work went on after the time limit had answered, by how it ended (ok or error).',
+      labelNames: ['source', 'status'],
+      registers,
+    });
+    for (const status of ['ok', 'error']) this.afterTimeout.inc({ source: 'rest-handler', status }, 0);
     this.deprecated = new Gauge({
       name: 'apiserver_requested_deprecated_apis',
       help: 'Deprecated versions requested since the start.',
@@ -213,21 +238,38 @@ export class Metrics {
   }
 
   /** The text of a scrape: of this process, or of all processes on the port, whichever of them was asked. */
-  async scrape(): Promise<{ readonly contentType: string; readonly text: string }> {
-    const text = (await this.worker?.gatherMetrics()) ?? (await this.registry.metrics());
-    return { contentType: this.registry.contentType, text };
+  async scrape(page: MetricsPage = 'all'): Promise<{ readonly contentType: string; readonly text: string }> {
+    const registry = this.pageOf(page);
+    const text = (await this.worker?.gatherMetrics(page)) ?? (await registry.metrics());
+    return { contentType: registry.contentType, text };
   }
 
   /** The metrics of this process alone, as values. */
-  async families(): Promise<MetricFamilies> {
-    return (await this.registry.getMetricsAsJSON()) as unknown as MetricFamilies;
+  async families(page: MetricsPage = 'all'): Promise<MetricFamilies> {
+    return (await this.pageOf(page).getMetricsAsJSON()) as unknown as MetricFamilies;
   }
 
-  /** Counts an answered request. `seconds` is undefined for a long-running request, whose length means nothing. */
-  requestDone(labels: RequestLabels, code: number, dryRun: boolean, seconds: number | undefined): void {
-    const dry_run = dryRun ? 'All' : '';
-    this.requests.inc({ ...labels, code: String(code), dry_run, component });
-    if (seconds !== undefined) this.latency.observe({ ...labels, dry_run, component }, seconds);
+  private pageOf(page: MetricsPage): Registry {
+    return page === 'slis' ? this.health.registry : this.registry;
+  }
+
+  /** Says which program this is; to be called once. */
+  setBuild(build: BuildInfo): void {
+    registerProcessMetrics(this.registry, build);
+  }
+
+  /** Counts a request that has ended. */
+  requestDone(labels: RequestLabels, outcome: RequestOutcome): void {
+    this.requests.done(labels, outcome);
+  }
+
+  tlsHandshakeFailed(): void {
+    this.handshakeErrors.inc();
+  }
+
+  /** The work on a request ended, after its client had been told that the time was over. */
+  endedAfterTimeout(status: 'ok' | 'error'): void {
+    this.afterTimeout.inc({ source: 'rest-handler', status });
   }
 
   setInFlight(requestKind: RequestKind, count: number): void {
@@ -248,6 +290,11 @@ export class Metrics {
   longRunningStarted(labels: RequestLabels): () => void {
     this.longRunning.inc({ ...labels, component });
     return () => this.longRunning.dec({ ...labels, component });
+  }
+
+  /** Where the events of the watches of a kind are counted. */
+  watchSeries({ group, kind }: GroupResourceKind, version: string): WatchSeries {
+    return this.watchEvents.of({ group, version, kind });
   }
 
   watchStarted({ group, kind }: GroupResourceKind, labels: RequestLabels): void {
@@ -278,7 +325,9 @@ export class Metrics {
   private async dropSeries(gone: readonly (GroupResourceKind & { readonly resource: string })[]): Promise<void> {
     const resources = new Set(gone.map(({ group, resource }) => `${group}/${resource}`));
     const kinds = new Set(gone.map(({ group, kind }) => `${group}/${kind}`));
-    const byResource = [this.requests, this.latency, this.longRunning, this.deprecated];
+    this.requests.forget(({ group, resource }) => resources.has(`${group}/${resource}`));
+    this.watchEvents.forget(({ group, kind }) => kinds.has(`${group}/${kind}`));
+    const byResource = [this.longRunning, this.deprecated];
     for (const metric of [...byResource, this.watchers, this.endedWatches]) {
       const { values } = await metric.get();
       for (const { labels } of values) {

@@ -1,76 +1,33 @@
-import type { Metric, MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { Buckets, CollectedMetric, type MetricHead, type SeriesLabels, type SeriesValue } from './series.js';
 
-/** Counts durations under one set of labels. */
+/** Counts durations (or sizes) under one set of labels. */
 export interface LatencySeries {
   /** @param seconds at least 0 */
   observe(seconds: number): void;
 }
 
-interface Series extends LatencySeries {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly counts: number[];
-  sum: number;
-}
-
-/**
- * A histogram whose series are made ahead, for durations that are counted many times in every request. The library's own
- * looks up the labels in each call, which costs more than what is measured here.
- */
+/** A histogram whose series are made ahead, for what is observed in every request. */
 export class SeriesHistogram {
-  private readonly series: Series[] = [];
+  private readonly series: { readonly labels: SeriesLabels; readonly buckets: Buckets }[] = [];
 
+  /** @param bounds upper bounds of the buckets, ascending */
   constructor(
-    readonly name: string,
-    private readonly help: string,
-    /** Upper bounds in seconds, ascending. */
-    private readonly buckets: readonly number[],
+    head: MetricHead,
+    private readonly bounds: readonly number[],
     registry: Registry,
   ) {
-    // Of a metric the registry only uses its name and get().
-    registry.registerMetric(this as unknown as Metric);
+    new CollectedMetric(head, 'histogram', registry, () => {
+      const values: SeriesValue[] = [];
+      for (const { labels, buckets } of this.series) buckets.appendTo(values, head.name, labels);
+      return values;
+    });
   }
 
-  /** Makes the series of these labels, which must differ from all others. It shows up once something is counted. */
-  with(labels: Readonly<Record<string, string>>): LatencySeries {
-    const { buckets } = this;
-    const series: Series = {
-      labels,
-      counts: new Array<number>(buckets.length + 1).fill(0),
-      sum: 0,
-      observe(seconds) {
-        let bucket = 0;
-        while (bucket < buckets.length && seconds > (buckets[bucket] as number)) bucket++;
-        this.counts[bucket] = (this.counts[bucket] as number) + 1;
-        this.sum += seconds;
-      },
-    };
-    this.series.push(series);
-    return series;
-  }
-
-  /** The values of a scrape, in the form of the library. */
-  get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const values = this.series.flatMap((series) => this.valuesOf(series));
-    return Promise.resolve({
-      name: this.name,
-      help: this.help,
-      type: 'histogram',
-      aggregator: 'sum',
-      values,
-    } as unknown as MetricObjectWithValues<MetricValue<string>>);
-  }
-
-  private valuesOf({ labels, counts, sum }: Series) {
-    const values = [];
-    let count = 0;
-    for (const [i, inBucket] of counts.entries()) {
-      count += inBucket;
-      const le = this.buckets[i] === undefined ? '+Inf' : String(this.buckets[i]);
-      values.push({ value: count, labels: { ...labels, le }, metricName: `${this.name}_bucket` });
-    }
-    if (count === 0) return [];
-    values.push({ value: sum, labels, metricName: `${this.name}_sum` });
-    values.push({ value: count, labels, metricName: `${this.name}_count` });
-    return values;
+  /** Makes the series of these labels, which must differ from all others. It shows up once something is observed. */
+  with(labels: SeriesLabels): LatencySeries {
+    const buckets = new Buckets(this.bounds);
+    this.series.push({ labels, buckets });
+    return buckets;
   }
 }

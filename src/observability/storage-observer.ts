@@ -22,7 +22,16 @@ const repeatMs = 60_000;
 /** Turns the reports of storage into metrics and log lines. */
 export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () => performance.now()) {
   const told = new Map<string, { readonly reason: string; readonly at: number }>();
+  const queue = metrics.queues.of('storage-writes');
   return {
+    began: (waitsMs: readonly number[], waiting: number) => {
+      queue.added(waitsMs.length);
+      queue.depth(waiting);
+      const ends = waitsMs.map((waitedMs) => queue.began(waitedMs));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
     batch: (size: number, _refused: number, durationMs: number) => metrics.storageBatch(size, durationMs / 1000),
     query: (name: string, durationMs: number, failed: boolean) => {
       metrics.storageCall(name, durationMs / 1000);

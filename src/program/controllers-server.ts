@@ -15,7 +15,7 @@ export interface ControllersServerParts {
 const headMs = 10_000;
 
 /**
- * Serves /metrics, /healthz (the process runs) and /readyz (it reaches the database), in plain HTTP.
+ * Serves /metrics, /metrics/slis, /healthz (the process runs) and /readyz (it reaches the database), in plain HTTP.
  *
  * @throws StartupError when it can't listen
  */
@@ -27,8 +27,9 @@ export async function startControllersServer({
 }: ControllersServerParts): Promise<Running> {
   const answer = async (path: string, response: ServerResponse): Promise<void> => {
     switch (path) {
-      case '/metrics': {
-        const { contentType, text } = await metrics.scrape();
+      case '/metrics':
+      case '/metrics/slis': {
+        const { contentType, text } = await metrics.scrape(path === '/metrics' ? 'all' : 'slis');
         send(response, 200, text, contentType);
         return;
       }

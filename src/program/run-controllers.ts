@@ -1,11 +1,17 @@
 import { openApplicationContext } from '../application-context.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { ControllersAppModule } from '../controllers-app.module.js';
+import { versionInfo } from '../endpoints/discovery/version-info.js';
 import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { startControllersServer } from './controllers-server.js';
 import { type Running, stopAll } from './lifecycle.js';
+
+/** Control loops that run, and what they count. */
+export interface RunningControllers extends Running {
+  readonly metrics: Metrics;
+}
 
 /**
  * Runs the control loops as an application of their own. Stopping ends the loops, releases the lease and closes the
@@ -22,17 +28,18 @@ export async function runControllers(
   logger: Logger,
   signal?: AbortSignal,
   serving?: { readonly host: string; readonly port: number },
-): Promise<Running> {
+): Promise<RunningControllers> {
   const context = await openApplicationContext(ControllersAppModule.of(options, logger, signal), logger);
   const started: Running[] = [{ stop: () => context.close() }];
-  if (serving === undefined) return { stop: () => stopAll(started) };
+  const metrics = context.get(Metrics, { strict: false });
+  metrics.setBuild(versionInfo());
+  if (serving === undefined) return { metrics, stop: () => stopAll(started) };
   try {
-    const metrics = context.get(Metrics, { strict: false });
     const storage = context.get<Storage>(STORAGE, { strict: false });
     started.push(await startControllersServer({ ...serving, metrics, storage }));
   } catch (error) {
     await stopAll(started);
     throw error;
   }
-  return { stop: () => stopAll(started) };
+  return { metrics, stop: () => stopAll(started) };
 }

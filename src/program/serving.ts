@@ -48,7 +48,9 @@ async function startWorkers(
   try {
     if (controllers !== undefined) {
       const { runControllers } = await import('./run-controllers.js');
-      started.push(await runControllers({ ...options, ...controllers }, logger, signal));
+      const running = await runControllers({ ...options, ...controllers }, logger, signal);
+      pool.shareMetrics(running.metrics);
+      started.push(running);
     }
   } catch (error) {
     await pool.stop();

@@ -8,6 +8,7 @@ import { vendorNames } from '../machinery/vendor.js';
 import { encryptionReloads } from '../observability/encryption-reloads.js';
 import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
+import { registerStorageObjects } from '../observability/storage-objects.js';
 import { storageObserver } from '../observability/storage-observer.js';
 import { watchCacheObserver } from '../observability/watch-cache-observer.js';
 import { CachedStorage } from './cacher/cache-delegator.js';
@@ -41,8 +42,8 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
     {
       provide: PostgresStorage,
       inject: [StorageOptions, Metrics, Logger, EncryptionAtRest],
-      useFactory: (options: SettledStorageOptions, metrics: Metrics, logger: Logger, { sealing }: EncryptionAtRest) =>
-        new PostgresStorage(
+      useFactory: (options: SettledStorageOptions, metrics: Metrics, logger: Logger, { sealing }: EncryptionAtRest) => {
+        const storage = new PostgresStorage(
           resolveOptions({
             databaseUrl: options.databaseUrl,
             listenDatabaseUrl: options.listenDatabaseUrl,
@@ -51,7 +52,10 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
             observer: storageObserver(metrics, logger),
             sealing,
           }),
-        ),
+        );
+        registerStorageObjects(metrics.registry, () => storage.census());
+        return storage;
+      },
     },
     {
       provide: STORAGE,

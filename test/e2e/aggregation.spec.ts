@@ -132,7 +132,7 @@ describe('requests for the group version of an extension server', () => {
     const metrics = (await first.client.get('/metrics')).text.split('\n');
     const labels =
       'verb="WATCH",group="flavours.example.dev",version="v1",resource="",subresource="",scope="namespace"';
-    assert.ok(metrics.includes(`apiserver_longrunning_gauge{${labels},component="apiserver"} 1`));
+    assert.ok(metrics.includes(`apiserver_longrunning_requests{${labels},component="apiserver"} 1`));
     watch.close();
     await eventually(() => extension.openWatches === 0, 'the end of the watch');
   });

@@ -34,7 +34,7 @@ it('open watches are counted by the labels of requests', async () => {
   const { client } = cluster.first;
   const watch = await client.watch('/api/v1/namespaces/default/configmaps?watch=1');
   const series =
-    'apiserver_longrunning_gauge{verb="WATCH",group="",version="v1",resource="configmaps",subresource="",scope="namespace",component="apiserver"}';
+    'apiserver_longrunning_requests{verb="WATCH",group="",version="v1",resource="configmaps",subresource="",scope="namespace",component="apiserver"}';
   assert.ok((await client.get('/metrics')).text.includes(`${series} 1\n`));
   watch.close();
 });

@@ -66,6 +66,8 @@ export class ClientCertificateAuthenticator implements Authenticator {
   constructor(
     private readonly pool: CertificatePool,
     private readonly now: () => number,
+    /** Told of each use of an accepted certificate. */
+    private readonly counter?: { certificateUsed(secondsLeft: number): void },
   ) {}
 
   authenticate({ socket }: AuthenticationRequest): AuthenticationResult {
@@ -81,6 +83,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
       if (reason !== undefined) return { kind: 'rejected', reason, reconnect: this.firstSeen.get(peer) !== generation };
       this.accepted.set(peer, generation);
     }
+    this.counter?.certificateUsed((peer.validUntil - now) / 1000);
     let user = this.users.get(peer);
     if (user === undefined) {
       user = userOf(peer.subject);

@@ -120,7 +120,6 @@ export class ApiServiceAvailabilityController implements ControlLoop {
       set,
       delete: (_namespace: string, name: string) => {
         this.known.delete(name);
-        this.options.aggregation.metrics?.forget(name);
       },
     };
   }
@@ -142,7 +141,7 @@ export class ApiServiceAvailabilityController implements ControlLoop {
 
   /** Writes the condition, unless the APIService was changed or replaced meanwhile: that queues work of its own. */
   private async write(seen: ApiObject, availability: Availability, signal: AbortSignal): Promise<void> {
-    const { timers, logger, aggregation } = this.options;
+    const { timers, logger } = this.options;
     const { name = '', uid } = seen.metadata;
     const spec = JSON.stringify(seen.spec);
     if (isStated(seen as ApiObject & APIService, availability)) return;
@@ -156,7 +155,6 @@ export class ApiServiceAvailabilityController implements ControlLoop {
           return withAvailability(live, availability, formatTime(timers.now()));
         },
       });
-      aggregation.metrics?.stated(name, availability);
       const { reason, message } = availability;
       if (availability.status === 'True') logger.info('an APIService is available', { apiService: name, reason });
       else logger.warn('an APIService is not available', { apiService: name, reason, problem: message });

@@ -12,13 +12,13 @@ import type { Authorizer, AuthorizerAttributes } from '../../machinery/authorize
 import type { UserInfo } from '../../machinery/request-context.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { Logger } from '../../observability/logger.js';
+import { QueueMetrics } from '../../observability/queue-metrics.js';
 import { SharedInformers } from '../../registry/informers/shared-informers.js';
 import type { ResourceStores } from '../../registry/store/resource-stores.js';
 import { systemTimers } from '../timers.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { LoopClient, type ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
-import { QueueMetrics } from './queue-metrics.js';
 import { ownKey, ReconcileLoop, type Source, source, splitKey } from './reconcile-loop.js';
 import { TermOver, Work } from './work.js';
 

@@ -4,6 +4,7 @@ import type { UserInfo } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
+import type { QueueMetrics } from '../../observability/queue-metrics.js';
 import type { Informer } from '../../registry/informers/informer.js';
 import type { SharedInformers } from '../../registry/informers/shared-informers.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
@@ -13,7 +14,6 @@ import type { Timers } from '../timers.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import type { LoopClient, ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
-import type { QueueMetrics } from './queue-metrics.js';
 import { loopUser, Work } from './work.js';
 
 /** What every loop is made of. */

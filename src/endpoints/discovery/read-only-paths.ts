@@ -1,6 +1,14 @@
 import type { EndpointServices } from '../services.js';
 
-const fixedPaths: readonly string[] = ['/api', '/apis', '/metrics', '/openapi/v2', '/openapi/v3', '/version'];
+const fixedPaths: readonly string[] = [
+  '/api',
+  '/apis',
+  '/metrics',
+  '/metrics/slis',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/version',
+];
 
 /** Non-resource paths that can only be read. */
 export function readOnlyPaths(services: Pick<EndpointServices, 'orderedGroups' | 'options'>): string[] {

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { zeroValue } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
+import type { WatchSeries } from '../../observability/watch-metrics.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { Selection } from '../../registry/store/selection.js';
 import { attributesOfChange } from '../../storage/change-attributes.js';
@@ -177,8 +178,24 @@ async function encodeRest(
   return joined(begun) as Buffer;
 }
 
+/** The sizes of the events in bytes that hold more than one; shared, as the bytes are. */
+const joinedSizes = new WeakMap<Buffer, readonly number[]>();
+
 function joined(events: readonly Buffer[]): Buffer | undefined {
-  return events.length <= 1 ? events[0] : Buffer.concat(events);
+  if (events.length <= 1) return events[0];
+  const bytes = Buffer.concat(events);
+  joinedSizes.set(
+    bytes,
+    events.map(({ length }) => length),
+  );
+  return bytes;
+}
+
+/** Counts the events in bytes that {@link WatchEncoder.encodeBatch} returned. */
+export function countEvents(series: WatchSeries, bytes: Buffer): void {
+  const sizes = joinedSizes.get(bytes);
+  if (sizes === undefined) series.sent(bytes.length);
+  else for (const size of sizes) series.sent(size);
 }
 
 /** Caches a result. A promise stays only until it fails. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
+import type { WatchSeries } from '../../observability/watch-metrics.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import { parseSelection, type Selection } from '../../registry/store/selection.js';
@@ -15,7 +16,7 @@ import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { wantsWebSocket } from '../web-sockets.js';
 import { EventStream, type WatchStream } from './event-stream.js';
-import { WatchEncoder } from './watch-encoder.js';
+import { countEvents, WatchEncoder } from './watch-encoder.js';
 import { WatchEnding } from './watch-ending.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
@@ -90,6 +91,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const stream = open();
   const ending = new WatchEnding(services.registry, resource, subscription);
   const labels = requestLabels(request);
+  const series = services.metrics.watchSeries(resource.definition, resource.served.version);
   services.metrics.watchStarted(resource.definition, labels);
   subscription.onFailure(() => stream.cutIfBlocked());
   try {
@@ -98,7 +100,9 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
       const items = (await convertedTexts(resource, page.items, context.signal)) ?? page.items;
       for (const item of items) {
         const event = encoder.encodeInitial(item);
-        stream.push(event instanceof Promise ? await event : event);
+        const bytes = event instanceof Promise ? await event : event;
+        stream.push(bytes);
+        series.sent(bytes.length);
         characters += item.json.length;
         if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
         await stream.flush();
@@ -114,7 +118,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     await stream.flush();
     // From here on it takes next to nothing.
     context.seat?.leave();
-    await pump(services, stream, subscription, ending, encoder, options, from, endsAt - performance.now());
+    await pump(services, stream, series, subscription, ending, encoder, options, from, endsAt - performance.now());
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from, 'watch');
     if (status instanceof StatusError) {
@@ -133,6 +137,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
 async function pump(
   { random, features, options: { shutdown } }: EndpointServices,
   stream: WatchStream,
+  series: WatchSeries,
   subscription: ChangeSubscription,
   ending: WatchEnding,
   encoder: WatchEncoder,
@@ -149,7 +154,9 @@ async function pump(
     // Wait for the event being encoded: it may contain the columns of a table.
     if (!options.bookmarks || position <= announced || isEncoding) return;
     announced = position;
-    await stream.write(encoder.encodeBookmark(position, false));
+    const bytes = encoder.encodeBookmark(position, false);
+    series.sent(bytes.length);
+    await stream.write(bytes);
   };
   // An error in a timer must end this watch only.
   const bookmark = () => {
@@ -182,7 +189,10 @@ async function pump(
         isEncoding = encoded instanceof Promise;
         const bytes = encoded instanceof Promise ? await encoded : encoded;
         isEncoding = false;
-        if (bytes !== undefined) await stream.write(bytes);
+        if (bytes !== undefined) {
+          countEvents(series, bytes);
+          await stream.write(bytes);
+        }
       }
       if (batch.changes.length > 0 || tellsQuietPositions) position = batch.position;
       if (ending.isAt(batch.position)) return;

@@ -2,12 +2,14 @@ import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownPathError } from '../../machinery/status-error.js';
 import { Logger } from '../../observability/logger.js';
+import type { MetricsPage } from '../../observability/metrics.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { EndpointServices } from '../services.js';
 import {
   findCheck,
   type HealthCheck,
+  type HealthOutcome,
   type HealthPath,
   isPassed,
   runCheck,
@@ -57,21 +59,35 @@ export class HealthController {
     const check = findCheck(this.checks, path ?? '', name);
     if (check === undefined) throw unknownPathError();
     const outcome = await runCheck(check);
-    this.log.note(outcome);
+    this.note(outcome, path as HealthPath);
     if (isPassed(outcome)) sendText({ context, reply }, 200, plainText, 'ok');
     else sendText({ context, reply }, 500, plainText, `internal server error: ${check.name} failed\n`);
   }
 
   @Get('metrics')
   async metrics(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { contentType, text } = await this.services.metrics.scrape();
+    await this.sendMetrics('all', request, reply);
+  }
+
+  @Get('metrics/slis')
+  async slis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.sendMetrics('slis', request, reply);
+  }
+
+  private async sendMetrics(page: MetricsPage, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { contentType, text } = await this.services.metrics.scrape(page);
     sendText({ context: request.plinthContext as HttpRequestContext, reply }, 200, contentType, text);
+  }
+
+  private note(outcome: HealthOutcome, path: HealthPath): void {
+    this.log.note(outcome);
+    this.services.metrics.health.checked(outcome.name, path, isPassed(outcome));
   }
 
   private async answer(path: HealthPath, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
     const report = await runChecks(path, this.checks, context.query.getAll('exclude'));
-    for (const outcome of report.outcomes) this.log.note(outcome);
+    for (const outcome of report.outcomes) this.note(outcome, path);
     reply.header('x-content-type-options', 'nosniff');
     sendText({ context, reply }, report.healthy ? 200 : 500, plainText, shownReport(report, context.query));
   }

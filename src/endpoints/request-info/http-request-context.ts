@@ -50,6 +50,15 @@ export class HttpRequestContext implements RequestContext {
   isLongRunning: boolean;
   /** Set while an audit policy is in force. */
   audit: RequestAudit | undefined;
+  waitedMs: number;
+  /** Bytes of the answer's body so far. */
+  answerBytes: number;
+  /** The server refused or ended the request to protect itself. */
+  isTerminated: boolean;
+  /** The time limit has answered; a handler may still be at work. */
+  isTimedOut: boolean;
+  /** The answer was cut after it had begun. */
+  isAborted: boolean;
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
@@ -81,6 +90,11 @@ export class HttpRequestContext implements RequestContext {
     this.remote = undefined;
     this.isLongRunning = false;
     this.audit = undefined;
+    this.waitedMs = 0;
+    this.answerBytes = 0;
+    this.isTerminated = false;
+    this.isTimedOut = false;
+    this.isAborted = false;
     this.annotations = undefined;
     this.controller = undefined;
     this.isOver = false;

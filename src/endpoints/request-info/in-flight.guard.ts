@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
 import type { Seat } from '../../flow-control/seat.js';
-import type { UserInfo } from '../../machinery/request-context.js';
+import { noteWait, type UserInfo } from '../../machinery/request-context.js';
 import type { HttpRequestContext } from './http-request-context.js';
 import { InFlightLimiter } from './in-flight.js';
 
@@ -59,7 +59,12 @@ function enterFlow(
   const seat = flowControl.enter(schema, { user, info, query, receivedAt, kind, timeLimitMs, other });
   // Whatever ends the request gives its place in a queue up as well.
   context.seat = seat;
-  return seat.granted === undefined ? true : seat.granted.then(() => true);
+  if (seat.granted === undefined) return true;
+  const begin = performance.now();
+  return seat.granted.then(() => {
+    noteWait(context, begin);
+    return true;
+  });
 }
 
 function isUnauthenticated(user: UserInfo | undefined): boolean {

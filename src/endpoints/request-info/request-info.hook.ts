@@ -99,6 +99,8 @@ export function registerRequestHooks(
       return;
     }
     context.timer = setTimeout(() => {
+      context.isTimedOut = true;
+      context.isTerminated = true;
       context.abort();
       filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
     }, context.timeLimitMs);
@@ -107,9 +109,14 @@ export function registerRequestHooks(
   /** Marks the request as done once its answer is handed over: delivering it to the client is not our work. */
   const noticeEnd = (context: HttpRequestContext, raw: FastifyReply['raw']) => {
     const end = raw.end as (...args: unknown[]) => typeof raw;
+    const write = raw.write as (...args: unknown[]) => boolean;
+    let isEnding = false;
     raw.end = ((...args: unknown[]) => {
       context.seat?.leave();
-      unread?.add(raw, bytesOf(args[0]));
+      const bytes = bytesOf(args[0]);
+      context.answerBytes += bytes;
+      unread?.add(raw, bytes);
+      isEnding = true;
       const noted = context.audit?.ended();
       if (noted === undefined) return end.apply(raw, args);
       // The answer waits until it is in the audit trail.
@@ -117,6 +124,11 @@ export function registerRequestHooks(
       noted.then(send, send);
       return raw;
     }) as typeof raw.end;
+    raw.write = ((...args: unknown[]) => {
+      // The end of an HTTP/2 response writes its last piece by this method.
+      if (!isEnding) context.answerBytes += bytesOf(args[0]);
+      return write.apply(raw, args);
+    }) as typeof raw.write;
   };
 
   /** Notes the beginning of a long answer in the audit trail. */
@@ -136,7 +148,16 @@ export function registerRequestHooks(
     context.audit?.closed();
     const seconds = context.isLongRunning ? undefined : (performance.now() - context.startedAt) / 1000;
     const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
-    metrics.requestDone(labelsOf(context, request.method), code, Boolean(context.query.get('dryRun')), seconds);
+    metrics.requestDone(labelsOf(context, request.method), {
+      code,
+      dryRun: Boolean(context.query.get('dryRun')),
+      seconds,
+      waitedSeconds: context.waitedMs / 1000,
+      answerBytes: context.answerBytes,
+      bodyBytes: context.body?.length ?? 0,
+      isTerminated: context.isTerminated,
+      isAborted: context.isAborted,
+    });
   };
   return {
     get underWay() {
@@ -146,7 +167,7 @@ export function registerRequestHooks(
 }
 
 function bytesOf(chunk: unknown): number {
-  if (typeof chunk === 'string') return chunk.length;
+  if (typeof chunk === 'string') return Buffer.byteLength(chunk);
   return chunk instanceof Uint8Array ? chunk.length : 0;
 }
 

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import type { MetricFamilies } from '../../observability/metrics.js';
+import type { MetricFamilies, MetricsPage } from '../../observability/metrics.js';
 import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 
 /** The parent waits at most two seconds for the answers of all workers. */
@@ -13,7 +13,7 @@ export class ParentLink {
   private nextId = 1;
   private start: (message: Message<'start'>) => void = () => undefined;
   private stop: () => void = () => undefined;
-  private collect: (() => Promise<MetricFamilies>) | undefined;
+  private collect: ((page: MetricsPage) => Promise<MetricFamilies>) | undefined;
 
   constructor(private readonly channel: NodeJS.Process) {
     channel.on('message', (message: ParentMessage) => this.receive(message));
@@ -28,7 +28,7 @@ export class ParentLink {
   }
 
   /** Sets the function that collects the metrics of this process. */
-  onCollect(collect: () => Promise<MetricFamilies>): void {
+  onCollect(collect: (page: MetricsPage) => Promise<MetricFamilies>): void {
     this.collect = collect;
   }
 
@@ -38,7 +38,7 @@ export class ParentLink {
   }
 
   /** The text of a scrape over all workers; undefined when the parent does not answer. */
-  gather(): Promise<string | undefined> {
+  gather(page: MetricsPage): Promise<string | undefined> {
     const id = this.nextId++;
     return new Promise((resolve) => {
       const finish = (text: string | undefined) => {
@@ -48,7 +48,7 @@ export class ParentLink {
       };
       const timer = setTimeout(() => finish(undefined), gatherMs);
       this.gathers.set(id, finish);
-      this.send({ type: 'gather', id });
+      this.send({ type: 'gather', id, page });
     });
   }
 
@@ -67,7 +67,7 @@ export class ParentLink {
         this.stop();
         return;
       case 'collect':
-        this.collect?.().then(
+        this.collect?.(message.page).then(
           (families) => this.send({ type: 'collected', id: message.id, families }),
           // The parent goes on without a report that does not come.
           () => undefined,

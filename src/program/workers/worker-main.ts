@@ -32,10 +32,10 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
     const { serveAlone } = await import('../serving.js');
     const server = await serveAlone(message.options, {
       isFirst: message.isFirst,
-      worker: { index: message.index, gatherMetrics: () => link.gather() },
+      worker: { index: message.index, gatherMetrics: (page) => link.gather(page) },
       signal: stopping.signal,
     });
-    link.onCollect(() => server.get(Metrics).families());
+    link.onCollect((page) => server.get(Metrics).families(page));
     link.send({ type: 'ready', url: server.url });
     return server;
   } catch (error) {

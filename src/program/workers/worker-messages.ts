@@ -1,5 +1,5 @@
 import type { ServerOptions } from '../../config/server-options.js';
-import type { MetricFamilies } from '../../observability/metrics.js';
+import type { MetricFamilies, MetricsPage } from '../../observability/metrics.js';
 
 /** Messages of the parent to a worker. The options contain the database URL: messages are never logged. */
 export type ParentMessage =
@@ -11,7 +11,7 @@ export type ParentMessage =
       readonly isFirst: boolean;
     }
   | { readonly type: 'stop' }
-  | { readonly type: 'collect'; readonly id: number }
+  | { readonly type: 'collect'; readonly id: number; readonly page: MetricsPage }
   | { readonly type: 'gathered'; readonly id: number; readonly text: string | undefined };
 
 /** Messages of a worker to the parent. */
@@ -22,4 +22,4 @@ export type WorkerMessage =
   /** Its own metrics, as requested. */
   | { readonly type: 'collected'; readonly id: number; readonly families: MetricFamilies }
   /** Asks for the metrics of all workers. */
-  | { readonly type: 'gather'; readonly id: number };
+  | { readonly type: 'gather'; readonly id: number; readonly page: MetricsPage };

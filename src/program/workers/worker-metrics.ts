@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import { type MetricFamilies, mergeFamilies } from '../../observability/metrics.js';
+import { type MetricFamilies, type Metrics, type MetricsPage, mergeFamilies } from '../../observability/metrics.js';
 
 /**
  * A worker that does not answer in this time, because its event loop is busy, is left out of a scrape and shown as
@@ -23,10 +23,11 @@ export class WorkerMetrics {
   private readonly up: Gauge<'worker'>;
   private readonly restarts: Counter<'worker'>;
   private readonly collections = new Map<number, Collection>();
+  private own: Pick<Metrics, 'families'> | undefined;
   private nextId = 1;
 
   /** @param ask asks a worker to report under an id; false when the worker can't be reached */
-  constructor(private readonly ask: (worker: number, id: number) => boolean) {
+  constructor(private readonly ask: (worker: number, id: number, page: MetricsPage) => boolean) {
     const registers = [this.registry];
     this.up = new Gauge({
       name: 'plinth_worker_up',
@@ -42,6 +43,11 @@ export class WorkerMetrics {
     });
   }
 
+  /** Adds the metrics of another part of this process to every scrape. */
+  share(own: Pick<Metrics, 'families'>): void {
+    this.own = own;
+  }
+
   /** Makes the series of a worker, so that they exist before anything happens. */
   add(worker: number): void {
     this.up.set({ worker: String(worker) }, 0);
@@ -53,7 +59,7 @@ export class WorkerMetrics {
   }
 
   /** The text of one scrape over all `workers`. */
-  async gather(workers: readonly number[]): Promise<string> {
+  async gather(workers: readonly number[], page: MetricsPage): Promise<string> {
     const id = this.nextId++;
     const collected: MetricFamilies[] = [];
     const waiting = new Set<number>();
@@ -65,12 +71,14 @@ export class WorkerMetrics {
         resolve();
       };
       this.collections.set(id, { waiting, collected, finish });
-      for (const worker of workers) if (this.ask(worker, id)) waiting.add(worker);
+      for (const worker of workers) if (this.ask(worker, id, page)) waiting.add(worker);
       if (waiting.size === 0) finish();
     });
     this.up.reset();
     for (const worker of workers) this.up.set({ worker: String(worker) }, 0);
     for (const families of collected) for (const worker of workersOf(families)) this.up.set({ worker }, 1);
+    if (this.own !== undefined) collected.push(await this.own.families(page));
+    if (page === 'slis') return mergeFamilies(collected);
     collected.push((await this.registry.getMetricsAsJSON()) as unknown as MetricFamilies);
     return mergeFamilies(collected);
   }

@@ -5,6 +5,7 @@ import type { ServerOptions } from '../../config/server-options.js';
 import type { Timers } from '../../controllers/timers.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
+import type { Metrics, MetricsPage } from '../../observability/metrics.js';
 import type { Running } from '../lifecycle.js';
 import { rescueConnections } from './connection-handoff.js';
 import { RestartBackoff } from './restart-backoff.js';
@@ -55,7 +56,9 @@ export class WorkerPool implements Running {
     private readonly timers: Timers,
     private readonly count: number,
   ) {
-    this.metrics = new WorkerMetrics((index, id) => this.tell(this.slots[index - 1], { type: 'collect', id }));
+    this.metrics = new WorkerMetrics((index, id, page) =>
+      this.tell(this.slots[index - 1], { type: 'collect', id, page }),
+    );
   }
 
   /**
@@ -178,7 +181,7 @@ export class WorkerPool implements Running {
             this.metrics.receive(slot.index, message.id, message.families);
             return;
           case 'gather':
-            void this.answerGather(slot, message.id);
+            void this.answerGather(slot, message.id, message.page);
             return;
         }
       });
@@ -198,8 +201,14 @@ export class WorkerPool implements Running {
     return { ...this.options, api: shareOfWorker(this.options.api, index, this.count) };
   }
 
-  private async answerGather(slot: Slot, id: number): Promise<void> {
-    const text = await this.metrics.gather(this.slots.map(({ index }) => index)).catch((error: unknown) => {
+  /** Shows the metrics of what runs in this process along with those of the workers. */
+  shareMetrics(own: Pick<Metrics, 'families'>): void {
+    this.metrics.share(own);
+  }
+
+  private async answerGather(slot: Slot, id: number, page: MetricsPage): Promise<void> {
+    const workers = this.slots.map(({ index }) => index);
+    const text = await this.metrics.gather(workers, page).catch((error: unknown) => {
       this.logger.warn('metrics of the workers could not be gathered', { error });
       return undefined;
     });

@@ -32,6 +32,8 @@ export interface EpochChange {
  * milliseconds.
  */
 export interface StorageObserver {
+  /** A write batch is sent: how long each of its writes waited, and how many still wait. The result says that it ended. */
+  began(waitsMs: readonly number[], waiting: number): () => void;
   /** One write batch was answered. `size` is the number of writes, `refused` of them failed their precondition. */
   batch(size: number, refused: number, durationMs: number): void;
   /** One statement ended. `name` is a fixed word per statement. */
@@ -54,6 +56,7 @@ export interface StorageObserver {
 
 /** An observer that ignores everything; spread it to implement only some calls. */
 export const silentObserver: StorageObserver = {
+  began: () => () => {},
   batch: () => {},
   query: () => {},
   connectionLost: () => {},

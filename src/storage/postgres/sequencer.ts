@@ -204,11 +204,14 @@ export class Sequencer {
       textArray(batch.map((entry) => entry.stored)),
       String(performance.now() >= this.quietUntil),
     ];
+    const waits = batch.map((entry) => this.queue.waited(entry, began));
+    const ended = this.options.observer.began(waits, this.queue.length);
     let rows: Row[];
     this.health.began();
     try {
       rows = await session.run(WRITE_BATCH, values, this.options.resolveDeadlineMs);
     } catch (error) {
+      ended();
       return this.failed(session, batch, id, before, error);
     }
     this.health.passed();
@@ -218,6 +221,7 @@ export class Sequencer {
     const { refused, states, written } = answerBatch(batch, rows, this.options.sealing);
     this.queue.refuseOutdated(states);
     if (written !== undefined) this.observe(written.newest);
+    ended();
     this.options.observer.batch(batch.length, refused, performance.now() - began);
     return written;
   }

@@ -42,6 +42,17 @@ export const COUNT_OBJECTS: Statement = {
   text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
 };
 
+/** All objects by resource: an index-only scan of the primary key. */
+export const CENSUS: Statement = {
+  name: 'census',
+  text: 'select resource, count(*) from plinth.objects group by resource',
+};
+
+export const DATABASE_SIZE: Statement = {
+  name: 'database-size',
+  text: 'select pg_database_size(current_database())',
+};
+
 export const LOG_BOUNDS: Statement = {
   name: 'log-bounds',
   text: 'select compact_revision, head from plinth.log_bounds()',

@@ -54,6 +54,11 @@ export class WriteQueue {
     return this.writes.length;
   }
 
+  /** How long a write has waited, in milliseconds. */
+  waited({ deadline }: QueuedWrite, now: number): number {
+    return now - (deadline - this.waitMs);
+  }
+
   /** Resolves when the write is answered. */
   add(write: Write): Promise<WriteAnswer> {
     let stored: string;

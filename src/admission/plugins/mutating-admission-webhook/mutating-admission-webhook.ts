@@ -1,3 +1,4 @@
+import { noteWait } from '../../../machinery/request-context.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
 import { isExemptResource } from '../../webhooks/exempt-resources.js';
@@ -69,6 +70,7 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
   /** The patched object; undefined when the hook leaves the object as it is. */
   private async ask(invocation: Invocation): Promise<Patched | undefined> {
     let isChanged = false;
+    const begin = performance.now();
     try {
       return await this.runtime.caller.call(invocation, async (answer) => {
         const patched = await this.patch(invocation, answer);
@@ -76,6 +78,7 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
         return patched;
       });
     } finally {
+      noteWait(invocation.attributes.context, begin);
       this.annotate('mutation', invocation, { mutated: isChanged });
     }
   }

@@ -1,3 +1,4 @@
+import { noteWait } from '../../../machinery/request-context.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
 import { isExemptResource } from '../../webhooks/exempt-resources.js';
@@ -40,7 +41,11 @@ export class ValidatingAdmissionWebhook implements AdmissionPlugin {
       if ((await hook.fulfils(attributes, matched, writer.objects)) === false) continue;
       invocations.push({ hook, index, matched, attributes, writer, round: 0 });
     }
+    if (invocations.length === 0) return;
+    const begin = performance.now();
     const calls = invocations.map((invocation) => this.runtime.caller.call(invocation, () => undefined));
-    for (const call of await Promise.allSettled(calls)) if (call.status === 'rejected') throw call.reason;
+    const settled = await Promise.allSettled(calls);
+    noteWait(attributes.context, begin);
+    for (const call of settled) if (call.status === 'rejected') throw call.reason;
   }
 }

@@ -1,0 +1,111 @@
+import type { Registry } from 'prom-client';
+import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
+
+/** Is told what happens in a queue. */
+export interface QueueCounter {
+  added(count?: number): void;
+  /** How many entries wait now. */
+  depth(entries: number): void;
+  retried(): void;
+  /** Work on an entry begins, which waited so long; the answer is called at its end. */
+  began(waitedMs: number): () => void;
+}
+
+/** From ten nanoseconds to a quarter of an hour, each ten times the one before. */
+const bounds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
+
+/** One queue. */
+class Queue implements QueueCounter {
+  adds = 0;
+  waiting = 0;
+  retries = 0;
+  readonly waited = new Buckets(bounds);
+  readonly worked = new Buckets(bounds);
+  /** When the work under way began. */
+  readonly running = new Set<number>();
+
+  constructor(
+    readonly name: string,
+    private readonly now: () => number,
+  ) {}
+
+  added(count = 1): void {
+    this.adds += count;
+  }
+
+  depth(entries: number): void {
+    this.waiting = entries;
+  }
+
+  retried(): void {
+    this.retries++;
+  }
+
+  began(waitedMs: number): () => void {
+    this.waited.observe(waitedMs / 1000);
+    // The set holds one entry for each, also when several begin at the very same time.
+    let at = this.now();
+    while (this.running.has(at)) at += 1e-6;
+    this.running.add(at);
+    return () => {
+      this.running.delete(at);
+      this.worked.observe((this.now() - at) / 1000);
+    };
+  }
+}
+
+/** The metrics of queues, under the names that operators of such programs know. */
+export class QueueMetrics {
+  private readonly queues = new Map<string, Queue>();
+
+  /** @param now milliseconds from a fixed point */
+  constructor(
+    private readonly registry: Registry,
+    private readonly now: () => number,
+  ) {
+    this.add('counter', 'adds_total', 'Entries that were added to a queue.', ({ adds }) => adds);
+    this.add('gauge', 'depth', 'Entries that wait.', ({ waiting }) => waiting);
+    this.add('counter', 'retries_total', 'Entries whose work is tried again.', ({ retries }) => retries);
+    this.add('gauge', 'unfinished_work_seconds', 'Time spent so far on the entries under work, added up.', (queue) =>
+      this.spent(queue).reduce((sum, seconds) => sum + seconds, 0),
+    );
+    this.add(
+      'gauge',
+      'longest_running_processor_seconds',
+      'Time spent so far on the entry that is longest under work.',
+      (queue) => Math.max(0, ...this.spent(queue)),
+    );
+    this.addHistogram('queue_duration_seconds', 'How long entries waited before the work on them.', 'waited');
+    this.addHistogram('work_duration_seconds', 'How long work on an entry took.', 'worked');
+  }
+
+  /** The queue of this name, which is one of few: of a control loop, or of writes to the database. */
+  of(name: string): QueueCounter {
+    let queue = this.queues.get(name);
+    if (queue === undefined) {
+      queue = new Queue(name, this.now);
+      this.queues.set(name, queue);
+    }
+    return queue;
+  }
+
+  private spent({ running }: Queue): number[] {
+    const now = this.now();
+    return [...running].map((at) => (now - at) / 1000);
+  }
+
+  private add(type: 'counter' | 'gauge', name: string, help: string, count: (queue: Queue) => number): void {
+    new CollectedMetric({ name: `workqueue_${name}`, help, labelNames: ['name'] }, type, this.registry, () =>
+      [...this.queues.values()].map((queue) => ({ value: count(queue), labels: { name: queue.name } })),
+    );
+  }
+
+  private addHistogram(name: string, help: string, which: 'waited' | 'worked'): void {
+    const full = `workqueue_${name}`;
+    new CollectedMetric({ name: full, help, labelNames: ['name'] }, 'histogram', this.registry, () => {
+      const values: SeriesValue[] = [];
+      for (const queue of this.queues.values()) queue[which].appendTo(values, full, { name: queue.name });
+      return values;
+    });
+  }
+}

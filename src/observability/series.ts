@@ -1,0 +1,89 @@
+import type { Metric, MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+
+/** The labels of one series. */
+export type SeriesLabels = Readonly<Record<string, string>>;
+
+/** One line of a scrape. */
+export interface SeriesValue {
+  readonly value: number;
+  readonly labels: SeriesLabels;
+  /** Only if it differs from the name of the metric, as with the buckets of a histogram. */
+  readonly metricName?: string;
+}
+
+/** What a metric is, for a scrape and for `docs/metrics.md`. */
+export interface MetricHead {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+}
+
+/**
+ * A metric whose values come from a function, in the form that the registry of the library collects. It is for values
+ * that are counted in plain numbers, because they are counted in every request: the library's own counters look up the
+ * labels in each call, which costs more than most of what is counted.
+ */
+export class CollectedMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  readonly aggregator = 'sum';
+
+  /** @param values called for each scrape */
+  constructor(
+    { name, help, labelNames }: MetricHead,
+    readonly type: 'counter' | 'gauge' | 'histogram',
+    registry: Registry,
+    private readonly values: () => SeriesValue[],
+  ) {
+    this.name = name;
+    this.help = help;
+    this.labelNames = labelNames;
+    // Of a metric the registry only uses its name and get().
+    registry.registerMetric(this as unknown as Metric);
+  }
+
+  /** The values of a scrape, in the form of the library. */
+  get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const { name, help, type, aggregator } = this;
+    const values = this.values();
+    return Promise.resolve({ name, help, type, aggregator, values } as unknown as MetricObjectWithValues<
+      MetricValue<string>
+    >);
+  }
+
+  /** Part of the form that the registry knows: it has nothing to reset. */
+  reset(): void {}
+}
+
+/** Counts observations by size. Bounds ascend; the last count is of what is above all of them. */
+export class Buckets {
+  readonly counts: number[];
+  sum = 0;
+
+  constructor(private readonly bounds: readonly number[]) {
+    this.counts = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    const { bounds } = this;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    this.sum += value;
+  }
+
+  /** Adds the lines of a scrape to `values`; none while nothing was observed. */
+  appendTo(values: SeriesValue[], name: string, labels: SeriesLabels): void {
+    const total = this.counts.reduce((sum, count) => sum + count, 0);
+    if (total === 0) return;
+    let count = 0;
+    for (const [i, inBucket] of this.counts.entries()) {
+      count += inBucket;
+      const le = this.bounds[i] === undefined ? '+Inf' : String(this.bounds[i]);
+      values.push({ value: count, labels: { ...labels, le }, metricName: `${name}_bucket` });
+    }
+    values.push({ value: this.sum, labels, metricName: `${name}_sum` });
+    values.push({ value: total, labels, metricName: `${name}_count` });
+  }
+}
