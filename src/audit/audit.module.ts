@@ -1,6 +1,7 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { AuditOptions } from '../config/audit.options.js';
 import type { LiveFiles } from '../config/live-files.js';
+import { StorageOptions } from '../config/storage.options.js';
 import { systemTimers } from '../controllers/timers.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
@@ -8,7 +9,7 @@ import { Metrics } from '../observability/metrics.js';
 import { AuditMetrics } from './audit-metrics.js';
 import { AUDITOR, Auditor } from './auditor.js';
 import type { AuditBackend } from './backends/backend.js';
-import { buildLogBackend, buildWebhookBackend, checkAuditVersions } from './build-audit.js';
+import { buildDatabaseBackend, buildLogBackend, buildWebhookBackend, checkAuditVersions } from './build-audit.js';
 import type { AuditPolicy } from './policy.js';
 import { openPolicyFile } from './policy-file.js';
 
@@ -26,7 +27,7 @@ interface Trail {
   providers: [
     {
       provide: TRAIL,
-      inject: [AuditOptions, VENDOR_NAMES, Metrics, Logger],
+      inject: [AuditOptions, StorageOptions, VENDOR_NAMES, Metrics, Logger],
       useFactory: openTrail,
     },
     { provide: AUDITOR, inject: [TRAIL], useFactory: (trail: Trail | undefined) => trail?.auditor },
@@ -40,6 +41,7 @@ export class AuditModule implements OnApplicationBootstrap, OnApplicationShutdow
 
   onApplicationBootstrap(): void {
     this.trail?.policy.start(this.stopping.signal);
+    for (const backend of this.trail?.backends ?? []) backend.start?.();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -50,23 +52,33 @@ export class AuditModule implements OnApplicationBootstrap, OnApplicationShutdow
 }
 
 /** A policy without a backend, or a backend without a policy, notes nothing; the log of the program says so. */
-function openTrail(options: AuditOptions, names: VendorNames, metrics: Metrics, logger: Logger): Trail | undefined {
+function openTrail(
+  options: AuditOptions,
+  { databaseUrl = '' }: StorageOptions,
+  names: VendorNames,
+  metrics: Metrics,
+  logger: Logger,
+): Trail | undefined {
   checkAuditVersions(options, names);
-  const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
-  const hasBackend = auditLogPath !== undefined || auditWebhookConfigFile !== undefined;
+  const { auditPolicyFile, auditLogPath, auditWebhookConfigFile, auditDatabase } = options;
+  const hasBackend = auditLogPath !== undefined || auditWebhookConfigFile !== undefined || auditDatabase;
   if (auditPolicyFile === undefined) {
     if (hasBackend) logger.warn('no requests are audited', { missing: '--audit-policy-file' });
     return undefined;
   }
   const policy = openPolicyFile(auditPolicyFile, `audit.${names.suffix}/v1`, logger);
   if (!hasBackend) {
-    logger.warn('no requests are audited', { missing: '--audit-log-path or --audit-webhook-config-file' });
+    logger.warn('no requests are audited', {
+      missing: '--audit-log-path, --audit-webhook-config-file or --audit-database',
+    });
     return undefined;
   }
   const parts = { names, metrics: new AuditMetrics(metrics.registry), logger, timers: systemTimers };
-  const backends = [buildLogBackend(options, parts), buildWebhookBackend(options, parts)].filter(
-    (backend) => backend !== undefined,
-  );
+  const backends = [
+    buildLogBackend(options, parts),
+    buildWebhookBackend(options, parts),
+    buildDatabaseBackend(options, databaseUrl, parts),
+  ].filter((backend) => backend !== undefined);
   const auditor = new Auditor({ names, policy: () => policy.current, backends, metrics: parts.metrics });
   return { auditor, policy, backends };
 }

@@ -5,9 +5,11 @@ import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { loadClientConfig } from '../outgoing/client-config.js';
 import { WebhookClient } from '../outgoing/webhook-client.js';
+import { AuditStore } from '../storage/postgres/audit-store.js';
 import type { AuditMetrics } from './audit-metrics.js';
 import type { AuditBackend } from './backends/backend.js';
-import { BatchBackend, type BatchOptions } from './backends/batch.backend.js';
+import { BatchBackend, type BatchOptions, type Deliver } from './backends/batch.backend.js';
+import { databaseDelivery, keepAuditPartitions } from './backends/database.js';
 import type { SizeLimits } from './backends/event-size.js';
 import { BlockingLogBackend, type LineSink, lineOf, standardOutput } from './backends/log.backend.js';
 import { Losses } from './backends/losses.js';
@@ -19,6 +21,8 @@ const megabyte = 1024 * 1024;
 const defaultMaxMegabytes = 100;
 /** How long the end of the process waits for events on their way. */
 const stopMs = 15_000;
+/** The events that go to the database together. */
+const databaseBatch = { events: 500, waitMs: 500, bytes: 8 * megabyte } as const;
 /** Posts under way at a time. */
 const postsAtOnce = 8;
 const postPolicy = { timeoutMs: 30_000, attempts: 5, maxAnswerBytes: megabyte };
@@ -68,8 +72,10 @@ export function buildLogBackend(options: AuditOptions, parts: AuditParts): Audit
     atOnce: 1,
     stopMs,
   };
-  const deliver = async (events: readonly Parameters<typeof lineOf>[0][]) =>
+  const deliver: Deliver = async (events) => {
     sink.append(events.map((event) => lineOf(event, format)).join(''));
+    return 0;
+  };
   return new ClosingBackend(new BatchBackend('log', batch, deliver, losses, metrics, timers), () => sink.close());
 }
 
@@ -113,11 +119,47 @@ export function buildWebhookBackend(options: AuditOptions, parts: AuditParts): A
   return new ClosingBackend(new BatchBackend('webhook', batch, deliver, losses, metrics, timers), stop);
 }
 
-/** Closes what a backend delivers to, after it. */
+/** The backend of `--audit-database`; undefined without it. */
+export function buildDatabaseBackend(
+  options: AuditOptions,
+  databaseUrl: string,
+  parts: AuditParts,
+): AuditBackend | undefined {
+  if (!options.auditDatabase) return undefined;
+  const { logger, metrics, timers } = parts;
+  const store = new AuditStore(databaseUrl);
+  const losses = new Losses('database', metrics, logger);
+  const deliver = databaseDelivery(store, losses, logger, timers);
+  const batch: BatchOptions = {
+    bufferSize: options.auditDatabaseBufferSize,
+    maxSize: Math.min(databaseBatch.events, options.auditDatabaseBufferSize),
+    maxWaitMs: databaseBatch.waitMs,
+    throttle: undefined,
+    limits: { eventBytes: options.auditDatabaseMaxEventSize, batchBytes: databaseBatch.bytes },
+    atOnce: 1,
+    stopMs,
+  };
+  const ending = new AbortController();
+  let upkeep: Promise<void> | undefined;
+  return new ClosingBackend(
+    new BatchBackend('database', batch, deliver, losses, metrics, timers),
+    async () => {
+      ending.abort();
+      await store.stop();
+      await upkeep;
+    },
+    () => {
+      upkeep = keepAuditPartitions(store, options.auditDatabaseRetention, logger, timers, ending.signal);
+    },
+  );
+}
+
+/** A backend with something to start before it, and to close after it. */
 export class ClosingBackend implements AuditBackend {
   constructor(
     private readonly backend: AuditBackend,
     private readonly close: () => Promise<void>,
+    readonly start?: () => void,
   ) {}
 
   get name(): string {

@@ -8,6 +8,8 @@ export interface AuditBackend {
   readonly isStrict: boolean;
   /** Whether the event was taken; a promise: when that is known, and the request waits for it. Never throws or rejects. */
   take(event: AuditEvent): boolean | Promise<boolean>;
+  /** Begins work in the background, once the process serves. Events may come before. */
+  start?: (() => void) | undefined;
   /** Delivers what waits, for a limited time. */
   stop(): Promise<void>;
 }

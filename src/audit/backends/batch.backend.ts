@@ -26,8 +26,11 @@ export interface BatchOptions {
 /** Characters of waiting events, whatever their number: long ones must not fill the memory. */
 const maxWaitingLength = 128 * 1024 * 1024;
 
-/** Delivers events, or rejects when they are lost. Has its own time limit, and ends soon after the signal. */
-export type Deliver = (events: readonly AuditEvent[], signal: AbortSignal) => Promise<void>;
+/**
+ * Delivers events, or rejects when they are lost. Resolves with the number of those that were lost all the same, and
+ * counted. Has its own time limit, and ends soon after the signal.
+ */
+export type Deliver = (events: readonly AuditEvent[], signal: AbortSignal) => Promise<number>;
 
 /**
  * Takes events without delay and delivers them together, off the way of requests. What finds no room in the buffer, or
@@ -138,7 +141,7 @@ export class BatchBackend implements AuditBackend {
     const sent = signal.aborted ? Promise.reject(signal.reason as Error) : this.deliver(events, signal);
     const delivery = sent
       .then(
-        () => this.losses.delivered(events.length),
+        (lost) => this.losses.delivered(events.length - lost),
         (error: unknown) => this.losses.dropped(signal.aborted ? 'shutdown' : 'failure', events.length, error),
       )
       .finally(() => {

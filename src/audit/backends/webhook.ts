@@ -15,6 +15,7 @@ export function webhookDelivery(client: Pick<WebhookClient, 'send'>, names: Vend
   return async (events, signal) => {
     const items = events.map((event) => event.item).join(',');
     await client.send(Buffer.from(`${head}${items}]}`), signal);
+    return 0;
   };
 }
 

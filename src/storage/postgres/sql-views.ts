@@ -170,6 +170,8 @@ async function ensureReader(session: Session): Promise<SqlViewsResult['reader']>
   const grants = [
     `grant usage on schema cluster to ${reader}`,
     ...views.map(([name]) => `grant select on cluster.${quoteName(name as string)} to ${reader}`),
+    // Made by a migration, so not among those that follow the kinds.
+    `grant select on cluster.audit to ${reader}`,
     ...viewFunctions.map((signature) => `grant execute on function plinth.${signature} to ${reader}`),
   ];
   await execute(session, grants.join('; '));
