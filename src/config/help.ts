@@ -7,6 +7,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   authentication: 'Authentication',
   authorization: 'Authorization',
   admission: 'Admission',
+  audit: 'Audit',
   aggregation: 'Extension servers',
   api: 'API',
   cluster: 'Cluster',

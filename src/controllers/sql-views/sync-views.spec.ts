@@ -363,7 +363,7 @@ describe('syncViews', () => {
     await admin.query(`create role modest login;
       alter role plinth_reader rename to plinth_reader_away;
       grant all on database ${new URL(url).pathname.slice(1)} to modest;
-      alter schema cluster owner to modest; grant all on schema plinth to modest;
+      alter schema cluster owner to modest; alter view cluster.audit owner to modest; grant all on schema plinth to modest;
       grant all on all tables in schema plinth to modest; grant execute on all functions in schema plinth to modest with grant option`);
     const modest = new URL(url);
     modest.username = 'modest';

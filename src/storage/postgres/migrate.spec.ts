@@ -87,13 +87,16 @@ describe('migrate', () => {
 
   it('leaves nothing behind when a migration fails', async () => {
     const { directory } = await program('1.0.0');
-    await writeFile(join(directory, '000003_bad.sql'), 'create table plinth.bad (n integer); select 1 / 0;');
+    const known = (await loadSchemaTexts()).migrations.map(({ version }) => version);
+    const next = known.length + 1;
+    const file = (version: number, name: string) => join(directory, `${String(version).padStart(6, '0')}_${name}.sql`);
+    await writeFile(file(next, 'bad'), 'create table plinth.bad (n integer); select 1 / 0;');
     const url = await emptyDatabase();
     await assert.rejects(migrate(url, directory), refused(/SQLSTATE 22012/));
     assert.deepEqual(await query(url, `select from pg_namespace where nspname = 'plinth'`), []);
-    await writeFile(join(directory, '000003_bad.sql'), 'create table plinth.bad (n integer);');
-    assert.deepEqual((await migrate(url, directory)).applied, [1, 2, 3]);
-    await writeFile(join(directory, '000005_gap.sql'), 'select 1;');
+    await writeFile(file(next, 'bad'), 'create table plinth.bad (n integer);');
+    assert.deepEqual((await migrate(url, directory)).applied, [...known, next]);
+    await writeFile(file(next + 2, 'gap'), 'select 1;');
     await assert.rejects(migrate(url, directory), refused(/gap/));
   });
 
@@ -155,7 +158,10 @@ describe('migrate', () => {
 
     const other = await emptyDatabase();
     const { directory } = await program('1.0.0');
-    await writeFile(join(directory, '000002_sql_views.sql'), 'create table plinth.sql_views (other integer);');
+    await writeFile(
+      join(directory, '000002_sql_views.sql'),
+      'create schema cluster; create table plinth.sql_views (other integer);',
+    );
     await migrate(other, directory);
     await assert.rejects(migrate(other), refused(/migration 2 \(sql_views\) was applied with another text/));
     await assert.rejects(createPostgresStorage({ databaseUrl: other }), refused(/another text/));
