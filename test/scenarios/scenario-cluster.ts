@@ -169,7 +169,11 @@ export class ScenarioCluster {
   }
 
   private startLoops(): void {
-    const child = this.cluster.startControllers(['--authorization-mode=Node,RBAC']);
+    const child = this.cluster.startControllers([
+      '--authorization-mode=Node,RBAC',
+      `--service-account-private-key-file=${this.tokenKey}`,
+      `--root-ca-file=${this.cluster.pki.authorityFile}`,
+    ]);
     this.loops.push(child);
     this.watch(child, 'a process with loops');
   }

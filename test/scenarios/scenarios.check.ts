@@ -89,13 +89,15 @@ async function trouble(everyMs: number, what: string, make: () => Promise<void>)
 }
 
 try {
-  const queue = [...chosen];
+  const queue = chosen.filter(({ scenario }) => scenario.isAlone !== true);
+  const alone = chosen.filter(({ scenario }) => scenario.isAlone === true);
   const troubles = [
     trouble(killMs, 'killed a process with loops', () => cluster.killLoops()),
     trouble(freezeMs, 'froze a process with loops', () => cluster.freezeLoops(frozenMs)),
     trouble(cutMs, 'cut the connections to the database', () => cluster.cutDatabase()),
   ];
   await Promise.all(Array.from({ length: Number(flags['at-once']) }, () => worker(queue)));
+  await worker(alone);
   ended.abort();
   await Promise.all(troubles);
   for (const line of cluster.upstreamErrors()) console.log(`upstream: ${line}`);

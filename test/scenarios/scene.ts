@@ -12,6 +12,8 @@ export interface Scenario {
   readonly since?: string;
   /** Why upstream's loops end otherwise, where that is known. */
   readonly upstream?: string;
+  /** Told when no other scenario runs: it changes what all share. */
+  readonly isAlone?: boolean;
   run(scene: Scene): Promise<void>;
 }
 
@@ -30,6 +32,8 @@ const places: Readonly<Record<string, string>> = {
   priorityclasses: '/apis/scheduling.k8s.io/v1',
   storageclasses: '/apis/storage.k8s.io/v1',
   customresourcedefinitions: '/apis/apiextensions.k8s.io/v1',
+  clusterroles: '/apis/rbac.authorization.k8s.io/v1',
+  certificatesigningrequests: '/apis/certificates.k8s.io/v1',
 };
 const clusterScoped = new Set([
   'nodes',
@@ -38,6 +42,8 @@ const clusterScoped = new Set([
   'priorityclasses',
   'storageclasses',
   'customresourcedefinitions',
+  'clusterroles',
+  'certificatesigningrequests',
 ]);
 
 /** The namespace of one scenario, seen through one server. */
@@ -131,6 +137,11 @@ export class Scene {
     }
   }
 
+  /** Waits until something else is so. */
+  async wait(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    await eventually(isSo, what, this.patienceMs);
+  }
+
   /** Waits until an object has gone. */
   async untilGone(resource: string, name: string): Promise<void> {
     const isGone = async () => (await this.client.get(this.path(resource, name))).status === 404;
@@ -186,3 +197,12 @@ export const isReady = (pod: Any) =>
 
 export const ownedBy = (uid: string) => (object: Any) =>
   (object.metadata.ownerReferences ?? []).some((owner: Any) => owner.uid === uid && owner.controller === true);
+
+/** A reference to an owner, which is a ConfigMap unless the object itself says what it is. */
+export const ownerReference = ({ kind = 'ConfigMap', apiVersion = 'v1', metadata }: Any, fields: object = {}) => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  uid: metadata.uid,
+  ...fields,
+});
