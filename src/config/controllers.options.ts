@@ -22,6 +22,7 @@ export const controllerDefaults = {
   cronjob: true,
   horizontalpodautoscaling: true,
   'sql-views': true,
+  'sql-projection': true,
   'apiservice-registration': true,
   'apiservice-availability': true,
   deployment: true,
@@ -61,6 +62,7 @@ const serverLoops: ReadonlySet<ControllerName> = new Set<ControllerName>([
   'customresourcedefinition-status',
   'customresourcedefinition-cleanup',
   'sql-views',
+  'sql-projection',
   'apiservice-registration',
   'apiservice-availability',
 ]);

@@ -2,6 +2,7 @@ import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { formatFlagDuration } from './flag-duration.js';
+import { sqlProjectionOverridesProblem, sqlProjectionProblem } from './sql-projection.js';
 import { watchCacheSizesProblem } from './watch-cache-sizes.js';
 
 const shortestHistoryMs = 300_000;
@@ -80,6 +81,26 @@ export class StorageOptions {
     usage: 'Take in changes of --encryption-provider-config while the process runs.',
   })
   readonly encryptionProviderConfigAutomaticReload: boolean = false;
+
+  @Flag({
+    name: 'sql-projection',
+    type: 'string',
+    unit: 'mode',
+    usage:
+      'How SQL shows objects in schema cluster: off; views (over the stored objects); or tables (rows with columns and ' +
+      'indexes, which a control loop keeps in step). Give every process the same value.',
+  })
+  @Check('sqlProjection', sqlProjectionProblem)
+  readonly sqlProjection: string = 'views';
+
+  @Flag({
+    name: 'sql-projection-overrides',
+    type: 'list',
+    unit: 'resource[.group]=mode,...',
+    usage: 'Resources with another mode than that of --sql-projection.',
+  })
+  @Check('sqlProjectionOverrides', sqlProjectionOverridesProblem)
+  readonly sqlProjectionOverrides: readonly string[] = Object.freeze([]);
 
   @Flag({
     name: 'watch-cache',

@@ -17,6 +17,7 @@ import { NodeIpamOptions, nodeRangesOf } from '../config/node-ipam.options.js';
 import { NodeLoopOptions } from '../config/node-loops.options.js';
 import type { ControllersSettings } from '../config/server-options.js';
 import { StorageOptions } from '../config/storage.options.js';
+import { sqlProjectionMode } from '../config/sql-projection.js';
 import { CustomResourcesModule } from '../custom-resources/serving/custom-resources.module.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
@@ -102,6 +103,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       authorizer,
       logger,
       databaseUrl: this.storage.databaseUrl,
+      sqlProjection: sqlProjectionMode(this.storage.sqlProjection, this.storage.sqlProjectionOverrides),
       ...this.files.parts,
       aggregation: this.aggregation,
       enabled,

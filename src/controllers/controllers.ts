@@ -5,6 +5,7 @@ import type { AutoscalerOptions } from '../config/autoscaler.options.js';
 import type { ControllerName } from '../config/controllers.options.js';
 import type { NodeRanges } from '../config/node-ipam.options.js';
 import type { NodeLoopOptions } from '../config/node-loops.options.js';
+import type { SqlProjectionMode } from '../config/sql-projection.js';
 import type { Authorizer } from '../machinery/authorizer.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
@@ -35,6 +36,8 @@ export interface ControllersOptions {
   readonly logger: Logger;
   /** Where the SQL views are; without it nobody keeps them up to date. */
   readonly databaseUrl?: string | undefined;
+  /** How SQL shows the resources; default: by views over the stored objects. */
+  readonly sqlProjection?: SqlProjectionMode | undefined;
   /**
    * Says what the loops may do, and checks the rights of users for whom they act. Default: the loops may do everything,
    * and nobody else has any right.

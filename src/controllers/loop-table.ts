@@ -2,6 +2,7 @@ import { RemoteContent } from '../aggregation/remote-content.js';
 import { RemoteOwners } from '../aggregation/remote-owners.js';
 import { type ControllerName, selectedControllers } from '../config/controllers.options.js';
 import { NodeLoopOptions } from '../config/node-loops.options.js';
+import { onlyViews } from '../config/sql-projection.js';
 import { closedAuthorizer } from '../machinery/authorizer.js';
 import type { WriteAdmission } from '../registry/store/admitted-store.js';
 import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
@@ -44,6 +45,7 @@ import { RootAuthorityPublisher } from './root-authority/root-authority-publishe
 import { SchedulerLoop } from './scheduler/scheduler-loop.js';
 import { ServiceAccountController } from './service-account/service-account.controller.js';
 import { ServiceAccountTokenController } from './service-account-token/service-account-token.controller.js';
+import { SqlProjectionController } from './sql-projection/sql-projection.controller.js';
 import { SqlViewsController } from './sql-views/sql-views.controller.js';
 import { StatefulSetController } from './stateful-set/stateful-set.controller.js';
 import { StoredFormController } from './stored-form/stored-form.controller.js';
@@ -62,7 +64,7 @@ const defaultTerminatedPodThreshold = 12_500;
 
 /** The enabled loops, in no particular order. */
 export function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
-  const { databaseUrl } = options;
+  const { databaseUrl, sqlProjection = onlyViews } = options;
   const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs, terminatedPodThreshold = defaultTerminatedPodThreshold } = options;
   const { nodeLoops = new NodeLoopOptions() } = options;
@@ -102,7 +104,11 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'sql-views': () =>
       databaseUrl === undefined
         ? undefined
-        : new SqlViewsController({ ...parts, databaseUrl, suffix: parts.names.suffix }),
+        : new SqlViewsController({ ...parts, databaseUrl, suffix: parts.names.suffix, mode: sqlProjection }),
+    'sql-projection': () =>
+      databaseUrl === undefined || !sqlProjection.hasTables
+        ? undefined
+        : new SqlProjectionController({ ...parts, databaseUrl, suffix: parts.names.suffix, mode: sqlProjection }),
     'apiservice-registration': () => new ApiServiceRegistrationController(parts),
     'apiservice-availability': () =>
       aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),

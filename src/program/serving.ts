@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
+import { sqlProjectionMode } from '../config/sql-projection.js';
 import { systemTimers } from '../controllers/timers.js';
 import { RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
 import { errorText } from '../machinery/startup-error.js';
@@ -105,7 +106,8 @@ export async function serveAlone(
     const { syncViews } = await import('../controllers/sql-views/sync-views.js');
     const definitions = server.get(ResourceRegistry).definitions();
     const { suffix } = server.get<VendorNames>(VENDOR_NAMES);
-    await syncViews(options.storage.databaseUrl, definitions, suffix, logger);
+    const { databaseUrl, sqlProjection, sqlProjectionOverrides } = options.storage;
+    await syncViews(databaseUrl, definitions, suffix, sqlProjectionMode(sqlProjection, sqlProjectionOverrides), logger);
   } catch (error) {
     logger.warn('the SQL views are not up to date', { error: errorText(error) });
   }

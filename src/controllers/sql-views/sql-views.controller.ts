@@ -1,3 +1,4 @@
+import type { SqlProjectionMode } from '../../config/sql-projection.js';
 import { errorText } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
@@ -11,6 +12,7 @@ export interface SqlViewsOptions {
   readonly registry: ResourceRegistry;
   /** Vendor suffix of the built-in groups. */
   readonly suffix: string;
+  readonly mode: SqlProjectionMode;
   readonly timers: Timers;
   readonly logger: Logger;
 }
@@ -44,9 +46,9 @@ export class SqlViewsController implements ControlLoop {
   }
 
   private async sync(): Promise<boolean> {
-    const { databaseUrl, registry, suffix, logger } = this.options;
+    const { databaseUrl, registry, suffix, mode, logger } = this.options;
     try {
-      const { kept } = await syncViews(databaseUrl, registry.definitions(), suffix, logger);
+      const { kept } = await syncViews(databaseUrl, registry.definitions(), suffix, mode, logger);
       return kept.length === 0;
     } catch (error) {
       logger.warn('the SQL views are not up to date', { error: errorText(error) });

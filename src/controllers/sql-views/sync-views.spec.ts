@@ -7,6 +7,7 @@ import { namespace } from '../../apis/core/v1/namespace.types.js';
 import { pod } from '../../apis/core/v1/pod.types.js';
 import { secret } from '../../apis/core/v1/secret.types.js';
 import type { KindType } from '../../machinery/schema/index.js';
+import { onlyViews } from '../../config/sql-projection.js';
 import { Logger } from '../../observability/logger.js';
 import {
   defineResource,
@@ -57,7 +58,7 @@ async function connect(url: string): Promise<pg.Client> {
 async function withReader(use: (ctx: { storage: PostgresStorage; url: string; reader: pg.Client }) => Promise<void>) {
   const url = await postgres.createTestDatabase();
   const storage = await createPostgresStorage({ databaseUrl: url });
-  await syncViews(url, all, suffix, quiet);
+  await syncViews(url, all, suffix, onlyViews, quiet);
   const owner = await connect(url);
   await owner.query(`do $$ begin
     if not exists (select from pg_roles where rolname = 'test_reader') then
@@ -83,7 +84,7 @@ function put(storage: PostgresStorage, resource: string, name: string, json: str
 describe('viewsOf', () => {
   it('gives a shared plural to the core group, then to built-in groups, then to the first added one', () => {
     const named = (group: string) => definition(pod as KindType, 'things', { group });
-    const views = viewsOf([named('a.example'), named('z.k8s.io'), named(''), named('apps')], suffix);
+    const views = viewsOf([named('a.example'), named('z.k8s.io'), named(''), named('apps')], suffix).map((form) => form.ofObjects);
     assert.deepEqual(
       views.map((view) => view.name),
       ['things', 'things_apps', 'things_z_k8s_io', 'things_a_example'],
@@ -93,7 +94,7 @@ describe('viewsOf', () => {
   it('shows a resource that is stored elsewhere with the columns of the stored objects', () => {
     const storedAs = { group: '', resource: 'events' };
     const other = definition(pod as KindType, 'events', { group: 'events.k8s.io', storedAs });
-    const [first, second] = viewsOf([other, events], suffix);
+    const [first, second] = viewsOf([other, events], suffix).map((form) => form.ofObjects);
     assert.equal(second?.name, 'events_events_k8s_io');
     assert.equal(second?.query, first?.query);
   });
@@ -101,7 +102,7 @@ describe('viewsOf', () => {
   it('leaves out resources that are never stored, and cuts long names without mixing them up', () => {
     const reviews = defineVirtualResource({ ...pods, resource: 'reviews', answer: (_context, review) => review });
     const long = (end: string) => definition(pod as KindType, 'pods', { group: `${'a'.repeat(60)}.example.${end}` });
-    const views = viewsOf([reviews, pods, long('one'), long('two')], suffix);
+    const views = viewsOf([reviews, pods, long('one'), long('two')], suffix).map((form) => form.ofObjects);
     assert.equal(views.length, 3);
     assert.equal(new Set(views.map((view) => view.name)).size, 3);
     assert.ok(views.every((view) => view.name.length <= 63));
@@ -211,7 +212,7 @@ describe('syncViews', () => {
     const { fields, ...rest } = event as KindType;
     const [first] = fields as [KindType['fields'][number]];
     const wide = { ...rest, fields: names.map((name) => ({ ...first, name })) } as KindType;
-    const result = await syncViews(databaseUrl, [pods, definition(wide, 'wides')], suffix, quiet);
+    const result = await syncViews(databaseUrl, [pods, definition(wide, 'wides')], suffix, onlyViews, quiet);
     assert.deepEqual([result.changed.toSorted(), result.kept], [['pods', 'wides'], []]);
   });
 
@@ -307,13 +308,13 @@ describe('syncViews', () => {
 
   it('does nothing the second time, follows changes, and drops views of resources that are gone', async () => {
     const url = await postgres.createTestDatabase();
-    const first = await syncViews(url, all, suffix, quiet);
+    const first = await syncViews(url, all, suffix, onlyViews, quiet);
     assert.deepEqual(first.changed.toSorted(), ['events', 'namespaces', 'pods', 'secrets']);
     assert.equal(first.reader, 'ready');
-    assert.deepEqual(await syncViews(url, all, suffix, quiet), { changed: [], dropped: [], kept: [], reader: 'ready' });
+    assert.deepEqual(await syncViews(url, all, suffix, onlyViews, quiet), { changed: [], dropped: [], kept: [], reader: 'ready' });
     // The shape of another kind: columns change and one goes.
     const reshaped = definition(namespace as KindType, 'pods', { namespaced: true });
-    const second = await syncViews(url, [reshaped, secrets, namespaces], suffix, quiet);
+    const second = await syncViews(url, [reshaped, secrets, namespaces], suffix, onlyViews, quiet);
     assert.deepEqual(second, { changed: ['pods'], dropped: ['events'], kept: [], reader: 'ready' });
     const owner = await connect(url);
     await owner.query('set role plinth_reader');
@@ -321,7 +322,7 @@ describe('syncViews', () => {
     await assert.rejects(owner.query('select * from cluster.events'), { code: '42P01' });
     await owner.query('reset role; drop view cluster.pods');
     await owner.end();
-    assert.deepEqual((await syncViews(url, [reshaped, secrets, namespaces], suffix, quiet)).changed, ['pods']);
+    assert.deepEqual((await syncViews(url, [reshaped, secrets, namespaces], suffix, onlyViews, quiet)).changed, ['pods']);
   });
 
   it('keeps a view that others depend on and a foreign relation, and says so', async () => {
@@ -330,14 +331,14 @@ describe('syncViews', () => {
     await owner.query('create table cluster.pods (mine text)');
     const lines: string[] = [];
     const logger = new Logger('warn', 'text', (line) => lines.push(line));
-    const first = await syncViews(url, all, suffix, logger);
+    const first = await syncViews(url, all, suffix, onlyViews, logger);
     assert.deepEqual(
       first.kept.map((view) => view.name),
       ['pods'],
     );
     await owner.query('drop table cluster.pods; create view public.mine as select count from cluster.events');
     const reshaped = definition(namespace as KindType, 'events', { namespaced: true });
-    const second = await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, logger);
+    const second = await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, onlyViews, logger);
     assert.deepEqual(second.changed, ['pods']);
     assert.deepEqual(
       second.kept.map((view) => view.name),
@@ -345,13 +346,13 @@ describe('syncViews', () => {
     );
     assert.equal(lines.length, 2);
     await owner.query('drop view public.mine');
-    assert.deepEqual((await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, quiet)).changed, ['events']);
+    assert.deepEqual((await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, onlyViews, quiet)).changed, ['events']);
     await owner.end();
   });
 
   it('may run in several processes at once', async () => {
     const url = await postgres.createTestDatabase();
-    const results = await Promise.all(Array.from({ length: 4 }, () => syncViews(url, all, suffix, quiet)));
+    const results = await Promise.all(Array.from({ length: 4 }, () => syncViews(url, all, suffix, onlyViews, quiet)));
     assert.equal(results.flatMap((result) => result.changed).length, all.length);
     assert.ok(results.every((result) => result.kept.length === 0 && result.reader === 'ready'));
   });
@@ -370,13 +371,13 @@ describe('syncViews', () => {
     const lines: string[] = [];
     const logger = new Logger('warn', 'text', (line) => lines.push(line));
     try {
-      assert.equal((await syncViews(modest.href, all, suffix, logger)).reader, 'missing');
+      assert.equal((await syncViews(modest.href, all, suffix, onlyViews, logger)).reader, 'missing');
       assert.match(lines.join(''), /create role plinth_reader nologin/);
-      assert.equal((await syncViews(modest.href, all, suffix, quiet)).reader, 'missing');
+      assert.equal((await syncViews(modest.href, all, suffix, onlyViews, quiet)).reader, 'missing');
     } finally {
       await admin.query('alter role plinth_reader_away rename to plinth_reader');
     }
-    assert.equal((await syncViews(modest.href, all, suffix, quiet)).reader, 'ready');
+    assert.equal((await syncViews(modest.href, all, suffix, onlyViews, quiet)).reader, 'ready');
     await admin.query('set role plinth_reader');
     await admin.query('select * from cluster.pods');
     await admin.end();
@@ -384,6 +385,6 @@ describe('syncViews', () => {
 
   it('says why it can’t when the database is not there', async () => {
     const url = `postgres://postgres@127.0.0.1:${postgres.port}/no_such_database`;
-    await assert.rejects(syncViews(url, all, suffix, quiet), { name: 'MigrationError', message: /does not exist/ });
+    await assert.rejects(syncViews(url, all, suffix, onlyViews, quiet), { name: 'MigrationError', message: /does not exist/ });
   });
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { SqlProjectionMode } from '../../config/sql-projection.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
 import { jsonFields, resolveType, type SchemaType } from '../../machinery/schema/index.js';
 import type { Logger } from '../../observability/logger.js';
@@ -10,7 +11,7 @@ import {
 } from '../../registry/resource-definition.js';
 import {
   type SqlColumnType,
-  type SqlView,
+  type SqlViewForms,
   type SqlViewField,
   type SqlViewSource,
   sqlView,
@@ -23,6 +24,7 @@ import { readerRole, type SqlViewsResult, syncSqlViews } from '../../storage/pos
  * foreign object in the way) are logged as warnings.
  *
  * @param suffix vendor suffix of the built-in groups, whose views get the short names first.
+ * @param mode which resources are shown, and which of them by rows where those are filled.
  *
  * @throws MigrationError when the database can't be reached or refuses.
  */
@@ -30,9 +32,10 @@ export async function syncViews(
   databaseUrl: string,
   definitions: readonly ResourceDefinition[],
   suffix: string,
+  mode: SqlProjectionMode,
   logger: Logger,
 ): Promise<SqlViewsResult> {
-  const result = await syncSqlViews(databaseUrl, viewsOf(definitions, suffix));
+  const result = await syncSqlViews(databaseUrl, viewsOf(definitions, suffix), mode);
   const { changed, dropped, kept, reader } = result;
   if (changed.length > 0 || dropped.length > 0) {
     logger.info('SQL views brought up to date', { changed: changed.length, dropped: dropped.length });
@@ -56,7 +59,7 @@ export async function syncViews(
  * The views of these definitions. A view has the name of its plural. Where groups share one, the later in the order
  * core, built-in, added group is called `<plural>_<group>`. Definitions that are never stored (reviews) have none.
  */
-export function viewsOf(definitions: readonly ResourceDefinition[], suffix: string): SqlView[] {
+export function viewsOf(definitions: readonly ResourceDefinition[], suffix: string): SqlViewForms[] {
   const stored = definitions.filter(isStoredKind);
   const ordered = stored.toSorted((a, b) => {
     const difference = rankOf(a.group, suffix) - rankOf(b.group, suffix);
@@ -77,12 +80,13 @@ export function viewsOf(definitions: readonly ResourceDefinition[], suffix: stri
   });
 }
 
-const madeViews = new WeakMap<ResourceDefinition, SqlView>();
+const madeViews = new WeakMap<ResourceDefinition, SqlViewForms>();
 
 /** The view of a definition, made again only under another name: thousands of them take time. */
-function madeView(shape: StoredResource, source: Omit<SqlViewSource, 'fields'>): SqlView {
+function madeView(shape: StoredResource, source: Omit<SqlViewSource, 'fields'>): SqlViewForms {
   const known = madeViews.get(shape);
-  if (known?.name === source.name && known.comment === source.comment) return known;
+  const { name, comment } = known?.ofObjects ?? {};
+  if (known !== undefined && name === source.name && comment === source.comment) return known;
   const view = sqlView({ ...source, fields: fieldsOf(shape) });
   if (shape.storedAs === undefined) madeViews.set(shape, view);
   return view;

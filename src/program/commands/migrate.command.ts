@@ -2,6 +2,7 @@ import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { OptionsError, parseOptions } from '../../config/parse-options.js';
 import type { ServerOptions } from '../../config/server-options.js';
+import { sqlProjectionMode } from '../../config/sql-projection.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
@@ -42,7 +43,9 @@ async function updateViews(options: Pick<ServerOptions, 'storage' | 'cluster'>, 
   const resources = await openApplicationContext(ResourcesAppModule.of(options, logger), logger);
   try {
     const definitions = resources.get(ResourceRegistry).definitions();
-    await syncViews(options.storage.databaseUrl, definitions, resources.get<VendorNames>(VENDOR_NAMES).suffix, logger);
+    const { databaseUrl, sqlProjection, sqlProjectionOverrides } = options.storage;
+    const { suffix } = resources.get<VendorNames>(VENDOR_NAMES);
+    await syncViews(databaseUrl, definitions, suffix, sqlProjectionMode(sqlProjection, sqlProjectionOverrides), logger);
   } finally {
     await resources.close();
   }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
+import { onlyViews } from '../../config/sql-projection.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { StorageKey } from '../storage.interface.js';
 import { failsWith } from '../testing/storage-contract.js';
@@ -43,7 +44,7 @@ describe('a dump', { skip }, () => {
   beforeEach(async () => {
     url = await server.createTestDatabase();
     dump = join(folder, 'plinth.dump');
-    await syncSqlViews(url, views);
+    await syncSqlViews(url, views, onlyViews);
   });
   afterEach(async () => {
     for (const storage of opened.splice(0)) await storage.stop();
@@ -89,7 +90,7 @@ describe('a dump', { skip }, () => {
   }
 
   async function isReadable(): Promise<void> {
-    assert.equal((await syncSqlViews(url, views)).reader, 'ready');
+    assert.equal((await syncSqlViews(url, views, onlyViews)).reader, 'ready');
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { onlyViews } from '../../config/sql-projection.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { fence } from './fence.js';
 import { migrate } from './migrate.js';
@@ -45,7 +46,7 @@ describe('a role that may read the views', () => {
     url = await server.createTestDatabase();
     owner = new pg.Client({ connectionString: url });
     await owner.connect();
-    await syncSqlViews(url, [view('Things.')]);
+    await syncSqlViews(url, [view('Things.')], onlyViews);
     await owner.query(`create role mallory login; grant ${readerRole} to mallory`);
     errors = [];
     const observer = { ...silentObserver, backgroundError: (_: string, error: unknown) => errors.push(error) };
@@ -130,7 +131,9 @@ describe('a role that may read the views', () => {
   it('does not hold up new views for long', async () => {
     const mallory = await reader();
     await mallory.query('begin; select count(*) from cluster.things');
-    const { kept } = await syncSqlViews(url, [view('Other things.'), { ...view('More.'), query: 'select 1 as n' }]);
+    const more = view('More.');
+    const broken = { ...more, ofObjects: { ...more.ofObjects, query: 'select 1 as n' } };
+    const { kept } = await syncSqlViews(url, [view('Other things.'), broken], onlyViews);
     await mallory.query('rollback');
     assert.ok(kept.length > 0);
   });

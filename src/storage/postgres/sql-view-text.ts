@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type RowTable, rowTable, shownColumns } from './sql-row-text.js';
 
 /** How a field of a kind is shown: `jsonb` unchanged, `text` for strings, `time` for timestamps. */
 export type SqlColumnType = 'jsonb' | 'text' | 'time';
@@ -29,6 +30,16 @@ export interface SqlView {
   readonly query: string;
   readonly comment: string;
   readonly digest: string;
+  /** Whether a reader's own functions in WHERE could see more than the view shows. */
+  readonly needsBarrier: boolean;
+}
+
+/** The view of one resource: over the objects themselves, or over a table of rows. */
+export interface SqlViewForms {
+  readonly storageResource: string;
+  readonly ofObjects: SqlView;
+  readonly rows: RowTable;
+  ofRows(tableName: string): SqlView;
 }
 
 /** Objects stored here are never shown with their values, under any served name. */
@@ -45,30 +56,66 @@ const metadataColumns: readonly (readonly [name: string, expression: string])[] 
   ['owner_references', "d.object #> '{metadata,ownerReferences}'"],
 ];
 
-/** Writes the definition of a view. */
-export function sqlView(source: SqlViewSource): SqlView {
-  const isSecret = source.storageResource === secretsResource;
-  const columns: (readonly [string, string])[] = [
+/** Writes the definitions of a view. */
+export function sqlView(source: SqlViewSource): SqlViewForms {
+  const { storageResource, fields, comment } = source;
+  const isSecret = storageResource === secretsResource;
+  const name = cutName(source.name);
+  const rows = rowTable(storageResource, source.name, !isSecret && fields.some(({ field }) => field === 'status'));
+  const own = fieldColumns(isSecret ? [] : fields);
+  const shown = shownColumns(rows, new Set(own.map(([column]) => column)));
+  const key: readonly Column[] = [
     ['namespace', source.namespaced ? 'o.namespace' : 'null::text'],
     ['name', 'o.name'],
     ['uid', 'o.uid'],
     ['resource_version', 'o.resource_version'],
-    ...metadataColumns,
-    ...(isSecret ? secretColumns : fieldColumns(source.fields)),
-    ['object', "jsonb_set(d.object, '{metadata,resourceVersion}', to_jsonb(o.resource_version::text))"],
   ];
-  const select = columns.map(([name, expression]) => `  ${expression} as ${quoteName(name)}`).join(',\n');
-  const converted = 'plinth.to_jsonb(o.data)';
-  const keys = isSecret ? `, plinth.json_keys(${converted} -> 'data') as data_keys` : '';
-  const object = isSecret ? `plinth.secret_object(${converted})` : converted;
-  // OFFSET 0 keeps the planner from repeating the conversion in every column.
-  const query = `select
-${select}
+  const made = (query: string, needsBarrier: boolean): SqlView => {
+    const digest = createHash('sha256').update(`${query}\n${comment}\n${needsBarrier}`).digest('hex');
+    return { name, query, comment, digest, needsBarrier };
+  };
+  const ofObjects = () => {
+    const columns: readonly Column[] = [
+      ...key,
+      ...metadataColumns,
+      ...(isSecret ? secretColumns : own),
+      ...shown.map(({ name, expression }) => [name, expression.replaceAll('o.object', 'd.object')] as const),
+      ['object', 'plinth.versioned_object(d.object, o.resource_version)'],
+    ];
+    const converted = 'plinth.to_jsonb(o.data)';
+    const keys = isSecret ? `, plinth.json_keys(${converted} -> 'data') as data_keys` : '';
+    const object = isSecret ? `plinth.secret_object(${converted})` : converted;
+    // OFFSET 0 keeps the planner from repeating the conversion in every column.
+    return `${selectOf(columns)}
 from plinth.objects o
 cross join lateral (select ${object} as object${keys} offset 0) d
-where o.resource = ${quoteText(source.storageResource)}`;
-  const digest = createHash('sha256').update(`${query}\n${source.comment}`).digest('hex');
-  return { name: cutName(source.name), query, comment: source.comment, digest };
+where o.resource = ${quoteText(storageResource)}`;
+  };
+  const ofRows = (tableName: string) => {
+    const stored = new Set(rows.columns.map((column) => column.name));
+    const fromRow = ([column, expression]: Column): Column =>
+      stored.has(column) ? [column, `o.${quoteName(column)}`] : [column, expression.replaceAll('d.object', 'o.object')];
+    const columns: readonly Column[] = [
+      ...key,
+      ...metadataColumns.map(fromRow),
+      ...(isSecret ? secretColumns.map(fromRow) : own.map(([c, e]) => [c, e.replaceAll('d.object', 'o.object')] as const)),
+      ...shown.map(({ name }) => [name, `o.${quoteName(name)}`] as const),
+      ['object', 'o.object'],
+    ];
+    return `${selectOf(columns)}\nfrom plinth.${quoteName(tableName)} o`;
+  };
+  return {
+    storageResource,
+    ofObjects: made(ofObjects(), true),
+    rows,
+    ofRows: (tableName) => made(ofRows(tableName), false),
+  };
+}
+
+type Column = readonly [name: string, expression: string];
+
+function selectOf(columns: readonly Column[]): string {
+  return `select\n${columns.map(([name, expression]) => `  ${expression} as ${quoteName(name)}`).join(',\n')}`;
 }
 
 const secretColumns: readonly (readonly [string, string])[] = [
@@ -118,7 +165,7 @@ function snakeCase(field: string): string {
 }
 
 /** Postgres itself would cut long names, and two of them to the same name. */
-function cutName(name: string): string {
+export function cutName(name: string): string {
   if (Buffer.byteLength(name) <= longestName) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
   return `${name.slice(0, longestName - hash.length - 1)}_${hash}`;

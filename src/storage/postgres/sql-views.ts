@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { SqlProjectionMode } from '../../config/sql-projection.js';
 import { LOCK_MIGRATIONS } from './migrate.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
-import { quoteName, quoteText, type SqlView } from './sql-view-text.js';
+import { dropTables } from './sql-row-tables.js';
+import { quoteName, quoteText, type SqlView, type SqlViewForms } from './sql-view-text.js';
 
 /** The role that may only read the views. It can't log in: grant it to roles that can. */
 export const readerRole = 'plinth_reader';
@@ -39,7 +41,11 @@ const nameTaken = ['42P07', '42710', '42809'];
  *
  * @throws MigrationError when the database can't be reached or refuses.
  */
-export async function syncSqlViews(databaseUrl: string, views: readonly SqlView[]): Promise<SqlViewsResult> {
+export async function syncSqlViews(
+  databaseUrl: string,
+  forms: readonly SqlViewForms[],
+  mode: SqlProjectionMode,
+): Promise<SqlViewsResult> {
   let session: Session | undefined;
   try {
     session = await Session.open({
@@ -49,6 +55,8 @@ export async function syncSqlViews(databaseUrl: string, views: readonly SqlView[
       role: 'writer',
       observer: silentObserver,
     });
+    const tables = await readTables(session);
+    const views = chosenViews(forms, tables, mode);
     const digest = digestOf(views);
     const ready = await isUpToDate(session, digest);
     if (ready !== undefined) return { changed: [], dropped: [], kept: [], reader: ready };
@@ -60,6 +68,7 @@ export async function syncSqlViews(databaseUrl: string, views: readonly SqlView[
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     const result = await applyViews(session, views, digest);
     await execute(session, 'commit');
+    await dropTables(session);
     return result;
   } catch (error) {
     const state = sqlState(error);
@@ -140,7 +149,7 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
 async function makeView(session: Session, view: SqlView, isOurs: boolean): Promise<Error | undefined> {
   const name = `cluster.${quoteName(view.name)}`;
   // Without the barrier a reader's own function in WHERE would be called with rows of every resource.
-  const definition = `view ${name} with (security_barrier = true) as ${view.query}`;
+  const definition = `view ${name} with (security_barrier = ${view.needsBarrier}) as ${view.query}`;
   const comment = `comment on view ${name} is ${quoteText(view.comment)}`;
   if (!isOurs) return attempt(session, `create ${definition}; ${comment}`);
   const failure = await attempt(session, `create or replace ${definition}; ${comment}`);
@@ -172,10 +181,36 @@ async function ensureReader(session: Session): Promise<SqlViewsResult['reader']>
     ...views.map(([name]) => `grant select on cluster.${quoteName(name as string)} to ${reader}`),
     // Made by a migration, so not among those that follow the kinds.
     `grant select on cluster.audit to ${reader}`,
+    `grant execute on function cluster.lag(), cluster.wait_for(bigint, interval) to ${reader}`,
     ...viewFunctions.map((signature) => `grant execute on function plinth.${signature} to ${reader}`),
   ];
   await execute(session, grants.join('; '));
   return 'ready';
+}
+
+/** A table of rows that can be read. */
+interface ReadableTable {
+  readonly name: string;
+  readonly digest: string;
+}
+
+async function readTables(session: Session): Promise<ReadonlyMap<string, ReadableTable>> {
+  const rows = await execute(session, `select t.resource, t.table_name, t.digest from plinth.projected_tables t, plinth.projection p where p.position >= 0`);
+  return new Map(rows.map(([resource, name, digest]) => [resource as string, { name, digest } as ReadableTable]));
+}
+
+/** The views in the form that is wanted and possible: over rows only where a table of this shape is filled. */
+function chosenViews(
+  forms: readonly SqlViewForms[],
+  tables: ReadonlyMap<string, ReadableTable>,
+  mode: SqlProjectionMode,
+): SqlView[] {
+  return forms.flatMap((form) => {
+    const own = mode.of(form.storageResource);
+    if (own === 'off') return [];
+    const table = own === 'tables' ? tables.get(form.storageResource) : undefined;
+    return [table?.digest === form.rows.digest ? form.ofRows(table.name) : form.ofObjects];
+  });
 }
 
 /** The functions that the views call. A view checks its user's right to call them. */
@@ -185,6 +220,9 @@ const viewFunctions = [
   'secret_annotations(jsonb)',
   'secret_object(jsonb)',
   'json_keys(jsonb)',
+  'versioned_object(jsonb, bigint)',
+  'object_owner(jsonb)',
+  'object_images(jsonb)',
 ];
 
 /** Runs SQL that may be refused because of objects that others made; every other error is thrown. */

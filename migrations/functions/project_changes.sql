@@ -1,0 +1,50 @@
+-- Brings the tables of rows forward by at most p_limit changes of the log. `lost`: the log does not reach back to where
+-- the tables are, or goes on in another history: they have to be filled again. `busy`: another process is at it.
+create or replace function plinth.project_changes(p_limit integer)
+returns table (outcome text, "position" bigint, applied bigint)
+language plpgsql
+set jit = off
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  state plinth.projection;
+  upto bigint;
+  after bigint;
+  resources text[];
+  one plinth.projected_tables;
+  total bigint := 0;
+begin
+  begin
+    lock table plinth.lock_projection in exclusive mode nowait;
+  exception when lock_not_available then
+    return query select 'busy', null::bigint, null::bigint;
+    return;
+  end;
+  select p.* into state from plinth.projection p where p.singleton;
+  if state.position is null or state.epoch <> (select e.epoch from plinth.epoch e where e.singleton)
+    or exists (select from plinth.log_bounds() b where b.compact_revision > state.position or b.head < state.position) then
+    return query select 'lost', state.position, null::bigint;
+    return;
+  end if;
+  select coalesce(max(c.resource_version), state.position), array_agg(distinct c.resource) into upto, resources from (
+    select x.resource_version, x.resource from plinth.changes x
+    where x.resource_version > state.position order by x.resource_version limit p_limit) c;
+  -- A table that was filled lately has a position of its own, before or after that of the others.
+  for one in
+    select t.* from plinth.projected_tables t where t.resource = any (resources) or t.own_position is not null
+  loop
+    after := coalesce(one.own_position, state.position);
+    if after < upto then total := total + plinth.project_some(one, after, upto); end if;
+    if one.own_position <= upto then
+      update plinth.projected_tables t set own_position = null where t.resource = one.resource;
+    end if;
+  end loop;
+  if upto = state.position then
+    return query select 'idle', upto, total;
+    return;
+  end if;
+  update plinth.projection p set position = upto where p.singleton;
+  return query select 'moved', upto, total;
+end
+$$;

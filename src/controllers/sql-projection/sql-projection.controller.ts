@@ -1,0 +1,81 @@
+import type { SqlProjectionMode } from '../../config/sql-projection.js';
+import { errorText } from '../../machinery/startup-error.js';
+import type { Logger } from '../../observability/logger.js';
+import type { ResourceRegistry } from '../../registry/resource-registry.js';
+import { SqlRowTables } from '../../storage/postgres/sql-row-tables.js';
+import type { ControlLoop } from '../control-loop.js';
+import { syncViews, viewsOf } from '../sql-views/sync-views.js';
+import type { Timers } from '../timers.js';
+
+export interface SqlProjectionOptions {
+  readonly databaseUrl: string;
+  readonly registry: ResourceRegistry;
+  /** Vendor suffix of the built-in groups. */
+  readonly suffix: string;
+  readonly mode: SqlProjectionMode;
+  readonly timers: Timers;
+  readonly logger: Logger;
+}
+
+/** How often the log is looked at while nothing happens. */
+const idleMs = 200;
+const retryMs = 2_000;
+
+/**
+ * Keeps the rows behind the SQL views in step with the log: fills the tables that are missing, then applies changes in
+ * big batches. The database does the work; this process only says go on.
+ */
+export class SqlProjectionController implements ControlLoop {
+  readonly name = 'sql-projection-controller';
+
+  constructor(private readonly options: SqlProjectionOptions) {}
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { registry, timers, databaseUrl, logger } = this.options;
+    const tables = new SqlRowTables(databaseUrl);
+    let isShapeKnown = false;
+    const leave = registry.onChange(() => {
+      isShapeKnown = false;
+    });
+    try {
+      while (!signal.aborted) {
+        try {
+          if (!isShapeKnown) {
+            isShapeKnown = true;
+            await this.fill(tables, signal);
+          }
+          const outcome = await tables.step();
+          if (outcome === 'moved') continue;
+          if (outcome === 'lost') {
+            isShapeKnown = false;
+            logger.warn('the log does not go on from the rows behind the SQL views: they are filled again');
+            await this.sync();
+            await tables.forget();
+            continue;
+          }
+          await timers.wait(outcome === 'busy' ? retryMs : idleMs, signal);
+        } catch (error) {
+          isShapeKnown = false;
+          logger.warn('the rows behind the SQL views are not kept up', { error: errorText(error) });
+          await timers.wait(retryMs, signal);
+        }
+      }
+    } finally {
+      leave();
+      await tables.close();
+    }
+  }
+
+  private async fill(tables: SqlRowTables, signal: AbortSignal): Promise<void> {
+    const { registry, suffix, mode } = this.options;
+    const rows = viewsOf(registry.definitions(), suffix)
+      .filter(({ storageResource }) => mode.of(storageResource) === 'tables')
+      .map((form) => form.rows);
+    if (await tables.fill(rows, signal)) await this.sync();
+  }
+
+  private async sync(): Promise<void> {
+    const { databaseUrl, registry, suffix, mode, logger } = this.options;
+    await syncViews(databaseUrl, registry.definitions(), suffix, mode, logger);
+  }
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { sqlState } from './postgres-errors.js';
+import { silentObserver } from './postgres-storage-options.js';
+import { Session } from './session.js';
+import { newTableName, type RowTable, tableStatements } from './sql-row-text.js';
+import { quoteName, quoteText } from './sql-view-text.js';
+
+/** What became of one step. `lost`: the tables can't go on and have to be filled again. */
+export type ProjectionStep = 'moved' | 'idle' | 'busy' | 'lost';
+
+const fillTimeoutMs = 3_600_000;
+const stepTimeoutMs = 120_000;
+const changesPerStep = 2_000;
+/** SQLSTATE: a view still reads the table; a transaction uses it. */
+const stillNeeded: ReadonlySet<string> = new Set(['2BP01', '55P03']);
+
+/**
+ * Keeps the tables of rows that the views read from in step with the log (`--sql-projection=tables`). All work is done
+ * inside the database; the position is part of the same transaction as the rows, so a process that is lost in the
+ * middle leaves nothing half done.
+ */
+export class SqlRowTables {
+  private session: Session | undefined;
+
+  constructor(private readonly databaseUrl: string) {}
+
+  /**
+   * Makes and fills the tables that are missing or have other columns, one after the other. Returns whether there were
+   * any: then the views have to be compared again.
+   */
+  async fill(tables: readonly RowTable[], signal: AbortSignal): Promise<boolean> {
+    const session = await this.connected();
+    const rows = await execute(session, 'select resource, digest from plinth.projected_tables');
+    const filled = new Map(rows.map(([resource, digest]) => [resource, digest]));
+    const seen = new Set<string>();
+    let isChanged = false;
+    for (const table of tables) {
+      if (signal.aborted) break;
+      if (filled.get(table.resource) === table.digest || seen.has(table.resource)) continue;
+      seen.add(table.resource);
+      await this.make(table);
+      isChanged = true;
+    }
+    const wanted = new Set(tables.map(({ resource }) => resource));
+    for (const resource of filled.keys()) {
+      if (typeof resource !== 'string' || wanted.has(resource)) continue;
+      await execute(session, `delete from plinth.projected_tables where resource = ${quoteText(resource)}`);
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  /** Applies the next changes of the log. */
+  async step(): Promise<ProjectionStep> {
+    const session = await this.connected();
+    const sql = `select outcome from plinth.project_changes(${changesPerStep})`;
+    const [row] = await session.execute('project-changes', sql, stepTimeoutMs);
+    const outcome = (row?.[0] ?? 'lost') as ProjectionStep;
+    // From now on no view is made of these tables.
+    if (outcome === 'lost') await execute(session, 'update plinth.projection set position = -1');
+    return outcome;
+  }
+
+  /** Forgets all tables, once no view reads them any more. */
+  async forget(): Promise<void> {
+    const session = await this.connected();
+    await execute(session, 'begin; delete from plinth.projected_tables; delete from plinth.projection; commit');
+  }
+
+  async close(): Promise<void> {
+    await this.session?.close();
+    this.session = undefined;
+  }
+
+  private async make(table: RowTable): Promise<void> {
+    const session = await this.connected();
+    const name = newTableName(table, randomBytes(4).toString('hex'));
+    // The rows and the version that they show have to come from one snapshot.
+    await execute(session, 'begin isolation level repeatable read');
+    try {
+      await execute(session, 'set local search_path = pg_catalog, pg_temp');
+      await execute(session, `delete from plinth.projected_tables where resource = ${quoteText(table.resource)}`);
+      for (const sql of tableStatements(table, name)) await execute(session, sql);
+      await execute(session, 'commit');
+    } catch (error) {
+      if (!session.broken) await execute(session, 'rollback');
+      throw error;
+    }
+  }
+
+  private async connected(): Promise<Session> {
+    if (this.session !== undefined && !this.session.broken) return this.session;
+    this.session = await Session.open({
+      url: this.databaseUrl,
+      applicationName: 'plinth projection',
+      connectTimeoutMs: 10_000,
+      role: 'writer',
+      observer: silentObserver,
+    });
+    return this.session;
+  }
+}
+
+/** Drops tables of rows that are not recorded any more. One that a view still reads stays for the next time. */
+export async function dropTables(session: Session): Promise<void> {
+  const rows = await execute(
+    session,
+    `select c.relname from pg_catalog.pg_class c
+     where c.relnamespace = 'plinth'::regnamespace and c.relkind = 'r' and c.relname like 'rows\\_%'
+       and not exists (select from plinth.projected_tables t where t.table_name = c.relname)`,
+  );
+  for (const [name] of rows) {
+    try {
+      await execute(session, `begin; set local lock_timeout = 500; drop table plinth.${quoteName(String(name))}; commit`);
+    } catch (error) {
+      if (session.broken || !stillNeeded.has(sqlState(error) ?? '')) throw error;
+      await execute(session, 'rollback');
+    }
+  }
+}
+
+function execute(session: Session, sql: string): ReturnType<Session['execute']> {
+  return session.execute('sql-rows', sql, fillTimeoutMs);
+}
