@@ -29,7 +29,8 @@ export function sqlProjectionOverridesProblem(pairs: readonly string[]): string 
   for (const pair of pairs) {
     const [, resource, mode = ''] = override.exec(pair) ?? [];
     if (resource === undefined) return `has ${JSON.stringify(pair)}, which is not resource[.group]=mode`;
-    if (!modes.includes(mode)) return `has ${JSON.stringify(mode)} for ${resource}, which is none of ${modes.join(', ')}`;
+    if (!modes.includes(mode))
+      return `has ${JSON.stringify(mode)} for ${resource}, which is none of ${modes.join(', ')}`;
     if (seen.has(resource)) return `names ${resource} twice`;
     seen.add(resource);
   }

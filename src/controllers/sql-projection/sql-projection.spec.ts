@@ -200,7 +200,12 @@ describe('rows behind the SQL views', () => {
     Scene.use(async (scene) => {
       const value = 'c3VwZXItc2VjcmV0';
       const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': `{"data":"${value}"}` };
-      const json = JSON.stringify({ kind: 'Secret', metadata: { annotations }, data: { b: value, a: value }, type: 'Opaque' });
+      const json = JSON.stringify({
+        kind: 'Secret',
+        metadata: { annotations },
+        data: { b: value, a: value },
+        type: 'Opaque',
+      });
       await scene.storage.create(keyOf('before', 'secrets'), 'u1', json);
       scene.run();
       await scene.caughtUp('secrets');
@@ -255,7 +260,8 @@ describe('rows behind the SQL views', () => {
       const [tables] = await scene.rows(`select count(*)::int as count from pg_class
         where relnamespace = 'plinth'::regnamespace and relkind = 'r' and relname like 'rows\\_pods%'`);
       assert.equal(tables?.count, 1);
-    }));
+    }),
+  );
 
   it('are filled again when the log does not reach back to them', () =>
     Scene.use(async (scene) => {
@@ -281,11 +287,15 @@ describe('rows behind the SQL views', () => {
         scene.storage.create(keyOf('huge'), 'u1', '{"metadata":{},"n":1e999999}'),
         scene.storage.create(keyOf('nul'), 'u2', '{"metadata":{"labels":{"a":"\\u0000"}}}'),
         scene.storage.create(keyOf('odd'), 'u3', '{"metadata":[1],"spec":"x","status":7}'),
-        scene.storage.create(keyOf('long'), 'u4', JSON.stringify({
-          metadata: { labels: { [long]: long }, ownerReferences: [{ controller: true, kind: long, name: long }] },
-          spec: { nodeName: long, containers: [{ image: long }] },
-          status: { phase: long },
-        })),
+        scene.storage.create(
+          keyOf('long'),
+          'u4',
+          JSON.stringify({
+            metadata: { labels: { [long]: long }, ownerReferences: [{ controller: true, kind: long, name: long }] },
+            spec: { nodeName: long, containers: [{ image: long }] },
+            status: { phase: long },
+          }),
+        ),
         scene.storage.create(keyOf('fine'), 'u5', podText()),
       ]);
       await scene.caughtUp();

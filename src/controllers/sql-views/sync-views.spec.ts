@@ -6,8 +6,8 @@ import { event } from '../../apis/core/v1/event.types.js';
 import { namespace } from '../../apis/core/v1/namespace.types.js';
 import { pod } from '../../apis/core/v1/pod.types.js';
 import { secret } from '../../apis/core/v1/secret.types.js';
-import type { KindType } from '../../machinery/schema/index.js';
 import { onlyViews } from '../../config/sql-projection.js';
+import type { KindType } from '../../machinery/schema/index.js';
 import { Logger } from '../../observability/logger.js';
 import {
   defineResource,
@@ -84,7 +84,9 @@ function put(storage: PostgresStorage, resource: string, name: string, json: str
 describe('viewsOf', () => {
   it('gives a shared plural to the core group, then to built-in groups, then to the first added one', () => {
     const named = (group: string) => definition(pod as KindType, 'things', { group });
-    const views = viewsOf([named('a.example'), named('z.k8s.io'), named(''), named('apps')], suffix).map((form) => form.ofObjects);
+    const views = viewsOf([named('a.example'), named('z.k8s.io'), named(''), named('apps')], suffix).map(
+      (form) => form.ofObjects,
+    );
     assert.deepEqual(
       views.map((view) => view.name),
       ['things', 'things_apps', 'things_z_k8s_io', 'things_a_example'],
@@ -302,7 +304,16 @@ describe('syncViews', () => {
       );
       assert.deepEqual(
         rows.map((row) => row.name.replace('plinth.', '')),
-        ['json_keys(jsonb)', 'secret_annotations(jsonb)', 'secret_object(jsonb)', 'to_jsonb(json)', 'to_time(text)'],
+        [
+          'json_keys(jsonb)',
+          'object_images(jsonb)',
+          'object_owner(jsonb)',
+          'secret_annotations(jsonb)',
+          'secret_object(jsonb)',
+          'to_jsonb(json)',
+          'to_time(text)',
+          'versioned_object(jsonb,bigint)',
+        ],
       );
     }));
 
@@ -311,7 +322,12 @@ describe('syncViews', () => {
     const first = await syncViews(url, all, suffix, onlyViews, quiet);
     assert.deepEqual(first.changed.toSorted(), ['events', 'namespaces', 'pods', 'secrets']);
     assert.equal(first.reader, 'ready');
-    assert.deepEqual(await syncViews(url, all, suffix, onlyViews, quiet), { changed: [], dropped: [], kept: [], reader: 'ready' });
+    assert.deepEqual(await syncViews(url, all, suffix, onlyViews, quiet), {
+      changed: [],
+      dropped: [],
+      kept: [],
+      reader: 'ready',
+    });
     // The shape of another kind: columns change and one goes.
     const reshaped = definition(namespace as KindType, 'pods', { namespaced: true });
     const second = await syncViews(url, [reshaped, secrets, namespaces], suffix, onlyViews, quiet);
@@ -322,7 +338,9 @@ describe('syncViews', () => {
     await assert.rejects(owner.query('select * from cluster.events'), { code: '42P01' });
     await owner.query('reset role; drop view cluster.pods');
     await owner.end();
-    assert.deepEqual((await syncViews(url, [reshaped, secrets, namespaces], suffix, onlyViews, quiet)).changed, ['pods']);
+    assert.deepEqual((await syncViews(url, [reshaped, secrets, namespaces], suffix, onlyViews, quiet)).changed, [
+      'pods',
+    ]);
   });
 
   it('keeps a view that others depend on and a foreign relation, and says so', async () => {
@@ -346,7 +364,9 @@ describe('syncViews', () => {
     );
     assert.equal(lines.length, 2);
     await owner.query('drop view public.mine');
-    assert.deepEqual((await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, onlyViews, quiet)).changed, ['events']);
+    assert.deepEqual((await syncViews(url, [pods, reshaped, secrets, namespaces], suffix, onlyViews, quiet)).changed, [
+      'events',
+    ]);
     await owner.end();
   });
 
@@ -385,6 +405,9 @@ describe('syncViews', () => {
 
   it('says why it can’t when the database is not there', async () => {
     const url = `postgres://postgres@127.0.0.1:${postgres.port}/no_such_database`;
-    await assert.rejects(syncViews(url, all, suffix, onlyViews, quiet), { name: 'MigrationError', message: /does not exist/ });
+    await assert.rejects(syncViews(url, all, suffix, onlyViews, quiet), {
+      name: 'MigrationError',
+      message: /does not exist/,
+    });
   });
 });

@@ -11,8 +11,8 @@ import {
 } from '../../registry/resource-definition.js';
 import {
   type SqlColumnType,
-  type SqlViewForms,
   type SqlViewField,
+  type SqlViewForms,
   type SqlViewSource,
   sqlView,
 } from '../../storage/postgres/sql-view-text.js';

@@ -2,7 +2,7 @@ import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { isLaterRelease, loadSchemaTexts, MigrationError, type SchemaText, type SchemaTexts } from './schema-texts.js';
 import { Session } from './session.js';
-import { quoteText } from './sql-view-text.js';
+import { quoteText } from './sql-text.js';
 
 export interface MigrationResult {
   /** Versions that this call applied, in order; empty when there was nothing to do. */

@@ -30,7 +30,7 @@ import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { type Row, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
-import { quoteName } from './sql-view-text.js';
+import { quoteName } from './sql-text.js';
 import { CENSUS, DATABASE_SIZE, HINT_CHANNEL, SERVER_KEY, text } from './statements.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { onlyViews } from '../../config/sql-projection.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { onlyViews } from '../../config/sql-projection.js';
 import { fence } from './fence.js';
 import { migrate } from './migrate.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';

@@ -3,7 +3,7 @@ import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
 import { newTableName, type RowTable, tableStatements } from './sql-row-text.js';
-import { quoteName, quoteText } from './sql-view-text.js';
+import { quoteName, quoteText } from './sql-text.js';
 
 /** What became of one step. `lost`: the tables can't go on and have to be filled again. */
 export type ProjectionStep = 'moved' | 'idle' | 'busy' | 'lost';
@@ -111,7 +111,10 @@ export async function dropTables(session: Session): Promise<void> {
   );
   for (const [name] of rows) {
     try {
-      await execute(session, `begin; set local lock_timeout = 500; drop table plinth.${quoteName(String(name))}; commit`);
+      await execute(
+        session,
+        `begin; set local lock_timeout = 500; drop table plinth.${quoteName(String(name))}; commit`,
+      );
     } catch (error) {
       if (session.broken || !stillNeeded.has(sqlState(error) ?? '')) throw error;
       await execute(session, 'rollback');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cutName, quoteName, quoteText } from './sql-view-text.js';
+import { cutName, quoteName, quoteText } from './sql-text.js';
 
 /** A column of a table of rows, besides those that every table has. */
 export interface RowColumn {
@@ -25,7 +25,11 @@ export interface RowTable {
 
 /** What a view shows beside its other columns, since people filter by it. */
 const everyTable: readonly RowColumn[] = [
-  { name: 'created_at', type: 'timestamptz', expression: "plinth.to_time(o.object #>> '{metadata,creationTimestamp}')" },
+  {
+    name: 'created_at',
+    type: 'timestamptz',
+    expression: "plinth.to_time(o.object #>> '{metadata,creationTimestamp}')",
+  },
   {
     name: 'deleted_at',
     type: 'timestamptz',
@@ -63,7 +67,9 @@ export function rowTable(resource: string, title: string, hasStatus: boolean): R
     ...(resource === 'secrets' ? secretColumns : []),
   ];
   const visible = resource === 'secrets' ? 'plinth.secret_object(x.converted)' : 'x.converted';
-  const digest = createHash('sha256').update(JSON.stringify([columns, visible, 1])).digest('hex');
+  const digest = createHash('sha256')
+    .update(JSON.stringify([columns, visible, 1]))
+    .digest('hex');
   return { resource, title, columns, visible, digest };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type RowTable, rowTable, shownColumns } from './sql-row-text.js';
+import { cutName, quoteName, quoteText } from './sql-text.js';
 
 /** How a field of a kind is shown: `jsonb` unchanged, `text` for strings, `time` for timestamps. */
 export type SqlColumnType = 'jsonb' | 'text' | 'time';
@@ -44,7 +45,6 @@ export interface SqlViewForms {
 
 /** Objects stored here are never shown with their values, under any served name. */
 const secretsResource = 'secrets';
-const longestName = 63;
 /** Postgres allows 1664 columns. What has none is still in `object`. */
 const mostFields = 1_000;
 
@@ -98,7 +98,9 @@ where o.resource = ${quoteText(storageResource)}`;
     const columns: readonly Column[] = [
       ...key,
       ...metadataColumns.map(fromRow),
-      ...(isSecret ? secretColumns.map(fromRow) : own.map(([c, e]) => [c, e.replaceAll('d.object', 'o.object')] as const)),
+      ...(isSecret
+        ? secretColumns.map(fromRow)
+        : own.map(([c, e]) => [c, e.replaceAll('d.object', 'o.object')] as const)),
       ...shown.map(({ name }) => [name, `o.${quoteName(name)}`] as const),
       ['object', 'o.object'],
     ];
@@ -162,22 +164,4 @@ function snakeCase(field: string): string {
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .replaceAll(/[^A-Za-z0-9]+/g, '_')
     .toLowerCase();
-}
-
-/** Postgres itself would cut long names, and two of them to the same name. */
-export function cutName(name: string): string {
-  if (Buffer.byteLength(name) <= longestName) return name;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
-  return `${name.slice(0, longestName - hash.length - 1)}_${hash}`;
-}
-
-/** A name as it stands in SQL. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** Text as it stands in SQL, backslashes included. */
-export function quoteText(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''")}'`;
-  return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
 }

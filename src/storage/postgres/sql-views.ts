@@ -6,7 +6,8 @@ import { silentObserver } from './postgres-storage-options.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { dropTables } from './sql-row-tables.js';
-import { quoteName, quoteText, type SqlView, type SqlViewForms } from './sql-view-text.js';
+import { quoteName, quoteText } from './sql-text.js';
+import { type SqlView, type SqlViewForms } from './sql-view-text.js';
 
 /** The role that may only read the views. It can't log in: grant it to roles that can. */
 export const readerRole = 'plinth_reader';
@@ -195,7 +196,10 @@ interface ReadableTable {
 }
 
 async function readTables(session: Session): Promise<ReadonlyMap<string, ReadableTable>> {
-  const rows = await execute(session, `select t.resource, t.table_name, t.digest from plinth.projected_tables t, plinth.projection p where p.position >= 0`);
+  const rows = await execute(
+    session,
+    `select t.resource, t.table_name, t.digest from plinth.projected_tables t, plinth.projection p where p.position >= 0`,
+  );
   return new Map(rows.map(([resource, name, digest]) => [resource as string, { name, digest } as ReadableTable]));
 }
 
