@@ -28,7 +28,9 @@ import { TokenReviews } from './token-review.js';
 import { TokenUnion } from './token-union.js';
 import { UnionAuthenticator } from './union.authenticator.js';
 import { buildTokenWebhook } from './webhook/build-token-webhook.js';
+import { CertificateWatch } from './x509/certificate-watch.js';
 import { ClientCertificateAuthenticator } from './x509/client-certificate.authenticator.js';
+import { LiveRevocations } from './x509/live-revocations.js';
 import type { TlsFiles } from './x509/tls-files.js';
 
 /** Limits of the cache of bearer tokens. */
@@ -113,9 +115,16 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const clientPool = tls.pool('client');
   const proxyPool = tls.pool('proxy');
   const now = () => clock.now();
+  const revocations = buildRevocations(options, now, logger);
+  const certificates = new CertificateWatch({
+    inUse: () => [...tls.expiring(), ...(revocations?.expiring() ?? [])],
+    now,
+    logger,
+    metrics: parts.metrics,
+  });
   // Proxies come before users: where a certificate could count as both, it is a proxy's.
-  if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now));
-  if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now, metrics));
+  if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now, revocations));
+  if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now, metrics, revocations));
   methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
 
   const running = new AbortController();
@@ -146,6 +155,8 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
       accounts.files.start(running.signal);
       oidc?.start(running.signal);
       configured?.start(running.signal);
+      revocations?.start(running.signal);
+      certificates.start(running.signal);
       await Promise.all(informers.map((informer) => informer.start(running.signal)));
     },
     stop: async () => {
@@ -154,6 +165,8 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
       await accounts.files.stopped();
       await oidc?.stopped();
       await configured?.stopped();
+      await revocations?.stopped();
+      await certificates.stopped();
       await Promise.all(informers.map((informer) => informer.stopped()));
     },
   };
@@ -193,5 +206,21 @@ function buildConfigured(
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     throw new StartupError(error.problems.map((problem) => `--authentication-config ${file}: ${problem}`).join('; '));
+  }
+}
+
+/** The lists of `--client-crl-file`. @throws StartupError when they can't be used. */
+function buildRevocations(
+  options: AuthenticationOptions,
+  now: () => number,
+  logger: Logger,
+): LiveRevocations | undefined {
+  const { clientCrlFile: lists, clientCaFile, requestheaderClientCaFile, clientCrlExpiredPolicy: expired } = options;
+  if (lists === undefined) return undefined;
+  const authorities = [clientCaFile, requestheaderClientCaFile].filter((file) => file !== undefined);
+  try {
+    return new LiveRevocations({ lists, authorities, expired }, now, logger);
+  } catch (error) {
+    throw new StartupError(`--client-crl-file ${(error as Error).message}`);
   }
 }

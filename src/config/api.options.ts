@@ -83,13 +83,35 @@ export class ApiOptions {
   readonly maxConnectionBytesPerSecond: number = 0;
 
   @Flag({
+    name: 'identity-lease-duration-seconds',
+    type: 'int',
+    unit: 'seconds',
+    usage: 'How long the lease of a serving process in the system namespace holds without being renewed.',
+  })
+  @Check<number>('leaseDuration', (value, all) =>
+    value > (all.identityLeaseRenewIntervalSeconds as number) && value <= 2_147_483_647
+      ? undefined
+      : 'must be more than --identity-lease-renew-interval-seconds',
+  )
+  readonly identityLeaseDurationSeconds: number = 3600;
+
+  @Flag({
+    name: 'identity-lease-renew-interval-seconds',
+    type: 'int',
+    unit: 'seconds',
+    usage: 'How often that lease is renewed.',
+  })
+  @Min(1, positive)
+  readonly identityLeaseRenewIntervalSeconds: number = 10;
+
+  @Flag({
     name: 'delete-collection-workers',
     type: 'int',
     unit: 'deletes',
     usage: 'Most deletes at one time for one DELETE of a collection.',
   })
   @Min(1, positive)
-  readonly deleteCollectionWorkers: number = 8;
+  readonly deleteCollectionWorkers: number = 1;
 
   @Flag({
     name: 'enable-garbage-collector',

@@ -145,6 +145,31 @@ export class AuthenticationOptions {
   readonly clientCaFile: string | undefined = undefined;
 
   @Flag({
+    name: 'client-crl-file',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Revocation lists of client certificates, in PEM (several) or DER (one), each signed by an authority of ' +
+      '--client-ca-file or --requestheader-client-ca-file, or by one in this file that is. Read again when it changes.',
+  })
+  @Check<string>('revocations', (_file, all) =>
+    all.clientCaFile === undefined && all.requestheaderClientCaFile === undefined
+      ? 'needs --client-ca-file as well'
+      : undefined,
+  )
+  readonly clientCrlFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'client-crl-expired-policy',
+    type: 'string',
+    usage:
+      'What becomes of client certificates whose revocation list has passed its next update: Refuse refuses them all, Use ' +
+      'goes on with the list as it is.',
+  })
+  @IsIn(['Refuse', 'Use'], { message: 'must be Refuse or Use' })
+  readonly clientCrlExpiredPolicy: 'Refuse' | 'Use' = 'Refuse';
+
+  @Flag({
     name: 'token-auth-file',
     type: 'string',
     unit: 'file',

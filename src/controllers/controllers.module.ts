@@ -109,6 +109,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       enabled,
       queues: this.metrics.queues,
       eventTtlMs: this.events.eventTtlMs,
+      eventLagMs: this.events.leaseReuseDurationSeconds * 1000,
       nodeLoops: this.nodeLoops,
       nodeRanges: nodeRangesOf(this.nodeIpam),
       serviceRange: this.ranges.serviceClusterIpRange,

@@ -61,6 +61,8 @@ export interface ControllersOptions {
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
   /** How long events are kept, in milliseconds. Default 1 hour. */
   readonly eventTtlMs?: number | undefined;
+  /** How long events may outlive their time, in milliseconds. Default a minute. */
+  readonly eventLagMs?: number | undefined;
   /** The names of schedulers for which pods are placed. Default: `default-scheduler`. */
   readonly schedulerNames?: readonly string[] | undefined;
   /** How many finished pods are kept; 0: all. Default 12,500. */

@@ -73,7 +73,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     return undefined;
   };
   const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
-    eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs }),
+    eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs, longestPauseMs: options.eventLagMs }),
     namespace: () => {
       const remoteContent = aggregation && new RemoteContent(aggregation, parts.names);
       return new NamespaceController({ ...parts, settleMs, remoteContent });

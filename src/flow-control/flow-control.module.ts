@@ -1,5 +1,6 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ApiOptions } from '../config/api.options.js';
+import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { formatGroupResource } from '../machinery/group-version.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
@@ -16,16 +17,22 @@ import { registerFlowMetrics } from './flow-metrics.js';
 import { systemQueueTimers } from './queue-timers.js';
 import type { FindUsage } from './work-estimator.js';
 
-/** API priority and fairness (specification 8). With `--enable-priority-and-fairness=false` it provides nothing. */
+/** API priority and fairness (specification 8). With `--enable-priority-and-fairness=false`, or without the
+ * feature gate, it provides nothing. */
 @Module({
   imports: [StorageModule, RegistryModule],
   controllers: [FlowDumpsController],
   providers: [
     {
       provide: FLOW_CONTROL,
-      inject: [ApiOptions, STORAGE, Metrics],
-      useFactory: (api: ApiOptions, storage: Storage, metrics: Metrics): FlowControl | undefined => {
-        if (!api.priorityAndFairness) return undefined;
+      inject: [ApiOptions, STORAGE, Metrics, FEATURE_GATES],
+      useFactory: (
+        api: ApiOptions,
+        storage: Storage,
+        metrics: Metrics,
+        features: FeatureGates,
+      ): FlowControl | undefined => {
+        if (!api.priorityAndFairness || !features.isOn('APIPriorityAndFairness')) return undefined;
         const seats = { readOnly: api.maxRequestsInflight, mutating: api.maxMutatingRequestsInflight };
         const control = new FlowControl(seats, systemQueueTimers, findUsage(storage), metrics);
         registerFlowMetrics(metrics.registry, control);

@@ -5,6 +5,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
+import { encodePem } from '../../src/machinery/x509/pem.js';
 import { serverAuth, TestIdentity } from '../support/test-authority.js';
 import { ApiClient } from './support/api-client.js';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
@@ -67,6 +68,49 @@ describe('client certificates', () => {
   after(async () => {
     for (const client of clients) client.close();
     await cluster?.stop();
+  });
+
+  it('that are revoked are refused, on open connections too, and accepted lists stay when a file is unusable', async () => {
+    const [carol, dave] = await Promise.all([user('carol'), user('dave')]);
+    const list = async (...revoked: TestIdentity[]) => encodePem('X509 CRL', await root.revocationList(revoked));
+    replaceFile('revoked.pem', await list());
+    const own = await cluster.addServer(undefined, [
+      `--client-ca-file=${file('ca.pem')}`,
+      `--client-crl-file=${file('revoked.pem')}`,
+      '--authorization-mode=RBAC',
+    ]);
+    const as = (identity: TestIdentity) => {
+      const client = new ApiClient(own.url, { ca: cluster.pki.authority, cert: identity.chain, key: identity.key });
+      clients.push(client);
+      return client;
+    };
+    const [first, second] = [as(carol), as(dave)];
+    assert.deepEqual([await whoIs(first), await whoIs(second)], ['carol', 'dave']);
+    replaceFile('revoked.pem', await list(carol));
+    await eventually(async () => (await whoIs(first)) === '401', 'the open connection is refused', 30_000);
+    assert.equal(await whoIs(second), 'dave');
+    assert.equal(await whoIs(as(carol)), '401', 'a new connection');
+    replaceFile('revoked.pem', encodePem('X509 CRL', await stranger.revocationList([])));
+    await eventually(
+      () => own.log.includes('changed revocation lists of client certificates are not used'),
+      'the log',
+      30_000,
+    );
+    assert.equal(await whoIs(first), '401');
+    // A list past its time vouches for nobody.
+    const nextUpdate = new Date(Date.now() - 60_000);
+    replaceFile('revoked.pem', encodePem('X509 CRL', await root.revocationList([carol], { nextUpdate })));
+    await eventually(async () => (await whoIs(second)) === '401', 'the list has expired', 30_000);
+    replaceFile('revoked.pem', await list());
+    await eventually(async () => (await whoIs(first)) === 'carol', 'nobody is revoked', 30_000);
+    const { text } = await new ApiClient(own.url, { ca: cluster.pki.authority, token: tokens.admin }).get('/metrics');
+    for (const use of ['serving', 'client-ca', 'client-crl']) {
+      assert.match(
+        text,
+        new RegExp(`^plinth_certificate_expiration_timestamp_seconds\\{use="${use}",name="CN=[^"]+"\\} \\d+`, 'm'),
+      );
+    }
+    await own.stop();
   });
 
   it('are users by their common name', async () => {

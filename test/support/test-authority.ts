@@ -52,6 +52,25 @@ export class TestIdentity {
     return TestIdentity.make(request, this, owner.keys);
   }
 
+  /** The list of certificates of this authority that are revoked, in DER. */
+  async revocationList(
+    revoked: readonly TestIdentity[],
+    times: { readonly thisUpdate?: Date; readonly nextUpdate?: Date; readonly serials?: readonly string[] } = {},
+    extensions: x509.Extension[] = [],
+  ): Promise<Buffer> {
+    const serials = [...revoked.map(({ certificate }) => certificate.serialNumber), ...(times.serials ?? [])];
+    const list = await x509.X509CrlGenerator.create({
+      issuer: this.certificate.subject,
+      thisUpdate: times.thisUpdate ?? new Date(Date.now() - dayMs),
+      nextUpdate: times.nextUpdate ?? new Date(Date.now() + dayMs),
+      signingKey: this.keys.privateKey,
+      signingAlgorithm: algorithm,
+      entries: serials.map((serialNumber) => ({ serialNumber, revocationDate: new Date(Date.now() - dayMs) })),
+      extensions,
+    });
+    return Buffer.from(list.rawData);
+  }
+
   private static async make(
     request: TestCertificate,
     issuer: TestIdentity | undefined,

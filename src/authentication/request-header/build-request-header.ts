@@ -1,6 +1,7 @@
 import type { AuthenticationOptions } from '../../config/authentication.options.js';
 import { OptionsError } from '../../config/parse-options.js';
 import type { CertificatePool } from '../x509/certificate-pool.js';
+import type { LiveRevocations } from '../x509/live-revocations.js';
 import type { ClientAuthorities } from '../x509/tls-files.js';
 import { RequestHeaderAuthenticator } from './request-header.authenticator.js';
 
@@ -24,6 +25,7 @@ export function buildRequestHeader(
   options: AuthenticationOptions,
   pool: CertificatePool,
   now: () => number,
+  revocations?: LiveRevocations,
 ): RequestHeaderAuthenticator {
   const names = {
     username: options.requestheaderUsernameHeaders,
@@ -31,5 +33,5 @@ export function buildRequestHeader(
     groups: options.requestheaderGroupHeaders,
     extraPrefixes: options.requestheaderExtraHeadersPrefix,
   };
-  return new RequestHeaderAuthenticator(names, options.requestheaderAllowedNames, pool, now);
+  return new RequestHeaderAuthenticator(names, options.requestheaderAllowedNames, pool, now, revocations);
 }

@@ -15,6 +15,7 @@ import {
 } from '../header-fields.js';
 import type { CertificatePool } from '../x509/certificate-pool.js';
 import { chainProblem, type PeerIdentity, peerIdentity } from '../x509/client-certificate.authenticator.js';
+import type { LiveRevocations } from '../x509/live-revocations.js';
 
 /** The header fields in which a proxy names the user. Field names may be in any case. */
 export interface RequestHeaderNames {
@@ -43,6 +44,7 @@ export class RequestHeaderAuthenticator implements Authenticator {
     private readonly allowedNames: readonly string[],
     private readonly pool: CertificatePool,
     private readonly now: () => number,
+    private readonly revocations?: Pick<LiveRevocations, 'problem'>,
   ) {
     const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
     const { username, uid, groups, extraPrefixes } = names;
@@ -69,7 +71,8 @@ export class RequestHeaderAuthenticator implements Authenticator {
     if (!peer.isPresent) return noCredentials;
     const { generation } = this.pool;
     if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
-    const problem = chainProblem(peer, this.pool, this.now());
+    const now = this.now();
+    const problem = chainProblem(peer, this.pool, now) ?? this.revocations?.problem(peer, now);
     // TLS judged the chain by the authorities at connection time; a new connection is judged by the current ones.
     if (problem !== undefined) return rejected(problem, this.firstSeen.get(peer) !== generation);
     const [name, ...more] = peer.subject.commonNames;

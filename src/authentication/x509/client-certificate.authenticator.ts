@@ -11,6 +11,7 @@ import {
   noCredentials,
 } from '../authenticator.js';
 import { type CertificatePool, signedChain } from './certificate-pool.js';
+import type { LiveRevocations } from './live-revocations.js';
 
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
 
@@ -56,7 +57,7 @@ export function chainProblem(peer: PeerIdentity, pool: CertificatePool, now: num
 
 /**
  * Client certificates: the common name is the user, each organization a group (specification 5.2). Connections can
- * outlive certificates and authorities, so dates and authority are checked for every request.
+ * outlive certificates and authorities, so dates, authority and revocation are checked for every request.
  */
 export class ClientCertificateAuthenticator implements Authenticator {
   private readonly users = new WeakMap<PeerIdentity, AuthenticationResult>();
@@ -68,6 +69,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
     private readonly now: () => number,
     /** Told of each use of an accepted certificate. */
     private readonly counter?: { certificateUsed(secondsLeft: number): void },
+    private readonly revocations?: Pick<LiveRevocations, 'problem'>,
   ) {}
 
   authenticate({ socket }: AuthenticationRequest): AuthenticationResult {
@@ -83,6 +85,8 @@ export class ClientCertificateAuthenticator implements Authenticator {
       if (reason !== undefined) return { kind: 'rejected', reason, reconnect: this.firstSeen.get(peer) !== generation };
       this.accepted.set(peer, generation);
     }
+    const revoked = this.revocations?.problem(peer, now);
+    if (revoked !== undefined) return { kind: 'rejected', reason: revoked };
     this.counter?.certificateUsed((peer.validUntil - now) / 1000);
     let user = this.users.get(peer);
     if (user === undefined) {

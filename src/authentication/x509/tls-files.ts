@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContextOptions, type Server } from 'nod
 import { type Delay, FilePoll, systemDelay } from '../../config/file-poll.js';
 import type { Logger } from '../../observability/logger.js';
 import { CertificatePool } from './certificate-pool.js';
+import { certificatesOf, type Expiring } from './certificate-watch.js';
 
 const pollMs = 2_000;
 
@@ -62,6 +63,15 @@ export class TlsFiles {
   authorities(name: string): string | undefined {
     const i = this.poolNames.indexOf(name);
     return i < 0 ? undefined : String(this.contents[i + 2]);
+  }
+
+  /** The ends of the certificates in force: the listener's own and the authorities of each purpose. */
+  expiring(): readonly Expiring[] {
+    const [own, , ...authorities] = this.contents;
+    return [
+      ...certificatesOf('serving', String(own)),
+      ...authorities.flatMap((pem, i) => certificatesOf(`${this.poolNames[i]}-ca`, String(pem))),
+    ];
   }
 
   /** TLS options for creating the listener. Client certificates are requested but never required. */

@@ -12,6 +12,8 @@ export interface EventTtlControllerOptions {
   readonly random: () => number;
   /** How long an event is kept after its last write, in milliseconds. */
   readonly ttlMs: number;
+  /** How long an event may outlive its time, in milliseconds. Default a minute. */
+  readonly longestPauseMs?: number | undefined;
   /** Most deletions per round; the next round continues from there. Default 10,000. */
   readonly mostPerRound?: number | undefined;
   /** Objects checked per call. Default 5,000. */
@@ -21,7 +23,7 @@ export interface EventTtlControllerOptions {
 /** Storage name of the events of both groups. */
 const resource = 'events';
 const shortestPauseMs = 1_000;
-const longestPauseMs = 60_000;
+const usualPauseMs = 60_000;
 /** Pause between pages, so a large backlog leaves room for clients' writes. */
 const pagePauseMs = 50;
 const deletesAtOnce = 32;
@@ -45,7 +47,7 @@ export class EventTtlController implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { timers, ttlMs, random, logger } = this.options;
+    const { timers, ttlMs, random, logger, longestPauseMs = usualPauseMs } = this.options;
     let position: ListPosition | undefined;
     while (!signal.aborted) {
       try {

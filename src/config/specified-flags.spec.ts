@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type BoundFlag, flagsOf, showFlagValue } from './flag.js';
+import type { OptionGroups } from './parse-options.js';
+import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
+
+// The flags of specification 5, 6, 8 and 9 with the defaults that it names; '' for none. A row that differs is a deviation.
+
+type Row = readonly [flag: string, value: string];
+
+const servers: readonly Row[] = [
+  // 5.1, 5.2
+  ['anonymous-auth', 'true'],
+  ['client-ca-file', ''],
+  ['token-auth-file', ''],
+  ['enable-bootstrap-token-auth', 'false'],
+  ['service-account-key-file', ''],
+  ['service-account-lookup', 'true'],
+  ['oidc-issuer-url', ''],
+  ['oidc-client-id', ''],
+  ['oidc-username-claim', 'sub'],
+  ['oidc-username-prefix', ''],
+  ['oidc-groups-claim', ''],
+  ['oidc-groups-prefix', ''],
+  ['oidc-required-claim', ''],
+  ['oidc-ca-file', ''],
+  ['oidc-signing-algs', 'RS256'],
+  ['authentication-token-webhook-config-file', ''],
+  ['authentication-token-webhook-cache-ttl', '2m0s'],
+  ['authentication-token-webhook-version', 'v1beta1'],
+  ['requestheader-username-headers', ''],
+  ['requestheader-group-headers', ''],
+  ['requestheader-extra-headers-prefix', ''],
+  ['requestheader-client-ca-file', ''],
+  ['requestheader-allowed-names', ''],
+  ['api-audiences', ''],
+  ['service-account-issuer', ''],
+  ['service-account-extend-token-expiration', 'true'],
+  ['proxy-client-cert-file', ''],
+  ['proxy-client-key-file', ''],
+  // 5.4
+  ['authorization-mode', 'AlwaysAllow'],
+  ['authorization-policy-file', ''],
+  ['authorization-webhook-config-file', ''],
+  ['authorization-webhook-cache-authorized-ttl', '5m0s'],
+  ['authorization-webhook-cache-unauthorized-ttl', '30s'],
+  // 5.5
+  ['enable-admission-plugins', ''],
+  ['disable-admission-plugins', ''],
+  ['admission-control-config-file', ''],
+  ['default-not-ready-toleration-seconds', '300'],
+  ['default-unreachable-toleration-seconds', '300'],
+  // 8
+  ['secure-port', '6443'],
+  ['bind-address', '0.0.0.0'],
+  ['request-timeout', '1m0s'],
+  ['min-request-timeout', '1800'],
+  ['max-requests-inflight', '400'],
+  ['max-mutating-requests-inflight', '200'],
+  ['enable-priority-and-fairness', 'true'],
+  ['max-connection-bytes-per-sec', '0'],
+  ['http2-max-streams-per-connection', '0'],
+  ['goaway-chance', '0'],
+  // Watch history and the life of continue tokens: five minutes.
+  ['watch-history', '5m0s'],
+  ['default-watch-cache-size', '100'],
+  ['delete-collection-workers', '1'],
+  ['identity-lease-duration-seconds', '3600'],
+  ['identity-lease-renew-interval-seconds', '10'],
+  ['kubelet-timeout', '5s'],
+  ['audit-log-format', 'json'],
+  ['audit-log-mode', 'blocking'],
+  ['audit-log-truncate-max-batch-size', '10485760'],
+  ['audit-log-truncate-max-event-size', '102400'],
+  ['audit-log-batch-buffer-size', '10000'],
+  ['audit-log-batch-max-size', '1'],
+  ['audit-webhook-mode', 'batch'],
+  ['audit-webhook-batch-buffer-size', '10000'],
+  ['audit-webhook-batch-max-size', '400'],
+  ['audit-webhook-batch-max-wait', '30s'],
+  ['audit-webhook-batch-throttle-burst', '15'],
+  ['audit-webhook-batch-throttle-qps', '10'],
+  ['audit-webhook-batch-throttle-enable', 'true'],
+  ['audit-webhook-initial-backoff', '10s'],
+  ['audit-webhook-truncate-max-batch-size', '10485760'],
+  ['audit-webhook-truncate-max-event-size', '102400'],
+  // 9.3, 9.8
+  ['runtime-config', ''],
+  ['feature-gates', ''],
+];
+
+const loops: readonly Row[] = [
+  // 5.2, 5.3, 5.8
+  ['controllers', '*'],
+  ['service-account-private-key-file', ''],
+  // 8
+  ['cluster-signing-duration', '8760h0m0s'],
+  ['event-ttl', '1h0m0s'],
+  ['lease-reuse-duration-seconds', '60'],
+];
+
+function declared(groups: OptionGroups): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const optionsClass of Object.values(groups)) {
+    const defaults = new optionsClass() as Readonly<Record<string, unknown>>;
+    for (const flag of flagsOf(optionsClass) as readonly BoundFlag[]) {
+      assert.ok(!values.has(flag.name), `--${flag.name} is declared twice`);
+      values.set(flag.name, showFlagValue(flag, defaults[flag.property]));
+    }
+  }
+  return values;
+}
+
+for (const [name, groups, rows] of [
+  ['servers', serverOptionGroups, servers],
+  ['control loops', controllerOptionGroups, loops],
+] as const) {
+  describe(`the flags of ${name} that the specification names`, () => {
+    const known = declared(groups);
+    for (const [flag, value] of rows) {
+      it(`--${flag}${value === '' ? '' : ` is ${value} by default`}`, () => {
+        assert.ok(known.has(flag), 'is not declared');
+        assert.equal(known.get(flag), value);
+      });
+    }
+  });
+}
