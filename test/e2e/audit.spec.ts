@@ -184,6 +184,9 @@ describe('the audit trail', () => {
     });
     assert.equal(as.last.user.username, 'admin');
     assert.deepEqual(as.last.impersonatedUser, { username: 'carol', groups: ['team', 'system:authenticated'] });
+    const old = await noted('GET', '/apis/policy/v1beta1/namespaces/noted/poddisruptionbudgets');
+    assert.equal(old.last.annotations['k8s.io/deprecated'], 'true');
+    assert.equal(old.last.annotations['k8s.io/removed-release'], '1.25');
     const unknown = await noted('GET', '/apis/none.example/v1/things');
     assert.equal(unknown.last.responseStatus.code, 404);
     const plain = await noted('GET', '/no/such/path');

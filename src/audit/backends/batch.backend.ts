@@ -47,7 +47,7 @@ export class BatchBackend implements AuditBackend {
   private readonly givingUp = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private isPumping = false;
-  /** Resolves the wait of the pump for a free place. */
+  /** Resolves the waits of pumps for a free place. */
   private wake: (() => void) | undefined;
 
   constructor(
@@ -147,7 +147,9 @@ export class BatchBackend implements AuditBackend {
       .finally(() => {
         this.underWay -= events.length;
         this.deliveries.delete(delivery);
-        this.wake?.();
+        const { wake } = this;
+        this.wake = undefined;
+        wake?.();
       });
     this.deliveries.add(delivery);
   }
@@ -160,6 +162,5 @@ export class BatchBackend implements AuditBackend {
         resolve();
       };
     });
-    this.wake = undefined;
   }
 }

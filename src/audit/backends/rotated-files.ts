@@ -43,6 +43,7 @@ export class RotatedFiles {
     private readonly options: RotatedFilesOptions,
     private readonly logger: Pick<Logger, 'warn'>,
     private readonly now: () => number,
+    private readonly settleForMs = settleMs,
   ) {}
 
   /** Begins a round, or another one after the present one. */
@@ -101,7 +102,7 @@ export class RotatedFiles {
     const { signal } = this.stopping;
     const plain = names.filter((name) => !name.endsWith('.gz'));
     if (plain.length === 0) return;
-    await delay(settleMs, undefined, { signal, ref: false });
+    await delay(this.settleForMs, undefined, { signal, ref: false });
     for (const name of plain) await this.compress(name, signal);
   }
 
