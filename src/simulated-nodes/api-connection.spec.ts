@@ -28,6 +28,7 @@ describe('ApiConnection', () => {
         response.setHeader('content-type', 'application/json');
         response.end('{"metadata":{}}');
       };
+      if (request.url.includes('slow')) return void held.push(answer);
       if (!request.url.includes('events')) return answer();
       begun += 1;
       held.push(answer);
@@ -50,7 +51,7 @@ describe('ApiConnection', () => {
   it('lets minor requests never hold up the others, and gives up those that are too many', async () => {
     const user = connection.own();
     const outcomes = Array.from({ length: 2000 }, () =>
-      user.send('POST', '/events', { body: {}, isMinor: true, signal }).then(
+      user.send('POST', '/events', { body: {}, rank: 'minor', signal }).then(
         () => 'done',
         (error: unknown) => error,
       ),
@@ -65,5 +66,17 @@ describe('ApiConnection', () => {
     assert.equal(results.filter((result) => result === 'done').length, 1016);
     assert.equal(results.filter((result) => result instanceof TooManyWait).length, 984);
     assert.equal(begun, 1016);
+  });
+
+  it('lets urgent requests pass however many others wait', async () => {
+    const user = connection.own();
+    const slow = Array.from({ length: 300 }, () => user.send('GET', '/slow', { signal }));
+    await user.send('PATCH', '/leases/a', { body: {}, rank: 'urgent', signal });
+    let left = slow.length;
+    for (const one of slow) void one.then(() => left--);
+    while (left > 0) {
+      for (const answer of held.splice(0)) answer();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   });
 });

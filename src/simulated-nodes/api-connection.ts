@@ -54,24 +54,30 @@ export interface ApiRequest {
   readonly body?: object;
   /** Default: `application/json`. */
   readonly contentType?: string;
-  /** Nothing depends on it: few of these are under way at a time, and none begins while too many wait. */
-  readonly isMinor?: boolean;
+  /**
+   * `minor`: nothing depends on it; few of these are under way at a time, and none begins while too many wait. `urgent`:
+   * it waits for no others, however many there are, as a lease that must not run out. Default: neither.
+   */
+  readonly rank?: 'minor' | 'urgent';
   readonly signal: AbortSignal;
 }
 
+/** Urgent requests under way at a time. */
+const mostUrgent = 32;
 /** Minor requests under way at a time, and those that may wait. */
 const mostMinor = 16;
 const mostMinorWaiting = 1000;
 
 /**
- * Requests to one API server. All share a few connections; at most so many short ones are under way at a time. Minor
- * ones never hold up the others.
+ * Requests to one API server. All share a few connections; at most so many short ones are under way at a time. None
+ * holds up those of a higher rank.
  */
 export class ApiConnection {
   private readonly connections: Http2Connections;
   private readonly prefix: string;
   private readonly major: Places;
   private readonly minor = new Places(mostMinor);
+  private readonly urgent = new Places(mostUrgent);
 
   constructor(
     private readonly access: ApiAccess,
@@ -106,10 +112,10 @@ export class ApiConnection {
     method: string,
     path: string,
     identity: OutgoingHttpHeaders,
-    { body, contentType = 'application/json', isMinor = false, signal }: ApiRequest,
+    { body, contentType = 'application/json', rank, signal }: ApiRequest,
   ): Promise<T> {
-    const places = isMinor ? this.minor : this.major;
-    if (isMinor && places.waiting >= mostMinorWaiting) throw new TooManyWait();
+    const places = rank === 'minor' ? this.minor : rank === 'urgent' ? this.urgent : this.major;
+    if (rank === 'minor' && places.waiting >= mostMinorWaiting) throw new TooManyWait();
     await places.take();
     try {
       const text = body === undefined ? undefined : JSON.stringify(body);

@@ -47,7 +47,7 @@ export class PodEvents {
     };
     // No work depends on events.
     this.api
-      .send('POST', `/api/v1/namespaces/${namespace}/events`, { body, isMinor: true, signal: this.signal })
+      .send('POST', `/api/v1/namespaces/${namespace}/events`, { body, rank: 'minor', signal: this.signal })
       .catch(() => undefined);
   }
 }

@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '../apis/core/v1/pod.types.js';
 import type { Timers } from '../controllers/timers.js';
+import type { ApiObject } from '../machinery/api-object.js';
 import type { Logger } from '../observability/logger.js';
 import { ApiError, type ApiUser } from './api-connection.js';
 import type { BackOff, Happening } from './container-run.js';
@@ -32,6 +33,9 @@ export class PodRunner {
   readonly machine: PodMachine;
   private told = '';
   private toldReadiness = '';
+  /** The version that this made, and what the newest one that was seen says of the pod. */
+  private toldVersion = 0n;
+  private seen = { version: 0n, readiness: '' };
   private isWorking = false;
   private isGone = false;
   private wake: AbortController | undefined;
@@ -60,8 +64,8 @@ export class PodRunner {
   /** The pod changed. */
   update(pod: Pod): void {
     const plan = planOf(pod);
-    // Somebody took the node for dead meanwhile, or restored an old state.
-    if (this.told !== '' && readiness(pod.status) !== this.toldReadiness) this.told = '';
+    const version = BigInt(pod.metadata.resourceVersion ?? 0);
+    if (version > this.seen.version) this.seen = { version, readiness: readiness(pod.status) };
     this.machine.update(plan);
     this.changed(plan);
   }
@@ -120,10 +124,11 @@ export class PodRunner {
     if (!this.wasOver) {
       const status = machine.status(now);
       const text = JSON.stringify(status);
-      if (text !== this.told) {
-        if (!(await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patchOf(status) })))
-          return false;
+      if (text !== this.told || this.isContradicted) {
+        const written = await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patchOf(status) });
+        if (written === undefined) return false;
         this.told = text;
+        this.toldVersion = BigInt(written.metadata.resourceVersion ?? 0);
         this.toldReadiness = readiness(status);
       }
     }
@@ -132,14 +137,22 @@ export class PodRunner {
     return false;
   }
 
-  /** Returns false when the pod is gone or another one has its name. */
-  private async write(method: string, path: string, body: object): Promise<boolean> {
+  /**
+   * Whether somebody said something else after this did: took the node for dead, or restored an old state. The news of
+   * that may come before the answer to what this wrote.
+   */
+  private get isContradicted(): boolean {
+    const { version, readiness: now } = this.seen;
+    return this.told !== '' && version > this.toldVersion && now !== this.toldReadiness;
+  }
+
+  /** Returns undefined when the pod is gone or another one has its name. */
+  private async write(method: string, path: string, body: object): Promise<ApiObject | undefined> {
     const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
     try {
-      await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
-      return true;
+      return await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
     } catch (error) {
-      if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return false;
+      if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return undefined;
       throw error;
     }
   }

@@ -32,6 +32,8 @@ const statusMs = 300_000;
 const retryMs = 1000;
 /** Times to renew a lease before it runs out. */
 const renewals = 4;
+/** Times in the length of a lease to look what others made of the status. */
+const looks = 2;
 
 /**
  * One node: registers, renews its lease, tells its status and runs the pods that are bound to it. A node that somebody
@@ -79,7 +81,7 @@ export class SimulatedNode {
     registered();
     await Promise.all([
       this.repeat('renew its lease', this.parts.leaseMs / renewals, signal, () => this.renewLease(signal)),
-      this.repeat('tell its status', this.parts.leaseMs / renewals, signal, () => this.tellStatus(signal)),
+      this.repeat('tell its status', this.parts.leaseMs / looks, signal, () => this.tellStatus(signal)),
       this.followPods(signal),
     ]);
   }
@@ -127,14 +129,14 @@ export class SimulatedNode {
     const { api, profile, timers } = this.parts;
     const path = `/api/v1/nodes/${this.name}`;
     try {
-      const live = this.knows(await api.send<Node>('GET', `${path}?resourceVersion=0`, { signal }));
+      const live = this.knows(await api.send<Node>('GET', `${path}?resourceVersion=0`, { rank: 'urgent', signal }));
       const times = conditionTimes(live);
       const now = timers.elapsed();
       const { conditions } = nodeStatus(profile, 0, times);
       if (this.toldAt !== undefined && now < this.toldAt + statusMs && times.size === conditions.length) return;
       const body = { status: nodeStatus(profile, timers.now(), times) };
       const contentType = 'application/strategic-merge-patch+json';
-      await api.send('PATCH', `${path}/status`, { body, contentType, signal });
+      await api.send('PATCH', `${path}/status`, { body, contentType, rank: 'urgent', signal });
       this.toldAt = now;
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
@@ -151,6 +153,7 @@ export class SimulatedNode {
       await api.send('PATCH', `${leases}/${name}`, {
         body: { spec: { holderIdentity: name, renewTime } },
         contentType,
+        rank: 'urgent',
         signal,
       });
     } catch (error) {
@@ -161,6 +164,7 @@ export class SimulatedNode {
           metadata: { name, ...(this.uid === '' ? {} : { ownerReferences: [owner] }) },
           spec: { holderIdentity: name, leaseDurationSeconds: Math.ceil(leaseMs / 1000), renewTime },
         },
+        rank: 'urgent',
         signal,
       });
     }

@@ -81,6 +81,7 @@ export const networks: readonly Scenario[] = [
   },
   {
     name: 'a pod that has ended has no endpoint',
+    upstream: 'release 1.20 compares with the endpoints in its cache, which may be old when pods end soon',
     run: async (scene) => {
       await scene.create('services', service('web'));
       await scene.create('pods', pod('task', { restartPolicy: 'Never' }, pretend({ 'run-seconds': '2' })));
@@ -104,6 +105,7 @@ export const networks: readonly Scenario[] = [
   },
   {
     name: 'slices and endpoints that somebody empties are filled again',
+    upstream: 'release 1.20 makes deleted endpoints again, but does not look at changed ones',
     run: async (scene) => {
       await scene.create('services', service('web'));
       await scene.create('deployments', deployment('web', 2));

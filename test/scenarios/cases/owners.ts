@@ -131,6 +131,7 @@ export const owners: readonly Scenario[] = [
   },
   {
     name: 'custom objects block their owner as others do',
+    upstream: 'release 1.20 looks for new kinds every 30 seconds',
     run: async (scene) => {
       const plural = await definition(scene, 'blocks');
       const owner = await scene.create('configmaps', map('owner'));
@@ -149,6 +150,7 @@ export const owners: readonly Scenario[] = [
   },
   {
     name: 'with a definition go its objects and what they own',
+    upstream: 'release 1.20 keeps dependents whose owner is of a kind that nobody serves any more',
     run: async (scene) => {
       const plural = await definition(scene, 'goers');
       const owner = await custom(scene, plural, map('boss'));
