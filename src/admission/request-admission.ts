@@ -19,7 +19,8 @@ export class RequestAdmission {
   /** Validating phase, run on the object about to be written. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const { operation, context } = attributes;
-    if (operation === 'CREATE' && context.requestInfo.verb !== 'create') await this.authorizeCreation(context);
+    // Only now is it known that an update or an apply creates its object.
+    if (operation === 'CREATE' && context.requestInfo.verb !== 'create') await this.requireRightTo('create', context);
     await this.chain.validate(attributes);
   }
 
@@ -34,12 +35,19 @@ export class RequestAdmission {
     }
   }
 
-  /**
-   * Called when an update or an apply turns out to create its object: only then is it known that the sender also needs
-   * the right to create. Throws the 403.
-   */
-  private async authorizeCreation(context: RequestContext): Promise<void> {
-    const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb: 'create' };
+  /** Whether the user still has the right to the request; true also when that can't be determined. */
+  async isStillAllowed(context: RequestContext): Promise<boolean> {
+    try {
+      const asked = attributesOf(context.user as UserInfo, context.requestInfo);
+      return (await this.authorizer.authorize(asked)).decision === 'allow';
+    } catch {
+      return true;
+    }
+  }
+
+  /** Throws the 403 unless the user also has the right to what the request is about with another verb. */
+  async requireRightTo(verb: string, context: RequestContext): Promise<void> {
+    const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb };
     const { decision, reason } = await this.authorizer.authorize(asked);
     if (decision !== 'allow') throw deniedError(asked, reason);
   }

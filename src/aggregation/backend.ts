@@ -1,12 +1,11 @@
-import { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
-import { request } from 'node:https';
-import type { Duplex, Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { UserInfo } from '../machinery/request-context.js';
 import type { ClientTls } from '../outgoing/client-config.js';
 import type { ClientCredentials } from '../outgoing/client-credentials.js';
 import { connectionReason } from '../outgoing/connection-reason.js';
 import { DeniedAddressError, type DeniedAddresses } from '../outgoing/denied-addresses.js';
+import { type ExchangeAnswer, exchange, Unsent } from '../outgoing/exchange.js';
 import { GuardedAgent } from '../outgoing/https-connections.js';
 import { ServiceFault, type ServiceResolver } from '../outgoing/service-resolver.js';
 import { identityHeaders } from './forwarded-headers.js';
@@ -33,15 +32,7 @@ export interface BackendCall {
   readonly mayUpgrade?: boolean;
 }
 
-export type BackendAnswer =
-  | { readonly kind: 'response'; readonly response: IncomingMessage }
-  | {
-      readonly kind: 'upgrade';
-      readonly response: IncomingMessage;
-      readonly socket: Duplex;
-      /** The first bytes of the other protocol. */
-      readonly head: Buffer;
-    };
+export type BackendAnswer = ExchangeAnswer;
 
 /** What all backends of a process share. */
 export interface BackendParts {
@@ -56,19 +47,9 @@ export interface BackendParts {
 const connectLimitMs = 10_000;
 /** Each new attempt may go to another endpoint. */
 const maxAttempts = 3;
-const maxHeadBytes = 64 * 1024;
-/** Servers send a few informational answers at most. */
-const maxInformational = 32;
 
 /** Requests that one backend may have under way: more wait for nothing but it, and would fill the process. */
 export const backendSeats = { requests: 256, longRunning: 4096 } as const;
-
-/** A call that did not reach the other side. */
-class Unsent extends Error {
-  constructor(readonly reason: Error) {
-    super(reason.message);
-  }
-}
 
 /** The extension server behind a service, on kept-alive connections of its own. */
 export class Backend {
@@ -118,7 +99,8 @@ export class Backend {
     for (let attempt = 1; ; attempt++) {
       try {
         call.signal.throwIfAborted();
-        return await this.attempt(call, await this.connections());
+        const agent = await this.connections();
+        return await exchange({ ...call, agent, host: this.serverName, port: this.remote.port, connectLimitMs });
       } catch (error) {
         call.signal.throwIfAborted();
         const reason = error instanceof Unsent ? error.reason : (error as Error);
@@ -157,78 +139,6 @@ export class Backend {
     this.agent = { own, agent };
     return agent;
   }
-
-  private attempt(call: BackendCall, agent: GuardedAgent): Promise<BackendAnswer> {
-    const { method, path, headers, body, signal, headLimitMs } = call;
-    return new Promise((resolve, reject) => {
-      let isBegun = false;
-      let informational = 0;
-      const sent = request({
-        agent,
-        host: this.serverName,
-        port: this.remote.port,
-        method,
-        path,
-        headers,
-        maxHeaderSize: maxHeadBytes,
-        signal,
-      });
-      const fail = (error: Error) => {
-        clearTimeout(limit);
-        body?.unpipe(sent);
-        sent.destroy();
-        // A kept connection may have been closed by the other side just when it was used. What has no body was not
-        // consumed, and reads have no effects.
-        const isStale = sent.reusedSocket && isReset(error) && body === undefined && isRead(method);
-        reject(isBegun && !isStale ? error : new Unsent(error));
-      };
-      const limited = (ms: number, text: string) => setTimeout(() => fail(new BackendFault(text)), ms);
-      let limit = limited(connectLimitMs, 'dial tcp: i/o timeout');
-      const begin = () => {
-        isBegun = true;
-        clearTimeout(limit);
-        limit = limited(headLimitMs, 'timeout awaiting response headers');
-        if (body === undefined) sent.end();
-        else body.pipe(sent);
-      };
-      const settle = (answer: BackendAnswer) => {
-        clearTimeout(limit);
-        resolve(answer);
-      };
-      // Also after the answer: a broken connection then shows in the answer's stream.
-      sent.on('error', fail);
-      sent.once('socket', (socket: TLSSocket) => {
-        if (sent.reusedSocket) begin();
-        else socket.once('secureConnect', begin);
-      });
-      sent.on('information', () => {
-        informational++;
-        if (informational > maxInformational) fail(new BackendFault('too many informational responses'));
-      });
-      sent.once('response', (response) => settle({ kind: 'response', response }));
-      sent.once('upgrade', (response, socket, head) => {
-        socket.on('error', () => socket.destroy());
-        if (call.mayUpgrade === true && switchesAsAsked(response, headers)) {
-          settle({ kind: 'upgrade', response, socket, head });
-          return;
-        }
-        socket.destroy();
-        fail(new BackendFault('the backend switched to a protocol that was not asked for'));
-      });
-    });
-  }
-}
-
-function switchesAsAsked({ headers }: IncomingMessage, asked: OutgoingHttpHeaders): boolean {
-  return headers.upgrade !== undefined && headers.upgrade.toLowerCase() === String(asked.upgrade).toLowerCase();
-}
-
-function isReset(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'ECONNRESET' || error.code === 'EPIPE';
-}
-
-function isRead(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
 }
 
 function retire(agent: GuardedAgent): void {

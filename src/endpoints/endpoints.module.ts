@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AdmissionModule } from '../admission/admission.module.js';
+import { AdmissionChain } from '../admission/chain.js';
+import { RequestAdmission } from '../admission/request-admission.js';
 import { Aggregation } from '../aggregation/aggregation.js';
 import { AggregationModule } from '../aggregation/aggregation.module.js';
 import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
@@ -12,6 +14,7 @@ import { AUTHORIZATION, type Authorization } from '../authorization/build-author
 import { ApiOptions } from '../config/api.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { NodeAgentOptions } from '../config/node-agent.options.js';
+import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Metrics } from '../observability/metrics.js';
@@ -165,6 +168,8 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(StartPatience) private readonly patience: StartPatience,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
     @Inject(NodeAgents) private readonly nodeAgents: NodeAgents,
+    @Inject(AdmissionChain) private readonly chain: AdmissionChain,
+    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
   ) {}
 
   /** Reads the key of continue tokens from the database, which is open by now. */
@@ -174,6 +179,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     this.services.largeLane = this.openLane(key);
     this.services.aggregation = this.aggregation;
     this.services.nodeAgents = this.nodeAgents;
+    this.services.admission = new RequestAdmission(this.chain, this.authorizer);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -19,7 +19,7 @@ import { Metrics } from '../observability/metrics.js';
 import { ClientLimits } from './client-limits.js';
 import { ConnectionTracker } from './connection-tracker.js';
 import { keepAllFields, leaveBodies } from './listener.js';
-import { mayLast, remoteOf } from './remote/remote-requests.js';
+import { mayLast, mayUpgrade } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
 import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
@@ -97,7 +97,7 @@ export class HttpListener
       server,
       (request, response) => fastify.routing(request as never, response as never),
       this.logger,
-      (url) => remoteOf(this.services.aggregation, url) !== undefined,
+      (url) => mayUpgrade(this.services.aggregation, url),
     );
     this.clients.watch(server);
     this.connections.watch(server);

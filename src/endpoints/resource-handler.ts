@@ -21,6 +21,7 @@ import { handleRemote } from './remote/handle-remote.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { type ResourceRequest, resolveRequest } from './resource-request.js';
 import type { EndpointServices } from './services.js';
+import { handleConnect } from './streams/handle-connect.js';
 
 /**
  * Resolves a resource request and passes it to the handler of its verb, or to another thread if it involves something
@@ -119,6 +120,8 @@ async function handleBelow(request: ResourceRequest, subresource: SubresourceDef
       return handlePerform(request, subresource);
     case 'stream':
       return handleLog(request);
+    case 'connect':
+      return handleConnect(request, subresource);
   }
 }
 

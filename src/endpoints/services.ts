@@ -1,3 +1,4 @@
+import type { RequestAdmission } from '../admission/request-admission.js';
 import type { Aggregation } from '../aggregation/aggregation.js';
 import { type OrderedGroup, orderGroups } from '../aggregation/group-order.js';
 import { LocalPriorities } from '../aggregation/local-priorities.js';
@@ -15,6 +16,7 @@ import { AcceptNegotiator } from './negotiation/accept.js';
 import { ContinueTokens } from './negotiation/continue-token.js';
 import { ConnectionThrottle } from './negotiation/throttle.js';
 import type { NodeAgents } from './node-agents/node-agents.js';
+import { StreamSeats } from './streams/stream-seats.js';
 
 /** Limits and times that handlers need. */
 export interface EndpointOptions {
@@ -60,6 +62,9 @@ export class EndpointServices {
   aggregation: Aggregation | undefined;
   /** The agents of nodes; unset in the thread for large requests. */
   nodeAgents: NodeAgents | undefined;
+  /** Admission of connections, which reads begin too; unset in the thread for large requests. */
+  admission: RequestAdmission | undefined;
+  readonly streamSeats = new StreamSeats();
 
   constructor(
     stores: ResourceStores,

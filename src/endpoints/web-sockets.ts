@@ -37,12 +37,12 @@ const acceptor = new WebSocketServer({
 });
 
 /**
- * Accepts watches over WebSocket (RFC 6455), and whatever clients want to talk with extension servers. Such a request
+ * Accepts watches over WebSocket (RFC 6455), and whatever clients want to talk with other servers. Such a request
  * passes through the same stages as any other and is refused with an ordinary answer; only the answering handler upgrades
  * the connection. Other upgrade requests are ignored, as HTTP allows: the request is answered normally. So are upgrade
  * requests with a body, since the body would have to be read before the first frame.
  *
- * @param isRemote whether an extension server answers a path
+ * @param isRemote whether a path leads to another server
  */
 export function acceptWebSockets(
   server: Http2SecureServer,
@@ -84,7 +84,8 @@ export function acceptWebSockets(
   });
 }
 
-function isWebSocket({ headers }: IncomingMessage): boolean {
+/** Whether a request asks for a WebSocket, however well. */
+export function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
@@ -123,6 +124,12 @@ export function wantsWebSocket(response: object): boolean {
   }
   checkOrigin(upgrade);
   return true;
+}
+
+/** The protocols that a client of a WebSocket offers, most preferred first, without its token. */
+export function offeredProtocols({ request: { headers } }: Upgrade): string[] {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  return offered.filter((name) => name !== '' && !name.startsWith(tokenProtocol));
 }
 
 /** The upgrade that the request of a response asks for; undefined when it asks for none. */

@@ -1,3 +1,4 @@
+import { Agent as HttpAgent } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { ClientTls } from './client-config.js';
@@ -76,18 +77,40 @@ export class GuardedAgent extends Agent {
   }
 
   override createConnection(...[options, callback]: Parameters<CreateConnection>): Duplex | null | undefined {
-    const { denied, target } = this.settings;
     try {
-      const chosen = target === undefined ? {} : target();
-      const connected = { ...options, ...chosen, ...(denied === undefined ? {} : { lookup: denied.lookup }) };
-      const host = String((connected as { host?: unknown }).host ?? '');
-      denied?.check(host.startsWith('[') ? host.slice(1, -1) : host);
-      return super.createConnection(connected, callback);
+      return super.createConnection(guarded(options, this.settings), callback);
     } catch (error) {
       process.nextTick(() => callback?.(error as Error, undefined as unknown as Duplex));
       return undefined;
     }
   }
+}
+
+/** The same without encryption. */
+export class GuardedPlainAgent extends HttpAgent {
+  constructor(private readonly settings: Pick<ConnectionSettings, 'denied'>) {
+    super({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets, timeout: idleMs });
+  }
+
+  override createConnection(
+    ...[options, callback]: Parameters<HttpAgent['createConnection']>
+  ): ReturnType<HttpAgent['createConnection']> {
+    try {
+      return super.createConnection(guarded(options, this.settings), callback);
+    } catch (error) {
+      process.nextTick(() => callback?.(error as Error, undefined as unknown as Duplex));
+      return undefined;
+    }
+  }
+}
+
+/** The options of a connection, to where it may go. Throws for a denied address. */
+function guarded<T extends object>(options: T, { denied, target }: ConnectionSettings): T {
+  const chosen = target === undefined ? {} : target();
+  const connected = { ...options, ...chosen, ...(denied === undefined ? {} : { lookup: denied.lookup }) };
+  const host = String((connected as { host?: unknown }).host ?? '');
+  denied?.check(host.startsWith('[') ? host.slice(1, -1) : host);
+  return connected;
 }
 
 /** Kept-alive HTTPS connections with one set of credentials. Redirects are never followed, and no proxy is used. */

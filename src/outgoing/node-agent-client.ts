@@ -1,10 +1,10 @@
-import { type IncomingMessage, request } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import type { ClientTls } from './client-config.js';
 import type { ClientCredentials } from './client-credentials.js';
 import { connectionReason } from './connection-reason.js';
 import type { DeniedAddresses } from './denied-addresses.js';
-import { GuardedAgent } from './https-connections.js';
+import { type Exchange, type ExchangeAnswer, ExchangeFault, exchange, Unsent } from './exchange.js';
+import { GuardedAgent, type Target } from './https-connections.js';
 
 /** A node agent that could not be asked. The message is that of the connection. */
 export class NodeAgentFault extends Error {
@@ -17,9 +17,15 @@ export class NodeAgentFault extends Error {
 export interface NodeAgentSettings {
   /** Certificates to use; without authorities whoever answers is believed. */
   readonly credentials: ClientCredentials;
-  /** How long an agent may take to begin its answer, in milliseconds. */
+  /** How long connecting to an agent may take, in milliseconds, and how long it may take to begin with a log. */
   readonly timeoutMs: number;
   readonly denied: DeniedAddresses;
+}
+
+/** One request to an agent. */
+export interface NodeAgentCall extends Omit<Exchange, 'agent' | 'connectLimitMs' | 'host' | 'port'> {
+  /** Believes whoever answers. */
+  readonly skipVerify?: boolean;
 }
 
 /** Asks the agents of nodes. Connections are kept and shared; addresses that are denied are never connected to. */
@@ -34,31 +40,38 @@ export class NodeAgentClient {
    * Sends a GET and resolves with the beginning of the answer, whatever its status; the caller reads or destroys it. Ends
    * with the signal.
    *
+   * @param path with the query
    * @param skipVerify believes whoever answers
+   * @throws NodeAgentFault; the reason of the signal when it is aborted
    */
-  async get(url: URL, skipVerify: boolean, signal: AbortSignal): Promise<IncomingMessage> {
-    await this.refresh();
-    const agent = skipVerify ? this.unverified : this.agent;
-    const late = new AbortController();
+  async get(target: Target, path: string, skipVerify: boolean, signal: AbortSignal): Promise<IncomingMessage> {
+    const headers = { 'user-agent': 'plinth', host: authorityOf(target) };
+    const headLimitMs = this.settings.timeoutMs;
+    const { response } = await this.ask(target, { method: 'GET', path, headers, signal, headLimitMs, skipVerify });
+    return response;
+  }
+
+  /**
+   * Sends a request and resolves with the beginning of the answer, whatever its status.
+   *
+   * @throws NodeAgentFault; the reason of the signal when it is aborted
+   */
+  async ask(target: Target, { skipVerify = false, ...call }: NodeAgentCall): Promise<ExchangeAnswer> {
     const { timeoutMs } = this.settings;
-    const timer = setTimeout(() => late.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    try {
-      return await new Promise<IncomingMessage>((resolve, reject) => {
-        const options: Parameters<typeof request>[1] = { agent, headers: { 'user-agent': 'plinth' }, signal };
-        const sent = httpsRequest(url, options, resolve);
-        late.signal.addEventListener('abort', () => sent.destroy(late.signal.reason as Error), { once: true });
-        sent.on('error', reject);
-        sent.on('upgrade', (_response, socket) => {
-          socket.destroy();
-          reject(new Error('the node agent changes the protocol'));
-        });
-        sent.end();
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw new NodeAgentFault(connectionReason(error as Error), error);
-    } finally {
-      clearTimeout(timer);
+    for (let attempt = 1; ; attempt++) {
+      await this.refresh();
+      const agent = (skipVerify ? this.unverified : this.agent) as GuardedAgent;
+      try {
+        return await exchange({ ...call, ...target, agent, connectLimitMs: timeoutMs });
+      } catch (error) {
+        call.signal.throwIfAborted();
+        const reason = error instanceof Unsent ? error.reason : (error as Error);
+        // A kept connection that the agent closed just then.
+        const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
+        if (isStale && attempt === 1 && call.body === undefined) continue;
+        const isLate = reason instanceof ExchangeFault && reason.message.startsWith('timeout awaiting');
+        throw new NodeAgentFault(isLate ? `no answer within ${call.headLimitMs} ms` : connectionReason(reason), reason);
+      }
     }
   }
 
@@ -74,7 +87,14 @@ export class NodeAgentClient {
     this.tls = tls;
     for (const agent of [this.agent, this.unverified]) if (agent !== undefined) agent.maxFreeSockets = 0;
     const { denied } = this.settings;
-    this.agent = new GuardedAgent(tls, { denied });
-    this.unverified = new GuardedAgent({ ...tls, ca: undefined, insecureSkipVerify: true }, { denied });
+    // The seats of streams limit them; with a limit, readers of logs would wait for each other.
+    const settings = { denied, maxSockets: Number.POSITIVE_INFINITY };
+    this.agent = new GuardedAgent(tls, settings);
+    this.unverified = new GuardedAgent({ ...tls, ca: undefined, insecureSkipVerify: true }, settings);
   }
+}
+
+/** Host and port as a URL has them. */
+export function authorityOf({ host, port }: Target): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -85,13 +85,32 @@ export interface StreamParameter {
   readonly description: string;
 }
 
+/** What a connection leads to: a program in a container, ports of a pod, or another HTTP server. */
+export type ConnectionTarget = 'exec' | 'attach' | 'portForward' | 'proxy';
+
+/**
+ * A connection to something outside of this server (`exec`, `proxy`). Its options come in the query and are admitted like
+ * an object, with the operation CONNECT.
+ */
+export interface ConnectSubresource {
+  readonly type: 'connect';
+  readonly name: string;
+  readonly target: ConnectionTarget;
+  /** The kind of its options. */
+  readonly body: BodyKind;
+  readonly verbs: readonly ResourceVerb[];
+  /** Query parameters that it takes. Those of a proxy are passed on instead. */
+  readonly parameters: readonly StreamParameter[];
+}
+
 /** A path below the objects of a resource. */
 export type SubresourceDefinition =
   | PartSubresource
   | ViewSubresource
   | CreatedSubresource
   | VirtualSubresource
-  | StreamSubresource;
+  | StreamSubresource
+  | ConnectSubresource;
 
 /** One create on a virtual subresource. */
 export interface SubresourceAction {
@@ -113,6 +132,7 @@ export function subresourceVerbs(subresource: SubresourceDefinition): readonly R
   switch (subresource.type) {
     case 'part':
     case 'view':
+    case 'connect':
       return subresource.verbs;
     case 'created':
     case 'virtual':
@@ -132,6 +152,7 @@ export function bodyKindOf(subresource: SubresourceDefinition | undefined): Body
     case 'view':
     case 'created':
     case 'virtual':
+    case 'connect':
       return subresource.body;
   }
 }
@@ -142,6 +163,7 @@ export function answersStatus(subresource: SubresourceDefinition): boolean {
     case 'part':
     case 'view':
     case 'stream':
+    case 'connect':
       return false;
     case 'created':
       return true;
@@ -160,6 +182,7 @@ export function updateRulesOf(subresource: SubresourceDefinition | undefined): U
     case 'view':
     case 'virtual':
     case 'stream':
+    case 'connect':
       return undefined;
   }
 }

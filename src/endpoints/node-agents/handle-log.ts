@@ -6,15 +6,15 @@ import {
   serviceUnavailableError,
   timeoutError,
 } from '../../machinery/status-error.js';
-import { NodeAgentFault } from '../../outgoing/node-agent-client.js';
-import { isStoredResource } from '../../registry/resource-registry.js';
+import { authorityOf, NodeAgentFault } from '../../outgoing/node-agent-client.js';
 import { parseText } from '../../registry/store/object-codec.js';
 import { formatWarning } from '../negotiation/respond.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { ResponseWriter } from '../response-writer.js';
 import { cut } from '../unread-answers.js';
-import { type LogOptions, parseLogOptions } from './log-options.js';
-import type { ReadNode, ReadPod } from './read-objects.js';
+import { containerOf, nodeOf } from './find-container.js';
+import { parseLogOptions } from './log-options.js';
+import type { ReadPod } from './read-objects.js';
 
 const pods = { group: '', resource: 'pods' };
 /** Longer messages of agents are cut. */
@@ -30,56 +30,27 @@ export async function handleLog(request: ResourceRequest): Promise<void> {
   if (agents === undefined) throw serviceUnavailableError('this process does not reach nodes');
   const options = parseLogOptions(context.query, name);
   const pod = parseText(resource, (await request.store.get(namespace, name)).json) as unknown as ReadPod;
-  const container = containerOf(pod, options);
+  const container = containerOf(pod, options.container);
   const { nodeName } = pod.spec;
   if (!nodeName) {
     reply.header('content-type', 'text/plain').send('');
     return;
   }
-  const host = agents.hostOf(await nodeOf(request, nodeName));
-  if (host === undefined) {
-    throw new StatusError(
-      'InternalError',
-      `no preferred addresses found; known addresses of ${nodeName} are none of them`,
-    );
-  }
+  const target = agents.addressOf(await nodeOf(services, nodeName));
   const query = options.forAgent.toString();
-  const path = ['containerLogs', namespace, name, container].map(encodeURIComponent).join('/');
-  const url = new URL(`https://${host}/${path}${query === '' ? '' : `?${query}`}`);
+  const names = ['containerLogs', namespace, name, container].map(encodeURIComponent).join('/');
+  const path = `/${names}${query === '' ? '' : `?${query}`}`;
   const signal = AbortSignal.any([context.signal, services.options.shutdown]);
-  const answer = await agents.client.get(url, options.skipVerify, signal).catch((error: unknown) => {
+  const answer = await agents.client.get(target, path, options.skipVerify, signal).catch((error: unknown) => {
     if (context.signal.aborted) throw timeoutError('the client has left', 0, error);
     if (signal.aborted) throw serviceUnavailableError('the server is shutting down');
     if (!(error instanceof NodeAgentFault)) throw error;
-    throw new StatusError('InternalError', `Get ${JSON.stringify(url.href)}: ${error.message}`, { cause: error });
+    throw new StatusError('InternalError', `Get "https://${authorityOf(target)}${path}": ${error.message}`, {
+      cause: error,
+    });
   });
   if (answer.statusCode !== 200) throw await refusal(answer, name);
   await pass(request, answer);
-}
-
-/** The container that is meant. Throws a 400 when the pod has no such one, or several and none is named. */
-function containerOf({ metadata, spec }: ReadPod, options: LogOptions): string {
-  const names = (containers: readonly { readonly name: string }[] | null | undefined) =>
-    (containers ?? []).map((container) => container.name);
-  const regular = names(spec.containers);
-  const inits = names(spec.initContainers);
-  const { container } = options;
-  if (container === '') {
-    const [only] = regular;
-    if (only !== undefined && regular.length === 1) return only;
-    const more = inits.length === 0 ? '' : ` or one of the init containers: [${inits.join(' ')}]`;
-    throw badRequestError(
-      `a container name must be specified for pod ${metadata.name}, choose one of: [${regular.join(' ')}]${more}`,
-    );
-  }
-  if ([...regular, ...inits, ...names(spec.ephemeralContainers)].includes(container)) return container;
-  throw badRequestError(`container ${container} is not valid for pod ${metadata.name}`);
-}
-
-async function nodeOf({ services }: ResourceRequest, name: string): Promise<ReadNode> {
-  const nodes = services.registry.findServed('', 'v1', 'nodes');
-  if (nodes === undefined || !isStoredResource(nodes)) throw notFoundError({ group: '', resource: 'nodes' }, name);
-  return parseText(nodes, (await services.storeOf(nodes).get('', name)).json) as unknown as ReadNode;
 }
 
 /** What an agent refuses, in its words. */

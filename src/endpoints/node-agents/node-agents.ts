@@ -1,9 +1,12 @@
+import { isIP } from 'node:net';
 import type { NodeAddressKind, NodeAgentOptions } from '../../config/node-agent.options.js';
 import type { Clock } from '../../machinery/clock.js';
 import { errorText, StartupError } from '../../machinery/startup-error.js';
+import { StatusError } from '../../machinery/status-error.js';
 import { ClientConfigError, type ClientTls, checkClientTls } from '../../outgoing/client-config.js';
 import { ClientCredentials } from '../../outgoing/client-credentials.js';
 import { DeniedAddresses } from '../../outgoing/denied-addresses.js';
+import { type Target } from '../../outgoing/https-connections.js';
 import { NodeAgentClient } from '../../outgoing/node-agent-client.js';
 import type { ReadNode } from './read-objects.js';
 
@@ -17,17 +20,24 @@ export class NodeAgents {
     private readonly addressTypes: readonly NodeAddressKind[],
   ) {}
 
-  /** Host and port of a node's agent for a URL; undefined when the node names no usable address. */
-  hostOf({ status }: ReadNode): string | undefined {
+  /** Where a node's agent is. Throws a 500 when the node names no usable address. */
+  addressOf({ metadata, status }: ReadNode): Target {
     const addresses = status?.addresses ?? [];
     for (const wanted of this.addressTypes) {
-      const found = addresses.find(({ type, address }) => type === wanted && address !== '');
+      const found = addresses.find(({ type, address }) => type === wanted && isHost(address));
       if (found === undefined) continue;
-      const port = status?.daemonEndpoints?.kubeletEndpoint?.Port || usualPort;
-      return `${found.address.includes(':') ? `[${found.address}]` : found.address}:${port}`;
+      return { host: found.address, port: status?.daemonEndpoints?.kubeletEndpoint?.Port || usualPort };
     }
-    return undefined;
+    throw new StatusError(
+      'InternalError',
+      `no preferred addresses found; known addresses of ${metadata.name} are none of them`,
+    );
   }
+}
+
+/** Whether a text is a name or an address; what a node says of itself may be anything. */
+function isHost(text: string): boolean {
+  return isIP(text) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})$/.test(text);
 }
 
 /** @param read gives the content of a file

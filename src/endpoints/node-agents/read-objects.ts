@@ -1,20 +1,26 @@
-/** The fields of a pod that tell where its log is. */
+/** The fields of a pod that tell where its containers are. */
 export interface ReadPod {
-  readonly metadata: { readonly name?: string };
+  readonly metadata: { readonly name?: string; readonly uid?: string };
   readonly spec: {
     readonly nodeName?: string;
     readonly containers?: readonly ReadContainer[] | null;
     readonly initContainers?: readonly ReadContainer[] | null;
     readonly ephemeralContainers?: readonly ReadContainer[] | null;
   };
+  readonly status?: {
+    readonly podIP?: string;
+    readonly podIPs?: readonly { readonly ip?: string }[] | null;
+  };
 }
 
 interface ReadContainer {
   readonly name: string;
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[] | null;
 }
 
 /** The fields of a node that tell where its agent is. */
 export interface ReadNode {
+  readonly metadata: { readonly name?: string };
   readonly status?: {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[] | null;
     readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port?: number } };

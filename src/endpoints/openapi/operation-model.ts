@@ -9,7 +9,7 @@ export interface ParameterModel {
   readonly description: string;
 }
 
-export type OperationMethod = 'get' | 'put' | 'post' | 'delete' | 'patch';
+export type OperationMethod = 'get' | 'head' | 'options' | 'put' | 'post' | 'delete' | 'patch';
 
 /** The content of a body or an answer: a declared type, an inline schema, or plain text. */
 export type ContentModel =

@@ -82,6 +82,13 @@ export const namespaceParameter: ParameterModel = {
   description: 'Namespace of the objects.',
 };
 
+export const pathParameter: ParameterModel = {
+  name: 'path',
+  in: 'path',
+  type: 'string',
+  description: 'Path of the request to the other server.',
+};
+
 export function nameParameter(kind: string): ParameterModel {
   return { name: 'name', in: 'path', type: 'string', description: `Name of the ${kind}.` };
 }

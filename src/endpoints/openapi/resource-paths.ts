@@ -15,19 +15,22 @@ import type { ResourceVerb } from '../../registry/resource-verb.js';
 import {
   answersStatus,
   bodyKindOf,
+  type ConnectSubresource,
   type SubresourceDefinition,
   subresourceVerbs,
 } from '../../registry/subresource-definition.js';
 import { applyMediaType, customPatchMediaTypes, patchMediaTypes } from '../handlers/patch.js';
 import type { MetaKinds } from '../meta-kinds.interface.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
-import { nameParameter, namespaceParameter, pretty, queryParameters } from './parameters.js';
+import { nameParameter, namespaceParameter, pathParameter, pretty, queryParameters } from './parameters.js';
 
 /** Dependencies of the paths. */
 export interface PathContext {
   readonly kinds: MetaKinds;
   readonly names: VendorNames;
 }
+
+const proxyMethods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const;
 
 /** The body of a patch. Its form depends on the media type. */
 const patchBody = struct('meta.v1.Patch', {}, { doc: 'A change of an object, in the form of its media type.' });
@@ -93,6 +96,13 @@ class ResourcePaths {
     for (const sub of subresourcesOf(definition)) {
       const operations = this.subresourceOperations(sub);
       paths.push({ path: `${collection}/{name}/${sub.name}`, parameters: onObject, operations });
+      if (sub.type === 'connect' && sub.target === 'proxy') {
+        paths.push({
+          path: `${collection}/{name}/${sub.name}/{path}`,
+          parameters: [...onObject, pathParameter],
+          operations: this.connectOperations(sub, 'WithPath'),
+        });
+      }
     }
     if (namespaced && this.verbs.includes('list')) {
       const everywhere = this.listOperation(`list${this.idPart}${definition.kind}ForAllNamespaces`);
@@ -202,6 +212,7 @@ class ResourcePaths {
     const suffix = sub.name.split('-').map(capitalize).join('');
     const what = `${sub.name} of one ${definition.kind}`;
     const operations: OperationModel[] = [];
+    if (sub.type === 'connect') return this.connectOperations(sub, '');
     if (sub.type === 'stream') {
       return [
         this.operation('get', 'get', {
@@ -230,6 +241,23 @@ class ResourcePaths {
       );
     }
     return operations;
+  }
+
+  /** What another server answers has any form. */
+  private connectOperations(sub: ConnectSubresource, end: 'WithPath' | ''): OperationModel[] {
+    const isProxy = sub.target === 'proxy';
+    const suffix = `${capitalize(sub.name)}${end}`;
+    const methods = isProxy ? proxyMethods : (['get', 'post'] as const);
+    return methods.map((method) =>
+      this.operation(method, 'connect', {
+        id: this.id('connect', suffix, capitalize(method)),
+        gvk: sub.body.kind,
+        description: `Connect ${method.toUpperCase()} requests to the ${sub.name} of one ${this.resource.definition.kind}.`,
+        parameters: sub.parameters.map((parameter) => ({ ...parameter, in: 'query' })),
+        produces: ['*/*'],
+        answer: { type: 'text' },
+      }),
+    );
   }
 
   private objectOperation(

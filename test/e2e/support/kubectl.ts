@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { endWithUs, removeWithUs } from '../../support/child-guard.js';
 
@@ -55,6 +57,16 @@ export class Kubectl {
     const { code, stdout, stderr } = this.run(args, input);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${stderr}${stdout}`);
     return stdout;
+  }
+
+  /** {@link run} without holding this process, for commands that end up here. */
+  async runBeside(args: readonly string[], input = ''): Promise<KubectlResult> {
+    const child = spawn(this.program, args, { env: this.environment, cwd: repository, stdio: 'pipe' });
+    endWithUs(child);
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code, stdout, stderr };
   }
 
   /** Starts a command that keeps running, such as a watch. */

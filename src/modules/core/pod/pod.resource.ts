@@ -5,6 +5,7 @@ import type { ResourceStores } from '../../../registry/store/resource-stores.js'
 import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';
 import { podColumns } from './pod.columns.js';
+import { podAttachPath, podExecPath, podPortForwardPath } from './pod.connect.js';
 import { podLogPath } from './pod.log.js';
 import { ephemeralContainersPath, podStatusPath } from './pod.paths.js';
 import { podStrategy } from './pod.strategy.js';
@@ -48,6 +49,9 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
       evictionPath(names, stores),
       ephemeralContainersPath(options),
       podLogPath,
+      podExecPath,
+      podAttachPath,
+      podPortForwardPath,
     ],
   });
 }

@@ -1,0 +1,135 @@
+import {
+  type Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Duplex, Readable } from 'node:stream';
+
+/** One request to another server whose answer is passed on. */
+export interface Exchange {
+  /** Of `node:https` for an encrypted connection. */
+  readonly agent: Agent;
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly method: string;
+  /** With the query, as it goes on the wire. */
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  /** Streamed as it comes; undefined: no body. */
+  readonly body?: Readable | undefined;
+  /** Ends the request and its answer. */
+  readonly signal: AbortSignal;
+  /** How long a new connection may take, in milliseconds. */
+  readonly connectLimitMs: number;
+  /** How long the head of the answer may take after that, in milliseconds; undefined: as long as the client waits. */
+  readonly headLimitMs?: number | undefined;
+  /** Whether the other side may switch to the protocol that the headers ask for. */
+  readonly mayUpgrade?: boolean | undefined;
+}
+
+export type ExchangeAnswer =
+  | { readonly kind: 'response'; readonly response: IncomingMessage }
+  | {
+      readonly kind: 'upgrade';
+      readonly response: IncomingMessage;
+      readonly socket: Duplex;
+      /** The first bytes of the other protocol. */
+      readonly head: Buffer;
+    };
+
+/** Why a request got no usable answer. The message may be shown to clients. */
+export class ExchangeFault extends Error {}
+
+/** A request that did not reach the other side. */
+export class Unsent extends Error {
+  constructor(readonly reason: Error) {
+    super(reason.message);
+  }
+}
+
+const maxHeadBytes = 64 * 1024;
+/** Servers send a few informational answers at most. */
+const maxInformational = 32;
+
+/**
+ * Sends a request and resolves with the beginning of the answer, whatever its status. Redirects are not followed.
+ *
+ * @throws Unsent when the request surely had no effect; otherwise {@link ExchangeFault} or what the connection threw
+ */
+export function exchange(call: Exchange): Promise<ExchangeAnswer> {
+  const { agent, method, headers, body, connectLimitMs, headLimitMs } = call;
+  const isEncrypted = agent instanceof HttpsAgent;
+  return new Promise((resolve, reject) => {
+    let isBegun = false;
+    let informational = 0;
+    let limit: NodeJS.Timeout | undefined;
+    const sent: ClientRequest = (isEncrypted ? httpsRequest : httpRequest)({
+      agent,
+      host: call.host,
+      port: call.port,
+      method,
+      path: call.path,
+      headers,
+      maxHeaderSize: maxHeadBytes,
+      signal: call.signal,
+    });
+    const fail = (error: Error) => {
+      clearTimeout(limit);
+      body?.unpipe(sent);
+      sent.destroy();
+      // A kept connection may have been closed by the other side just when it was used. What has no body was not
+      // consumed, and reads have no effects.
+      const isStale = sent.reusedSocket && isReset(error) && body === undefined && isRead(method);
+      reject(isBegun && !isStale ? error : new Unsent(error));
+    };
+    const limited = (ms: number, text: string) => setTimeout(() => fail(new ExchangeFault(text)), ms);
+    limit = limited(connectLimitMs, 'dial tcp: i/o timeout');
+    const begin = () => {
+      isBegun = true;
+      clearTimeout(limit);
+      if (headLimitMs !== undefined) limit = limited(headLimitMs, 'timeout awaiting response headers');
+      if (body === undefined) sent.end();
+      else body.pipe(sent);
+    };
+    const settle = (answer: ExchangeAnswer) => {
+      clearTimeout(limit);
+      resolve(answer);
+    };
+    // Also after the answer: a broken connection then shows in the answer's stream.
+    sent.on('error', fail);
+    sent.once('socket', (socket: Duplex) => {
+      if (sent.reusedSocket) begin();
+      else socket.once(isEncrypted ? 'secureConnect' : 'connect', begin);
+    });
+    sent.on('information', () => {
+      informational++;
+      if (informational > maxInformational) fail(new ExchangeFault('too many informational responses'));
+    });
+    sent.once('response', (response) => settle({ kind: 'response', response }));
+    sent.once('upgrade', (response, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      if (call.mayUpgrade === true && switchesAsAsked(response, headers)) {
+        settle({ kind: 'upgrade', response, socket, head });
+        return;
+      }
+      socket.destroy();
+      fail(new ExchangeFault('the backend switched to a protocol that was not asked for'));
+    });
+  });
+}
+
+function switchesAsAsked({ headers }: IncomingMessage, asked: OutgoingHttpHeaders): boolean {
+  return headers.upgrade !== undefined && headers.upgrade.toLowerCase() === String(asked.upgrade).toLowerCase();
+}
+
+function isReset(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE';
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
