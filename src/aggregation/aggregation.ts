@@ -1,6 +1,7 @@
 import { inTurns } from '../machinery/turns.js';
 import type { ApiServiceIndex } from './api-service-index.js';
 import { Backend, type BackendParts } from './backend.js';
+import type { IdentityFields } from './identity-fields.js';
 import type { RemoteApi, RemoteApiService } from './known-api-service.js';
 import { RemoteDocument } from './remote-document.js';
 import { type RemoteResource, readResourceList } from './remote-resources.js';
@@ -28,6 +29,11 @@ export class Aggregation {
     private readonly parts: BackendParts,
     private readonly logger: { warn(text: string, fields?: object): void },
   ) {}
+
+  /** The fields that may name a user to another server. */
+  identity(): Promise<IdentityFields> {
+    return this.parts.identity.get();
+  }
 
   backendOf(service: RemoteApiService): Backend {
     return this.of(service).backend;

@@ -24,28 +24,40 @@ const connectionFields: ReadonlySet<string> = new Set([
 /** Prefix of the entry of `Sec-WebSocket-Protocol` in which browsers send a token. */
 const tokenProtocol = 'base64url.bearer.authorization.';
 
-export interface ForwardedRequest {
+/** A request on its way to another server. */
+export interface PassedRequest {
   /** Names and values in turn, as the client sent them. */
   readonly rawHeaders: readonly string[];
-  readonly user: UserInfo;
   readonly clientAddress: string;
   /** Host and port of the service. */
   readonly host: string;
   /** The protocol that the client wants to switch to. */
   readonly upgrade: string | undefined;
   readonly hasBody: boolean;
+  /** Fields that may name a user; no client may send them. */
   readonly identities: IdentityFields;
 }
 
+export interface ForwardedRequest extends PassedRequest {
+  readonly user: UserInfo;
+}
+
 /**
- * The head of a request on its way to an extension server. Whatever could identify the client in another way than by
- * the authenticated user is removed: its credentials, the fields of impersonation, and fields like those that name the
- * user.
+ * The head of a request on its way to an extension server, which learns who the user is.
  *
  * @throws UnspeakableUserError
  */
 export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders {
-  const { rawHeaders, user, clientAddress, host, upgrade, hasBody, identities } = request;
+  return { ...passedHeaders(request), ...identityHeaders(request.user, request.identities) };
+}
+
+/**
+ * The head of a request on its way to another server. Whatever could identify the client in another way than by
+ * the authenticated user is removed: its credentials, the fields of impersonation, and fields like those that name the
+ * user.
+ */
+export function passedHeaders(request: PassedRequest): OutgoingHttpHeaders {
+  const { rawHeaders, clientAddress, host, upgrade, hasBody, identities } = request;
   const named = namedByConnection(rawHeaders);
   const headers: Record<string, string | string[]> = {};
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -65,7 +77,7 @@ export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders
     headers.connection = 'Upgrade';
     headers.upgrade = upgrade;
   }
-  return { ...headers, ...identityHeaders(user, identities) };
+  return headers;
 }
 
 /**

@@ -13,7 +13,7 @@ function typesProblem(values: readonly string[]): string | undefined {
   return values.length === 0 ? 'must name at least one type' : undefined;
 }
 
-/** How the server reaches the agents of nodes (specification 8), for the logs of pods. */
+/** How the server reaches the agents of nodes (specification 8), and the servers in pods and on nodes. */
 export class NodeAgentOptions {
   @Flag({
     name: 'kubelet-client-certificate',
@@ -47,7 +47,11 @@ export class NodeAgentOptions {
   @Check('types', typesProblem)
   readonly kubeletPreferredAddressTypes: readonly NodeAddressKind[] = addressTypes;
 
-  @Flag({ name: 'kubelet-timeout', type: 'duration', usage: 'How long a node agent may take to begin its answer.' })
+  @Flag({
+    name: 'kubelet-timeout',
+    type: 'duration',
+    usage: 'How long connecting to a node agent may take, and how long it may take to begin with a log.',
+  })
   @Check<number>('duration', (value) => (value > 0 ? undefined : 'must be more than 0'))
   readonly kubeletTimeoutMs: number = 5000;
 
@@ -61,4 +65,15 @@ export class NodeAgentOptions {
   })
   @Check('cidrs', cidrsProblem)
   readonly kubeletDeniedCidrs: readonly string[] = defaultDeniedCidrs;
+
+  @Flag({
+    name: 'proxy-denied-cidrs',
+    type: 'list',
+    unit: 'ranges',
+    usage:
+      'Ranges of addresses that the proxy paths of pods, services and nodes must not lead to, apart from node agents. A ' +
+      'list replaces the default, which is that of --admission-webhook-denied-cidrs and the addresses of this machine alone.',
+  })
+  @Check('cidrs', cidrsProblem)
+  readonly proxyDeniedCidrs: readonly string[] = Object.freeze([...defaultDeniedCidrs, '127.0.0.0/8', '::1/128']);
 }

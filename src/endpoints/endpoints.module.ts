@@ -18,6 +18,8 @@ import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Metrics } from '../observability/metrics.js';
+import { DeniedAddresses } from '../outgoing/denied-addresses.js';
+import { ProxyConnections } from '../outgoing/proxy-connections.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { EncryptionAtRest } from '../storage/encryption/encryption-at-rest.js';
@@ -168,6 +170,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(StartPatience) private readonly patience: StartPatience,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
     @Inject(NodeAgents) private readonly nodeAgents: NodeAgents,
+    @Inject(NodeAgentOptions) private readonly nodeOptions: NodeAgentOptions,
     @Inject(AdmissionChain) private readonly chain: AdmissionChain,
     @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
   ) {}
@@ -179,11 +182,13 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     this.services.largeLane = this.openLane(key);
     this.services.aggregation = this.aggregation;
     this.services.nodeAgents = this.nodeAgents;
+    this.services.proxies = new ProxyConnections(new DeniedAddresses(this.nodeOptions.proxyDeniedCidrs));
     this.services.admission = new RequestAdmission(this.chain, this.authorizer);
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.nodeAgents.client.stop();
+    this.services.proxies?.stop();
     await this.services.largeLane?.stop();
   }
 }

@@ -81,14 +81,15 @@ export function resolveRequest(
   const { definition } = resource;
   const isNamespaceObject = info.resource === 'namespaces' && definition.group === '';
   if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();
-  if (info.parts.length > 3) throw unknownPathError();
-
   const onObject = info.parts.length >= 2;
   const subresource = findSubresource(resource, info);
+  // What follows the name of a proxy is the path of another server.
+  const isProxy = subresource?.type === 'connect' && subresource.target === 'proxy';
+  if (info.parts.length > 3 && !isProxy) throw unknownPathError();
   if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
   const verbs = subresource === undefined ? verbsOf(definition) : subresourceVerbs(subresource);
   const verb = info.verb as ResourceVerb;
-  if (!verbs.includes(verb)) throw methodNotAllowedError();
+  if (!verbs.includes(verb) && !(isProxy && http.method === 'OPTIONS')) throw methodNotAllowedError();
   if (subresource === undefined) {
     const refusal = verb === 'create' && isStoredResource(resource) ? resource.definition.refusesCreate : undefined;
     if (refusal !== undefined) throw methodNotAllowedError(refusal);

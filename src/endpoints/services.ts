@@ -7,6 +7,7 @@ import type { LargeLane } from '../large/large-lane.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Metrics } from '../observability/metrics.js';
+import type { ProxyConnections } from '../outgoing/proxy-connections.js';
 import type { ResourceRegistry, StoredServedResource } from '../registry/resource-registry.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import { Store } from '../registry/store/store.js';
@@ -65,6 +66,8 @@ export class EndpointServices {
   /** Admission of connections, which reads begin too; unset in the thread for large requests. */
   admission: RequestAdmission | undefined;
   readonly streamSeats = new StreamSeats();
+  /** The servers in pods and on nodes; unset in the thread for large requests. */
+  proxies: ProxyConnections | undefined;
 
   constructor(
     stores: ResourceStores,

@@ -102,7 +102,7 @@ async function exchange(
     return;
   }
   refuseRedirect(answer.response);
-  await pass(context, reply, answer.response, options.shutdown);
+  await passAnswer(context, reply, answer.response, context.isLongRunning ? options.shutdown : undefined);
 }
 
 async function ask(
@@ -121,12 +121,18 @@ async function ask(
   }
 }
 
-/** Writes the answer at the pace of the client. Whatever ends it early ends the client's stream, too. */
-async function pass(
+/**
+ * Writes the answer at the pace of the client. Whatever ends it early ends the client's stream, too.
+ *
+ * @param shutdown once aborted, an answer that is cut is complete, as far as its client can tell: for watches
+ * @param adjust changes the head of the answer
+ */
+export async function passAnswer(
   context: HttpRequestContext,
   reply: FastifyReply,
   response: IncomingMessage,
-  shutdown: AbortSignal,
+  shutdown: AbortSignal | undefined,
+  adjust: (headers: Record<string, string | string[]>) => void = () => undefined,
 ): Promise<void> {
   const { raw } = reply;
   const code = response.statusCode ?? 0;
@@ -135,6 +141,7 @@ async function pass(
     throw remoteUnavailableError(`error trying to reach service: the backend answered with the status ${code}`);
   }
   const headers = answerHeaders(response.rawHeaders);
+  adjust(headers);
   if (context.warnings.length > 0) {
     headers.warning = [...[headers.warning ?? []].flat(), ...context.warnings.map(formatWarning)];
   }
@@ -152,8 +159,7 @@ async function pass(
   try {
     for await (const chunk of response) await writer.write(chunk as Buffer);
   } catch {
-    // A watch that ends because this server stops is complete, as far as its client can tell.
-    if (!(context.isLongRunning && shutdown.aborted)) {
+    if (shutdown?.aborted !== true) {
       if (!writer.isGone) cut(raw);
       return;
     }
@@ -181,7 +187,8 @@ function headersFor(
   }
 }
 
-function mayHaveBody({ method, raw }: FastifyRequest): boolean {
+/** Whether a request has a body that is to be passed on. */
+export function mayHaveBody({ method, raw }: FastifyRequest): boolean {
   if (method === 'GET' || method === 'HEAD') return false;
   const { headers } = raw;
   const length = headers['content-length'];

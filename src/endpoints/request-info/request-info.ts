@@ -33,7 +33,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const prefix = segments[0];
   const isCore = prefix === 'api' && segments.length >= 3;
   const isNamed = prefix === 'apis' && segments.length >= 4;
-  if ((!isCore && !isNamed) || segments.some((s) => s === '' || s === '.' || s === '..')) {
+  const mayBeEmptyFrom = isCore ? endOfProxyPath(segments) : segments.length;
+  if ((!isCore && !isNamed) || segments.some((s, i) => (s === '' && i < mayBeEmptyFrom) || s === '.' || s === '..')) {
     return nonResource(method, path);
   }
   const apiGroup = isCore ? '' : (segments[1] as string);
@@ -84,6 +85,12 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
  */
 export function isTrue(value: string | null): boolean {
   return value !== null && !/^(0|f|false)$/i.test(value);
+}
+
+/** Where the path of another server begins, whose segments may be empty; the end if the path has none. */
+function endOfProxyPath(segments: readonly string[]): number {
+  const at = segments[2] === 'namespaces' ? 6 : 4;
+  return segments[at] === 'proxy' ? at + 1 : segments.length;
 }
 
 function selectedName(query: URLSearchParams): string {

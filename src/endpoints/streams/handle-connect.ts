@@ -1,12 +1,13 @@
 import type { UserInfo } from '../../machinery/request-context.js';
-import type { StatusError } from '../../machinery/status-error.js';
-import { badRequestError, internalError, methodNotAllowedError } from '../../machinery/status-error.js';
+import { internalError, methodNotAllowedError } from '../../machinery/status-error.js';
 import type { ConnectSubresource } from '../../registry/subresource-definition.js';
+import { handleProxy } from '../proxy/handle-proxy.js';
+import { decodedPath, divideUrl } from '../proxy/proxied-path.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { checkOrigin, upgradeOf } from '../web-sockets.js';
 import { ConnectAttributes } from './connect-attributes.js';
 import { connectOptions, type StreamOptions } from './connect-options.js';
-import { connectPod } from './connect-pod.js';
+import { connectPod, type PodTarget } from './connect-pod.js';
 
 /**
  * Connects a client with something outside of this server: a program in a container or ports of a pod by the agent of
@@ -25,18 +26,16 @@ export async function handleConnect(request: ResourceRequest, subresource: Conne
   const leave = services.streamSeats.enter((context.user as UserInfo).name);
   const ended = services.metrics.longRunningStarted(requestLabels(request));
   try {
-    const attributes = new ConnectAttributes(request, connectOptions(subresource, context.query, ''));
+    const url = isProxy ? divideUrl(http.raw.url ?? '/', context.requestInfo) : undefined;
+    const path = url === undefined ? '' : decodedPath(url);
+    const attributes = new ConnectAttributes(request, connectOptions(subresource, context.query, path));
     await admission.admit(attributes);
     await admission.validate(attributes);
-    const options = attributes.object as unknown as StreamOptions;
-    await connectPod(request, subresource.target as 'exec', options, upgrade);
+    const options = attributes.object as unknown as StreamOptions & { readonly path?: string };
+    if (url !== undefined) await handleProxy(request, url, options.path ?? '', upgrade);
+    else await connectPod(request, subresource.target as PodTarget, options, upgrade);
   } finally {
     leave();
     ended();
   }
-}
-
-/** What the field's servers say to a request that should have been an upgrade. */
-export function upgradeRequiredError(): StatusError {
-  return badRequestError('Upgrade request required');
 }

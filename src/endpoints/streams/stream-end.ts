@@ -18,10 +18,11 @@ export interface StreamEnd {
  * Watches over one stream: it ends when its user has lost the right to it, when the object behind it is gone, and when
  * the server stops. What can't be found out ends nothing.
  *
- * @param uid of the object of the request
+ * @param name of the object of the request; that in the path may say more
+ * @param uid of that object
  */
-export function watchOver(request: ResourceRequest, uid: string): StreamEnd {
-  const { services, context, store, namespace, name } = request;
+export function watchOver(request: ResourceRequest, name: string, uid: string): StreamEnd {
+  const { services, context, store, namespace } = request;
   const over = new AbortController();
   const { shutdown } = services.options;
   let reason: string | undefined;

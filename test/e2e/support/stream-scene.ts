@@ -67,10 +67,15 @@ export class StreamScene {
     });
   }
 
-  async makePod(name: string, containers: readonly string[], spec: object = { nodeName: 'node' }): Promise<void> {
+  async makePod(
+    name: string,
+    containers: readonly string[],
+    spec: object = { nodeName: 'node' },
+    podIP = '127.0.0.1',
+  ): Promise<void> {
     const list = containers.map((container) => ({ name: container, image: 'i' }));
     await this.make(podsPath, { metadata: { name, labels: { app: name } }, spec: { containers: list, ...spec } });
-    const status = { phase: 'Running', podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] };
+    const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }] };
     assert.equal((await this.client.patch(`${podsPath}/${name}/status`, 'merge', { status })).status, 200);
   }
 

@@ -2,6 +2,7 @@ import { type Node, node } from '../../../apis/core/v1/node.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { nodeProxyPath } from '../proxy-path.js';
 import { nodeColumns } from './node.columns.js';
 import { applyNodeDefaults } from './node.defaults.js';
 import { validateNode, validateNodeChange, validateNodeUpdate } from './node.validation.js';
@@ -29,6 +30,9 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
     selectableFieldNames: ['spec.unschedulable'],
     selectableFields: (object) => ({ 'spec.unschedulable': String(object.spec.unschedulable ?? false) }),
     columns: nodeColumns(names),
-    subresources: [statusSubresource<Node>({ validate: (object, old) => validateNodeChange(object, old, names) })],
+    subresources: [
+      statusSubresource<Node>({ validate: (object, old) => validateNodeChange(object, old, names) }),
+      nodeProxyPath,
+    ],
   });
 }

@@ -2,6 +2,7 @@ import { type Pod, pod } from '../../../apis/core/v1/pod.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
 import type { ResourceStores } from '../../../registry/store/resource-stores.js';
+import { podProxyPath } from '../proxy-path.js';
 import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';
 import { podColumns } from './pod.columns.js';
@@ -52,6 +53,7 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
       podExecPath,
       podAttachPath,
       podPortForwardPath,
+      podProxyPath,
     ],
   });
 }

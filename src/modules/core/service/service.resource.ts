@@ -1,6 +1,7 @@
 import { type Service, service } from '../../../apis/core/v1/service.types.js';
 import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { serviceProxyPath } from '../proxy-path.js';
 import { type AllocatorParts, ServiceAllocator } from './allocation/service-allocator.js';
 import { serviceColumns } from './service.columns.js';
 import { serviceStrategy } from './service.strategy.js';
@@ -24,7 +25,7 @@ export function serviceResource(context: AllocatorParts): ResourceDefinition {
     selectableFieldNames: ['spec.clusterIP', 'spec.type'],
     selectableFields: ({ spec }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
     columns: serviceColumns,
-    subresources: [statusSubresource<Service>({ validate: validateServiceStatus })],
+    subresources: [statusSubresource<Service>({ validate: validateServiceStatus }), serviceProxyPath],
     allocatedNames: allocator.allocatedNames,
   });
 }

@@ -1,0 +1,19 @@
+import { nodeProxyOptions, podProxyOptions, serviceProxyOptions } from '../../apis/core/v1/request-options.types.js';
+import type { KindType } from '../../machinery/schema/index.js';
+import type { ConnectSubresource } from '../../registry/subresource-definition.js';
+
+function proxyPath(options: KindType): ConnectSubresource {
+  return {
+    type: 'connect',
+    name: 'proxy',
+    target: 'proxy',
+    body: { kind: options.kind, type: options },
+    verbs: ['create', 'delete', 'get', 'patch', 'update'],
+    parameters: [{ name: 'path', type: 'string', description: 'Path of the request to the other server.' }],
+  };
+}
+
+/** `proxy` of nodes, pods and services: whatever follows it in the path is asked of the server there. */
+export const nodeProxyPath = proxyPath(nodeProxyOptions);
+export const podProxyPath = proxyPath(podProxyOptions);
+export const serviceProxyPath = proxyPath(serviceProxyOptions);

@@ -1,0 +1,54 @@
+import { connectionReason } from './connection-reason.js';
+import type { DeniedAddresses } from './denied-addresses.js';
+import { type Exchange, type ExchangeAnswer, exchange, Unsent } from './exchange.js';
+import { GuardedAgent, GuardedPlainAgent, type Target } from './https-connections.js';
+
+/** A server behind a proxy path that could not be asked. The message may be shown to clients. */
+export class ProxyFault extends Error {}
+
+const connectLimitMs = 10_000;
+
+/**
+ * Connections to the servers in pods and on nodes that clients reach through this one. These servers have no certificates
+ * that anybody here could check, and get none of this server's. Addresses that are denied are never connected to.
+ */
+export class ProxyConnections {
+  private readonly plain: GuardedPlainAgent;
+  private readonly encrypted: GuardedAgent;
+
+  constructor(readonly denied: DeniedAddresses) {
+    this.plain = new GuardedPlainAgent({ denied });
+    const tls = { ca: undefined, cert: undefined, key: undefined, serverName: undefined, insecureSkipVerify: true };
+    this.encrypted = new GuardedAgent(tls, { denied, maxSockets: Number.POSITIVE_INFINITY });
+  }
+
+  /**
+   * Sends a request and resolves with the beginning of the answer, whatever its status.
+   *
+   * @throws ProxyFault; the reason of the signal when it is aborted
+   */
+  async ask(
+    target: Target,
+    isEncrypted: boolean,
+    call: Omit<Exchange, 'agent' | 'connectLimitMs' | 'host' | 'port'>,
+  ): Promise<ExchangeAnswer> {
+    const agent = isEncrypted ? this.encrypted : this.plain;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await exchange({ ...call, ...target, agent, connectLimitMs });
+      } catch (error) {
+        call.signal.throwIfAborted();
+        const reason = error instanceof Unsent ? error.reason : (error as Error);
+        // A kept connection that the other side closed just then.
+        const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
+        if (isStale && attempt === 1 && call.body === undefined) continue;
+        throw new ProxyFault(connectionReason(reason), { cause: reason });
+      }
+    }
+  }
+
+  stop(): void {
+    this.plain.destroy();
+    this.encrypted.destroy();
+  }
+}
