@@ -9,7 +9,7 @@ function proxyPath(options: KindType): ConnectSubresource {
     target: 'proxy',
     body: { kind: options.kind, type: options },
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
-    parameters: [{ name: 'path', type: 'string', description: 'Path of the request to the other server.' }],
+    parameters: [],
   };
 }
 
