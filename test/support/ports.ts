@@ -1,15 +1,44 @@
+import { randomInt } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
+import { removeWithUs } from './child-guard.js';
 
-/** A TCP port that nobody uses at the moment. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Below the ports that systems give to outgoing connections and to listeners that ask for any. */
+const [lowest, highest] = [20_000, 32_000];
+
+/**
+ * A TCP port that nobody uses at the moment. Nobody else in the same run of tests gets it while this process lives, so a
+ * server can be stopped and started again on it.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 1_000; attempt++) {
+    const port = randomInt(lowest, highest);
+    if (reserve(port) && (await isFree(port))) return port;
+  }
+  throw new Error('there is no free port');
+}
+
+/** The folder of temporary files is that of the run (scripts/test.js). */
+function reserve(port: number): boolean {
+  const folder = join(tmpdir(), `plinth-port-${port}`);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  removeWithUs(folder);
+  return true;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { ensurePki, type Pki } from '../../../src/program/pki/pki.js';
 import { endWithUs, forgetFolder, removeWithUs } from '../../support/child-guard.js';
 import { mainFile as ownMainFile } from '../../support/main-file.js';
 import { PgBouncer } from '../../support/pgbouncer.js';
+import { freePort } from '../../support/ports.js';
 import { startTestPostgres, type TestPostgres } from '../../support/test-postgres.js';
 import { ApiClient, type Credentials } from './api-client.js';
 
@@ -328,16 +328,7 @@ export async function eventually<T>(
   }
 }
 
-/** A port that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+export { freePort };
 
 /** Reads a file of the repository, from the compiled or the source tree. */
 export function readRepositoryFile(path: string): string {
