@@ -4,6 +4,7 @@ import type { Metrics } from '../observability/metrics.js';
 import { TimedBuckets } from './bucket-counts.js';
 import { defaultLevels } from './default-objects.js';
 import type { FlowFacts } from './flow-metrics.js';
+import { LoopPressure, leastRunning } from './loop-pressure.js';
 import { FlowSeat } from './flow-seat.js';
 import { FlowSeries } from './flow-series.js';
 import type { FlowSubject } from './flow-subject.js';
@@ -58,6 +59,7 @@ export class FlowControl implements FlowFacts {
   private readonly waiting: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
   private readonly running: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
   private readonly overTime: Record<'waiting' | 'executing', Record<RequestKind, TimedBuckets>>;
+  private readonly pressure: LoopPressure;
   private cancelTick: (() => void) | undefined;
   private ticks = 0;
   private lastFraction = 0;
@@ -69,6 +71,8 @@ export class FlowControl implements FlowFacts {
     private readonly findUsage: FindUsage,
     private readonly metrics: Pick<Metrics, 'requestRejected' | 'setInFlight'>,
   ) {
+    const most = seats.readOnly + seats.mutating;
+    this.pressure = new LoopPressure(most, timers.now, timers.after, () => this.setPace());
     const buckets = () => new TimedBuckets(ratioBounds, timers.now());
     this.overTime = {
       waiting: { readOnly: buckets(), mutating: buckets() },
@@ -88,6 +92,7 @@ export class FlowControl implements FlowFacts {
   stop(): void {
     this.cancelTick?.();
     this.cancelTick = undefined;
+    this.pressure.stop();
   }
 
   /**
@@ -210,6 +215,20 @@ export class FlowControl implements FlowFacts {
     }
   }
 
+  /** Of the requests that may run side by side, each busy level gets a part by its share. */
+  private setPace(): void {
+    const { running } = this.pressure;
+    const limited = [...this.byName.values()].filter(({ share }) => !share.isExempt);
+    const isBusy = ({ requests }: PriorityLevel) => requests.running + requests.waiting > 0;
+    const inUse = limited.reduce((sum, level) => sum + (isBusy(level) ? level.limits.nominal : 0), 0);
+    for (const level of limited) {
+      const { nominal } = level.limits;
+      const part = nominal / (isBusy(level) ? inUse : inUse + nominal);
+      const isFree = running >= this.seats.readOnly + this.seats.mutating;
+      level.requests.setPace(isFree ? Number.POSITIVE_INFINITY : Math.max(1, Math.round(running * part)));
+    }
+  }
+
   private shareSeats(): void {
     const levels = [...this.byName.values()];
     const limits = seatLimits(
@@ -287,9 +306,15 @@ export class FlowControl implements FlowFacts {
 
   private countRunning(kind: RequestKind, change: 1 | -1): void {
     this.running[kind] += change;
+    if (change > 0 && this.isBusy()) this.pressure.watch(this.isBusy);
     this.metrics.setInFlight(kind, this.running[kind]);
     this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.now());
   }
+
+  private readonly isBusy = (): boolean => {
+    const { readOnly, mutating } = this.running;
+    return readOnly + mutating > leastRunning || this.waiting.readOnly + this.waiting.mutating > 0;
+  };
 
   private refusal(level: PriorityLevel, series: FlowSeries, kind: RequestKind, reason: RejectReason): Error {
     series.rejected[reason]++;

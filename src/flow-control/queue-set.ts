@@ -104,6 +104,7 @@ export class QueueSet<T> {
   private waitingCount = 0;
   private runningCount = 0;
   private parked = 0;
+  private pace = Number.POSITIVE_INFINITY;
   /** Virtual time, and when it was computed. */
   private r = 0;
   private rAt: number;
@@ -172,6 +173,17 @@ export class QueueSet<T> {
     this.dispatch();
   }
 
+  /**
+   * Lets no more requests run side by side than this, whatever their seats. Only a queue that has nothing running may
+   * start a request above it, so that those who ask for little do not wait for those who ask for much.
+   */
+  setPace(requests: number): void {
+    if (requests === this.pace) return;
+    this.advance();
+    this.pace = requests;
+    this.dispatch();
+  }
+
   /** Later requests wait like this. Those that wait already keep their queues. */
   setQueuing(queuing: Queuing | undefined): void {
     this.queuing = queuing;
@@ -194,13 +206,14 @@ export class QueueSet<T> {
       return ticket;
     }
     const queue = this.chooseQueue(flow, queuing);
-    if (queue.waiting.length >= queuing.queueLengthLimit && !this.fits(work.initialSeats)) return 'queue-full';
+    const mayRun = this.fits(work.initialSeats) && this.isInPace(queue);
+    if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
     if (!queue.isActive) {
       this.active++;
       queue.nextDispatchR = this.r;
     }
-    if (this.waitingCount === 0 && this.fits(work.initialSeats)) {
+    if (this.waitingCount === 0 && mayRun) {
       queue.nextDispatchR = Math.max(queue.nextDispatchR, this.r) + totalWork(work);
       this.start(ticket);
       return ticket;
@@ -309,6 +322,10 @@ export class QueueSet<T> {
     return this.inUse === 0 || this.inUse + seats <= this.limit;
   }
 
+  private isInPace(queue: Queue<T>): boolean {
+    return this.runningCount < this.pace || queue.running.size === 0;
+  }
+
   private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {
     if (isFirst) queue.waiting.unshift(ticket);
     else queue.waiting.push(ticket);
@@ -392,8 +409,7 @@ export class QueueSet<T> {
 
   /** Gives free seats to waiting requests. */
   private dispatch(): void {
-    while (this.filled.size > 0) {
-      const queue = this.nextQueue();
+    for (let queue = this.nextQueue(); queue !== undefined; queue = this.nextQueue()) {
       const ticket = queue.waiting[0] as Ticket<T>;
       const { initialSeats } = ticket.work;
       if (!this.fits(initialSeats) && !this.reclaim(initialSeats)) {
@@ -409,17 +425,18 @@ export class QueueSet<T> {
     }
   }
 
-  /** The queue whose first request would be done first. */
-  private nextQueue(): Queue<T> {
+  /** The queue whose first request would be done first, of those that may start one; undefined if none may. */
+  private nextQueue(): Queue<T> | undefined {
     let best: Queue<T> | undefined;
     let earliest = Number.POSITIVE_INFINITY;
     for (const queue of this.filled) {
+      if (!this.isInPace(queue)) continue;
       const end = queue.nextDispatchR + totalWork((queue.waiting[0] as Ticket<T>).work);
       if (end >= earliest && best !== undefined) continue;
       best = queue;
       earliest = end;
     }
-    return best as Queue<T>;
+    return best;
   }
 
   /** Takes seats from requests that wait for their clients, until `seats` fit. */

@@ -1,0 +1,64 @@
+import type { After } from './queue-set.js';
+
+/** How often the event loop is looked at while requests are under way, in milliseconds. */
+const sampleMs = 20;
+/** The event loop should turn to each event after this time at most, in milliseconds. */
+const wantedTurnMs = 5;
+/** With so many requests under way there is nothing to hold back. */
+export const leastRunning = 4;
+
+/**
+ * Finds out how many requests may run side by side in one process before they hold each other up. A process has one
+ * thread: every request under way adds a step to each turn of the event loop, and all others wait for the whole turn. So
+ * while turns are too long, fewer requests are let in, and the rest waits in its queues, where order is fair. Requests
+ * that wait for something else, such as a webhook, do not make turns longer, and are not held back.
+ */
+export class LoopPressure {
+  private allowed: number;
+  private cancelSample: (() => void) | undefined;
+
+  /**
+   * @param most the number of requests that may run in any case
+   * @param onChange is told of a new number
+   */
+  constructor(
+    private readonly most: number,
+    private readonly now: () => number,
+    private readonly after: After,
+    private readonly onChange: (allowed: number) => void,
+  ) {
+    this.allowed = most;
+  }
+
+  /** How many requests may run side by side. */
+  get running(): number {
+    return this.allowed;
+  }
+
+  /** Looks at the event loop from now on, as long as `isBusy` says that there is a reason to. */
+  watch(isBusy: () => boolean): void {
+    if (this.cancelSample !== undefined) return;
+    const due = this.now() + sampleMs;
+    this.cancelSample = this.after(sampleMs, () => {
+      this.cancelSample = undefined;
+      if (!isBusy()) {
+        this.set(this.most);
+        return;
+      }
+      const late = this.now() - due;
+      this.set(late > wantedTurnMs ? this.allowed * 0.75 : this.allowed * 1.05 + 0.25);
+      this.watch(isBusy);
+    });
+  }
+
+  stop(): void {
+    this.cancelSample?.();
+    this.cancelSample = undefined;
+  }
+
+  private set(allowed: number): void {
+    const before = Math.round(this.allowed);
+    this.allowed = Math.min(this.most, Math.max(leastRunning, allowed));
+    if (Math.round(this.allowed) !== before) this.onChange(Math.round(this.allowed));
+  }
+}

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { dealHand, hashFlow } from './flow-hash.js';
+import { idlePatienceMs, QueueSet, type Queuing, Ticket } from './queue-set.js';
+import { type FlowOutcome, type SimulatedFlow, SimulatedTime, simulate } from './testing/flow-simulation.js';
+import { oneSeat, type WorkEstimate } from './work.js';
+
+const queuing: Queuing = { queues: 64, handSize: 6, queueLengthLimit: 50 };
+const wide = (initialSeats: number): WorkEstimate => ({ initialSeats, finalSeats: 0, additionalLatencyMs: 0 });
+
+function setOf(limit: number, how: Queuing | 'reject' = queuing) {
+  const time = new SimulatedTime();
+  const set = new QueueSet<string>(time, limit, how === 'reject' ? undefined : how);
+  const enter = (flow: string, work = oneSeat) => set.enter(hashFlow('schema', flow), work, flow);
+  const ticket = (flow: string, work = oneSeat): Ticket<string> => {
+    const entered = enter(flow, work);
+    assert.ok(entered instanceof Ticket, String(entered));
+    return entered;
+  };
+  return { time, set, enter, ticket };
+}
+
+function outcomesOf(limit: number, flows: readonly SimulatedFlow[], forMs = 60_000): Map<string, FlowOutcome> {
+  const { time, set } = setOf(limit);
+  const outcomes = simulate(set, time, flows, forMs);
+  assert.ok(set.seatsInUse <= limit || set.running === 1);
+  return outcomes;
+}
+
+const worst = ({ waits }: FlowOutcome): number => Math.max(...waits);
+const seatSeconds = (outcomes: Map<string, FlowOutcome>, name: string): number =>
+  (outcomes.get(name) as FlowOutcome).seatSeconds;
+
+describe('fairness, simulated', () => {
+  const shares: readonly (readonly [string, number, readonly SimulatedFlow[], Readonly<Record<string, number>>])[] = [
+    [
+      'two equal flows get the same',
+      10,
+      [
+        { name: 'one', clients: 40, takesMs: 20 },
+        { name: 'two', clients: 40, takesMs: 20 },
+      ],
+      { one: 0.5, two: 0.5 },
+    ],
+    [
+      'ten times the clients get no more',
+      10,
+      [
+        { name: 'many', clients: 100, takesMs: 20 },
+        { name: 'few', clients: 12, takesMs: 20 },
+      ],
+      { many: 0.5, few: 0.5 },
+    ],
+    [
+      'requests that take longer get fewer',
+      10,
+      [
+        { name: 'long', clients: 40, takesMs: 200 },
+        { name: 'short', clients: 40, takesMs: 10 },
+      ],
+      { long: 0.5, short: 0.5 },
+    ],
+    [
+      'wide requests get fewer',
+      10,
+      [
+        { name: 'wide', clients: 40, takesMs: 20, work: wide(5) },
+        { name: 'narrow', clients: 40, takesMs: 20 },
+      ],
+      { wide: 0.5, narrow: 0.5 },
+    ],
+    [
+      'what a small flow leaves goes to the others',
+      10,
+      [
+        { name: 'small', clients: 2, takesMs: 20 },
+        { name: 'large', clients: 60, takesMs: 3 },
+      ],
+      { small: 0.2, large: 0.8 },
+    ],
+  ];
+  for (const [what, limit, flows, expected] of shares) {
+    it(what, () => {
+      const outcomes = outcomesOf(limit, flows);
+      const total = [...outcomes.values()].reduce((sum, one) => sum + one.seatSeconds, 0);
+      assert.ok(total > limit * 60 * 0.9, `the seats are used: ${total}`);
+      for (const [name, share] of Object.entries(expected)) {
+        const got = seatSeconds(outcomes, name) / total;
+        assert.ok(Math.abs(got - share) < 0.05, `${name} got ${got}`);
+      }
+    });
+  }
+
+  it('mice do not wait for elephants', () => {
+    const elephants = Array.from({ length: 3 }, (_, i) => ({
+      name: `elephant-${i}`,
+      clients: 64,
+      takesMs: 100,
+      work: wide(4),
+    }));
+    const mice = Array.from({ length: 20 }, (_, i) => ({ name: `mouse-${i}`, clients: 1, takesMs: 2, pauseMs: 100 }));
+    const outcomes = outcomesOf(20, [...elephants, ...mice]);
+    for (const { name } of mice) {
+      const mouse = outcomes.get(name) as FlowOutcome;
+      assert.equal(mouse.refused, 0, name);
+      // Little more than the rest of one request of an elephant is ahead of it.
+      assert.ok(worst(mouse) <= 150, `${name} waited ${worst(mouse)} ms`);
+      assert.ok(mouse.done > 200, `${name}: ${mouse.done}`);
+    }
+  });
+
+  it('a request wider than what is free is not passed by for ever', () => {
+    const outcomes = outcomesOf(8, [
+      { name: 'narrow', clients: 60, takesMs: 10 },
+      { name: 'wide', clients: 1, takesMs: 10, work: wide(8) },
+    ]);
+    assert.ok((outcomes.get('wide') as FlowOutcome).done > 500);
+  });
+
+  it('a request wider than the level runs alone', () => {
+    const { set, ticket } = setOf(4);
+    const broad = ticket('broad', wide(10));
+    const next = ticket('next');
+    assert.deepEqual([broad.state, next.state, set.seatsInUse], ['running', 'waiting', 10]);
+    set.leave(broad);
+    assert.equal(next.state, 'running');
+  });
+});
+
+describe('a queue set', () => {
+  it('refuses beyond the length of the queue, and only the flow that filled it', () => {
+    const { time, set, enter, ticket } = setOf(1, { queues: 64, handSize: 1, queueLengthLimit: 2 });
+    const first = ticket('a');
+    const [second, third] = [ticket('a'), ticket('a')];
+    assert.equal(enter('a'), 'queue-full');
+    const other = ticket('b');
+    assert.equal(set.waiting, 3);
+    time.advance(100);
+    set.leave(first);
+    // The other flow has taken nothing yet.
+    assert.deepEqual([second.state, other.state], ['waiting', 'running']);
+    set.leave(other);
+    set.leave(second);
+    set.leave(third);
+    set.leave(third);
+    assert.deepEqual([set.seatsInUse, set.waiting, set.isIdle, set.activeQueues], [0, 0, true, 0]);
+  });
+
+  it('lets nobody wait without queues', () => {
+    const { set, enter, ticket } = setOf(2, 'reject');
+    const first = ticket('a');
+    ticket('b');
+    assert.equal(enter('c'), 'concurrency-limit');
+    set.leave(first);
+    assert.equal(ticket('c').state, 'running');
+  });
+
+  it('frees the place of a request that is cancelled', () => {
+    const { set, ticket } = setOf(1);
+    const first = ticket('a');
+    const [second, third] = [ticket('a'), ticket('a')];
+    assert.equal(set.cancel(second), true);
+    assert.equal(set.cancel(second), false);
+    assert.equal(set.cancel(first), false);
+    set.leave(second);
+    assert.deepEqual([set.waiting, set.seatsInUse], [1, 1]);
+    set.leave(first);
+    assert.equal(third.state, 'running');
+  });
+
+  it('takes final seats for a while', () => {
+    const { time, set, ticket } = setOf(4);
+    const first = ticket('a', { initialSeats: 1, finalSeats: 4, additionalLatencyMs: 50 });
+    time.advance(10);
+    set.leave(first);
+    const second = ticket('b');
+    assert.deepEqual([set.seatsInUse, second.state], [4, 'waiting']);
+    time.advance(49);
+    assert.equal(second.state, 'waiting');
+    time.advance(1);
+    assert.deepEqual([set.seatsInUse, second.state], [1, 'running']);
+  });
+
+  it('follows a new limit at once', () => {
+    const { set, ticket } = setOf(1);
+    const tickets = Array.from({ length: 5 }, (_, i) => ticket(`flow-${i}`));
+    assert.equal(set.running, 1);
+    set.setLimit(4);
+    assert.equal(set.running, 4);
+    set.setLimit(1);
+    for (const one of tickets.filter(({ state }) => state === 'running')) set.leave(one);
+    assert.equal(set.running, 1);
+  });
+
+  it('keeps waiting requests when the number of queues changes, or queues are given up', () => {
+    const { set, ticket } = setOf(1);
+    const first = ticket('a');
+    const waiting = Array.from({ length: 20 }, (_, i) => ticket(`flow-${i}`));
+    set.setQueuing({ queues: 2, handSize: 1, queueLengthLimit: 5 });
+    set.setQueuing(undefined);
+    set.leave(first);
+    for (let i = 0; i < 20; i++) {
+      const running = waiting.find(({ state }) => state === 'running');
+      assert.ok(running !== undefined);
+      set.leave(running);
+    }
+    assert.ok(set.isIdle);
+    assert.equal([...set.allQueues()].length, 0);
+  });
+
+  for (const how of [queuing, 'reject'] as const) {
+    it(`takes seats from requests that wait for their clients, ${how === 'reject' ? 'without' : 'with'} queues`, () => {
+      const { time, set, enter, ticket } = setOf(1, how);
+      const slow = ticket('slow');
+      set.beginIdle(slow);
+      if (how === 'reject') {
+        assert.equal(enter('other'), 'concurrency-limit');
+        time.advance(idlePatienceMs);
+      }
+      const other = ticket('other');
+      if (how !== 'reject') {
+        assert.equal(other.state, 'waiting');
+        time.advance(idlePatienceMs);
+      }
+      assert.deepEqual([slow.state, other.state, set.seatsInUse], ['parked', 'running', 1]);
+      assert.equal(set.isIdle, false);
+      if (how === 'reject') {
+        assert.equal(set.endIdle(slow), 'concurrency-limit');
+        set.leave(other);
+      } else {
+        const last = ticket('slow');
+        assert.equal(set.endIdle(slow), 'waiting');
+        set.leave(other);
+        // It had its turn before those that came after it.
+        assert.deepEqual([slow.state, last.state], ['running', 'waiting']);
+        set.leave(slow);
+        set.leave(last);
+      }
+      assert.ok(set.isIdle);
+    });
+  }
+
+  it('leaves requests their seats that wait for their clients while nobody else needs these', () => {
+    const { time, set, ticket } = setOf(2);
+    const slow = ticket('slow');
+    set.beginIdle(slow);
+    time.advance(60_000);
+    ticket('other');
+    assert.equal(set.endIdle(slow), 'running');
+    set.leave(slow);
+    const parked = ticket('slow');
+    set.beginIdle(parked);
+    time.advance(idlePatienceMs);
+    ticket('third');
+    assert.equal(parked.state, 'parked');
+    set.leave(parked);
+    assert.equal(set.endIdle(parked), 'gone');
+  });
+});
+
+describe('the hand of a flow', () => {
+  it('has different queues, the same each time', () => {
+    for (const [queues, handSize] of [
+      [64, 6],
+      [128, 6],
+      [16, 4],
+      [8, 8],
+      [1, 1],
+    ] as const) {
+      for (let i = 0; i < 200; i++) {
+        const hand = dealHand(hashFlow('schema', `flow-${i}`), queues, handSize);
+        assert.equal(new Set(hand).size, handSize);
+        assert.ok(hand.every((queue) => Number.isInteger(queue) && queue >= 0 && queue < queues), hand.join());
+        assert.deepEqual(dealHand(hashFlow('schema', `flow-${i}`), queues, handSize), hand);
+      }
+    }
+  });
+
+  it('spreads flows over all queues, and rarely covers another one', () => {
+    const load = new Array<number>(64).fill(0);
+    const hands = Array.from({ length: 2000 }, (_, i) => dealHand(hashFlow('schema', `user-${i}`), 64, 6));
+    for (const hand of hands) for (const queue of hand) load[queue] = (load[queue] as number) + 1;
+    const expected = (2000 * 6) / 64;
+    assert.ok(Math.min(...load) > expected * 0.6 && Math.max(...load) < expected * 1.4, load.join());
+    // With sixteen elephants, a mouse shares all of its queues with them about once in a thousand.
+    const taken = new Set(hands.slice(0, 16).flat());
+    const covered = hands.slice(16).filter((hand) => hand.every((queue) => taken.has(queue))).length;
+    assert.ok(covered < 0.4 * hands.length, `${covered} of ${hands.length}`);
+    const same = hands.filter((hand, i) => i > 0 && hand.every((queue) => (hands[0] as number[]).includes(queue)));
+    assert.equal(same.length, 0);
+  });
+});

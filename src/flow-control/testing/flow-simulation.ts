@@ -1,0 +1,97 @@
+import { hashFlow } from '../flow-hash.js';
+import { type QueueSet, type QueueTimers, Ticket } from '../queue-set.js';
+import { oneSeat, type WorkEstimate } from '../work.js';
+
+/** Time that passes when a test says so. */
+export class SimulatedTime implements QueueTimers {
+  private time = 0;
+  private readonly events: { readonly at: number; readonly run: () => void; isOff: boolean }[] = [];
+
+  now = (): number => this.time;
+
+  after = (milliseconds: number, run: () => void): (() => void) => {
+    const event = { at: this.time + milliseconds, run, isOff: false };
+    this.events.push(event);
+    return () => {
+      event.isOff = true;
+    };
+  };
+
+  /** Runs everything that is due until then, in the order of time. */
+  advanceTo(end: number): void {
+    for (;;) {
+      let next = -1;
+      for (const [i, { at }] of this.events.entries()) {
+        if (at <= end && (next < 0 || at < (this.events[next] as { at: number }).at)) next = i;
+      }
+      if (next < 0) break;
+      const [event] = this.events.splice(next, 1);
+      if (event === undefined || event.isOff) continue;
+      this.time = Math.max(this.time, event.at);
+      event.run();
+    }
+    this.time = end;
+  }
+
+  advance(milliseconds: number): void {
+    this.advanceTo(this.time + milliseconds);
+  }
+}
+
+export interface SimulatedFlow {
+  readonly name: string;
+  /** Requests at one time; each is followed by another. */
+  readonly clients: number;
+  /** How long each request takes once it has its seats, in milliseconds. */
+  readonly takesMs: number;
+  readonly work?: WorkEstimate;
+  /** How long a client waits before its next request. Default: 0. */
+  readonly pauseMs?: number;
+}
+
+export interface FlowOutcome {
+  done: number;
+  refused: number;
+  /** Seats times the time for which they were taken, in seconds. */
+  seatSeconds: number;
+  /** How long requests waited, in milliseconds. */
+  readonly waits: number[];
+}
+
+/** Lets clients send one request after the other into a queue set for a while, and counts what became of them. */
+export function simulate(
+  set: QueueSet<string>,
+  time: SimulatedTime,
+  flows: readonly SimulatedFlow[],
+  forMs: number,
+): Map<string, FlowOutcome> {
+  const outcomes = new Map<string, FlowOutcome>();
+  const end = time.now() + forMs;
+  for (const flow of flows) {
+    const { name, clients, takesMs, work = oneSeat, pauseMs = 0 } = flow;
+    const outcome: FlowOutcome = { done: 0, refused: 0, seatSeconds: 0, waits: [] };
+    outcomes.set(name, outcome);
+    const again = (): void => void time.after(Math.max(pauseMs, 0.001), send);
+    const run = (ticket: Ticket<string>): void => {
+      outcome.waits.push(time.now() - ticket.arrivedAt);
+      time.after(takesMs, () => {
+        set.leave(ticket);
+        outcome.done++;
+        outcome.seatSeconds += (work.initialSeats * takesMs) / 1000;
+        again();
+      });
+    };
+    const send = (): void => {
+      if (time.now() >= end) return;
+      const ticket = set.enter(hashFlow('schema', name), work, name);
+      if (!(ticket instanceof Ticket)) {
+        outcome.refused++;
+        time.after(50, send);
+      } else if (ticket.state === 'running') run(ticket);
+      else ticket.onDispatch = () => run(ticket);
+    };
+    for (let i = 0; i < clients; i++) send();
+  }
+  time.advanceTo(end);
+  return outcomes;
+}
