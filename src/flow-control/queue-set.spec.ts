@@ -270,7 +270,10 @@ describe('the hand of a flow', () => {
       for (let i = 0; i < 200; i++) {
         const hand = dealHand(hashFlow('schema', `flow-${i}`), queues, handSize);
         assert.equal(new Set(hand).size, handSize);
-        assert.ok(hand.every((queue) => Number.isInteger(queue) && queue >= 0 && queue < queues), hand.join());
+        assert.ok(
+          hand.every((queue) => Number.isInteger(queue) && queue >= 0 && queue < queues),
+          hand.join(),
+        );
         assert.deepEqual(dealHand(hashFlow('schema', `flow-${i}`), queues, handSize), hand);
       }
     }

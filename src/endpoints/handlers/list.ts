@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { largeLimits, leaveLarge, leaveLong } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { longAnswers } from '../../machinery/one-per-round.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { remoteConversionOf } from '../../registry/resource-definition.js';
 import { spliceListItem, storedForm } from '../../registry/store/object-codec.js';
@@ -15,8 +15,8 @@ import type { ResourceRequest } from '../resource-request.js';
 import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 
-/** Characters of list items that are joined and passed on together. */
-const pieceCharacters = 256 * 1024;
+/** Characters of list items that are joined and passed on together, before other requests get their turn. */
+const pieceCharacters = 64 * 1024;
 /** Characters of stored text that are transformed before other requests get their turn. */
 const transformedAtOnce = 128 * 1024;
 
@@ -57,19 +57,25 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
     }
     if (text !== '') yield text;
   }
+  async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+    for (const piece of pieces) {
+      yield piece;
+      await longAnswers.turn();
+    }
+  }
   async function* body(): AsyncGenerator<string> {
     if (first.metadata !== undefined) {
       yield `${head},"metadata":${JSON.stringify(first.metadata)},"items":[`;
-      yield* encode(first.items, true);
+      yield* inTurns(encode(first.items, true));
       yield ']}';
       return;
     }
     yield `${head},"items":[`;
-    yield* encode(first.items, true);
+    yield* inTurns(encode(first.items, true));
     let metadata: ListMetadata | undefined;
     for await (const page of others) {
       // A page before the last has items, so something precedes this page.
-      yield* encode(page.items, false);
+      yield* inTurns(encode(page.items, false));
       metadata = page.metadata;
     }
     yield `],"metadata":${JSON.stringify(metadata)}}`;
@@ -119,7 +125,7 @@ async function sendTransformedList(
       objects = [];
       characters = 0;
       // Parsing blocks the process, so let others have their turn.
-      await setImmediate();
+      await longAnswers.turn();
     }
     writer.add(objects);
   };

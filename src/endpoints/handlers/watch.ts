@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { longAnswers } from '../../machinery/one-per-round.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
 import type { WatchSeries } from '../../observability/watch-metrics.js';
@@ -109,7 +109,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
         if (performance.now() >= endsAt) return;
         characters = 0;
         // A fast client never makes the loop wait, and encoding blocks the process.
-        await setImmediate();
+        await longAnswers.turn();
       }
       const after: ListPosition | undefined = page.items.at(-1)?.key;
       page = page.more && after !== undefined ? await store.list({ ...query, at: from, after }) : undefined;
