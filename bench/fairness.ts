@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
+import { costOfRequest } from './fairness/cost.js';
 import { configMaps, leases, namespace, Sender, type Target } from './fairness/target.js';
 
 /*
@@ -159,6 +160,7 @@ async function ownServer(name: string, own: readonly string[]): Promise<void> {
   }
 }
 
+console.log(`a request that does not wait: ${costOfRequest().toFixed(1)} µs of flow control`);
 const wanted = flags.only.split(',');
 const isWanted = (name: string) => wanted.some((text) => name.includes(text));
 if (isWanted('plinth')) await ownServer('plinth', []);

@@ -58,7 +58,8 @@ export class SecureServingOptions {
     name: 'workers',
     type: 'int',
     unit: 'processes',
-    usage: 'Processes that share the port, each with its own database connections and request limits. 0: one per core.',
+    usage:
+      'Processes that share the port, each with its own database connections and its part of the request limits. 0: one per core.',
   })
   @Min(0, { message: 'must not be negative' })
   @Max(256, { message: 'must not be above 256' })

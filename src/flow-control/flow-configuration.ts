@@ -9,7 +9,9 @@ import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { Informer } from '../registry/informers/informer.js';
 import { partOf } from '../registry/resource-definition.js';
+import { parseStored } from '../registry/store/object-codec.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';
+import type { Store } from '../registry/store/store.js';
 import { changedDangling, withDangling } from './dangling.js';
 import { DefaultObjectKeeper } from './default-object-keeper.js';
 import { type DefaultObject, defaultLevels, defaultSchemas } from './default-objects.js';
@@ -63,16 +65,26 @@ export class FlowConfiguration {
     const informers: Informers = { schemas: informer(schemas), levels: informer(levels) };
     this.informers = informers;
     await Promise.all([informers.schemas.use(signal), informers.levels.use(signal)]);
-    if (signal.aborted) return;
-    const handler = { changed: () => this.applySoon(signal) };
-    informers.schemas.subscribe(handler, signal);
-    informers.levels.subscribe(handler, signal);
     this.apply();
   }
 
-  /** Looks after the default objects from now on, until the abort. */
-  maintain(signal: AbortSignal): void {
+  /**
+   * Makes the default objects that are missing. Call it before the first request: a server that is ready writes nothing
+   * that nobody asked for. Throws when the store can't be used, and can be called again then.
+   */
+  async prepare(signal: AbortSignal): Promise<void> {
     if (this.informers === undefined) return;
+    await this.keepDefaults(signal);
+    await this.writeStatuses(signal, await this.storedSchemas());
+  }
+
+  /** Puts every change into effect from now on, and looks after the default objects, until the abort. */
+  maintain(signal: AbortSignal): void {
+    const { informers } = this;
+    if (informers === undefined || signal.aborted) return;
+    const handler = { changed: () => this.applySoon(signal) };
+    informers.schemas.subscribe(handler, signal);
+    informers.levels.subscribe(handler, signal);
     this.track(this.upkeep(signal));
   }
 
@@ -90,7 +102,7 @@ export class FlowConfiguration {
       this.isDue = false;
       if (signal.aborted) return;
       this.apply();
-      this.track(this.writeStatuses(signal));
+      if (this.informers !== undefined) this.track(this.writeStatuses(signal, this.informers.schemas.all()));
     });
   }
 
@@ -108,56 +120,77 @@ export class FlowConfiguration {
   }
 
   private async upkeep(signal: AbortSignal): Promise<void> {
-    const { stores, names, logger } = this.parts;
-    const annotation = `apf.${names.labelPrefix}/autoupdate-spec`;
-    const keeper = (resource: string, defaults: readonly DefaultObject<unknown>[]) =>
-      new DefaultObjectKeeper(stores, stores.named(this.group, resource), defaults, annotation, signal);
-    // Levels first, so that no schema is without its level even for a moment.
-    const keepers = [keeper(levels, defaultLevels()), keeper(schemas, defaultSchemas(names))];
-    while (!signal.aborted) {
-      let waitMs = upkeepMs;
+    let waitMs = upkeepMs;
+    for (;;) {
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      waitMs = upkeepMs;
       try {
-        for (const one of keepers) await one.keep();
+        await this.keepDefaults(signal);
       } catch (error) {
         if (signal.aborted) return;
-        logger.warn('the default objects of flow control could not be looked after', { error });
+        this.parts.logger.warn('the default objects of flow control could not be looked after', { error });
         waitMs = retryMs;
       }
-      await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
+  private async keepDefaults(signal: AbortSignal): Promise<void> {
+    const { stores, names } = this.parts;
+    const annotation = `apf.${names.labelPrefix}/autoupdate-spec`;
+    const keep = (resource: string, defaults: readonly DefaultObject<unknown>[]) =>
+      new DefaultObjectKeeper(stores, stores.named(this.group, resource), defaults, annotation, signal).keep();
+    // Levels first, so that no schema is without its level even for a moment.
+    await keep(levels, defaultLevels());
+    await keep(schemas, defaultSchemas(names));
+  }
+
+  private async storedSchemas(): Promise<(FlowSchema & ApiObject)[]> {
+    const store = this.schemaStore();
+    const { items } = await store.list({});
+    return items.map((item) => parseStored(store.resource, item) as ApiObject as FlowSchema & ApiObject);
+  }
+
   /** Writes the condition of every schema whose condition is not right. The first process does it, the others see it. */
-  private async writeStatuses(signal: AbortSignal): Promise<void> {
-    const { informers } = this;
-    if (informers === undefined) return;
+  private async writeStatuses(signal: AbortSignal, all: Iterable<FlowSchema & ApiObject>): Promise<void> {
+    const isKnown = (name: string) => this.informers?.levels.get('', name) !== undefined;
+    const wrong = [...all].filter((one) => changedDangling(one, isKnown, this.parts.stores.clock.now()) !== undefined);
+    // Concurrent writes reach the store in few batches.
+    await Promise.all(wrong.map((schema) => this.writeStatus(schema, signal)));
+  }
+
+  private async writeStatus({ metadata, spec }: FlowSchema & ApiObject, signal: AbortSignal): Promise<void> {
     const { stores, logger } = this.parts;
-    const isLevel = (name: string) => informers.levels.get('', name) !== undefined;
-    const wrong = [...informers.schemas.all()].filter(
-      (schema) => changedDangling(schema, isLevel, stores.clock.now()) !== undefined,
-    );
-    if (wrong.length === 0) return;
-    const store = stores.named(this.group, schemas);
-    const subresource = partOf(store.resource.definition, 'status');
-    const request = serverContext(stores.clock.now(), signal);
-    for (const { metadata } of wrong) {
-      try {
-        await store.update(request, '', metadata.name ?? '', {
-          dryRun: false,
-          subresource,
-          validate: () => Promise.resolve(),
-          transform: (live) => {
-            const schema = live as FlowSchema & ApiObject;
-            const condition = changedDangling(schema, isLevel, stores.clock.now());
-            return condition === undefined ? schema : (withDangling(schema, condition) as FlowSchema & ApiObject);
-          },
-        });
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof StatusError && error.reason === 'NotFound') continue;
-        logger.warn('the status of a FlowSchema could not be written', { name: metadata.name, error });
-      }
+    const store = this.schemaStore();
+    try {
+      const level = spec.priorityLevelConfiguration.name;
+      // Levels and schemas are followed apart from each other: only the store knows what is missing.
+      const isFound = await this.isStoredLevel(level);
+      await store.update(serverContext(stores.clock.now(), signal), '', metadata.name ?? '', {
+        dryRun: false,
+        subresource: partOf(store.resource.definition, 'status'),
+        validate: () => Promise.resolve(),
+        transform: (live) => {
+          const schema = live as FlowSchema & ApiObject;
+          // It has changed meanwhile, and is told of again.
+          if (schema.spec.priorityLevelConfiguration.name !== level) return schema;
+          const condition = changedDangling(schema, () => isFound, stores.clock.now());
+          return condition === undefined ? schema : (withDangling(schema, condition) as FlowSchema & ApiObject);
+        },
+      });
+    } catch (error) {
+      if (signal.aborted || (error instanceof StatusError && error.reason === 'NotFound')) return;
+      logger.warn('the status of a FlowSchema could not be written', { name: metadata.name, error });
     }
+  }
+
+  private async isStoredLevel(name: string): Promise<boolean> {
+    const resource = formatGroupResource({ group: this.group, resource: levels });
+    return (await this.parts.stores.storage.get({ resource, namespace: '', name })) !== undefined;
+  }
+
+  private schemaStore(): Store {
+    return this.parts.stores.named(this.group, schemas);
   }
 
   private track(work: Promise<void>): void {

@@ -17,8 +17,10 @@ import { registerFlowMetrics } from './flow-metrics.js';
 import { systemQueueTimers } from './queue-timers.js';
 import type { FindUsage } from './work-estimator.js';
 
-/** API priority and fairness (specification 8). With `--enable-priority-and-fairness=false`, or without the
- * feature gate, it provides nothing. */
+/**
+ * API priority and fairness (specification 8). With `--enable-priority-and-fairness=false`, or without the feature gate
+ * of that name, it provides nothing.
+ */
 @Module({
   imports: [StorageModule, RegistryModule],
   controllers: [FlowDumpsController],
@@ -61,8 +63,10 @@ export class FlowControlModule implements OnApplicationBootstrap, OnApplicationS
     const { control, configuration } = this;
     if (control === undefined || configuration === undefined) return;
     control.start();
-    await this.patience.abortable(this.stopping, () => configuration.start(this.stopping.signal));
-    configuration.maintain(this.stopping.signal);
+    const { signal } = this.stopping;
+    await this.patience.abortable(this.stopping, () => configuration.start(signal));
+    await this.patience.until(() => configuration.prepare(signal));
+    configuration.maintain(signal);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,7 +1,21 @@
 /** A number that says which flow a request belongs to; two halves, because one has too few bits for a large hand. */
-export interface FlowHash {
-  readonly high: number;
-  readonly low: number;
+export class FlowHash {
+  private hand: readonly number[] = [];
+  private deckSize = 0;
+
+  constructor(
+    readonly high: number,
+    readonly low: number,
+  ) {}
+
+  /** {@link dealHand}, remembered for as long as it is asked for the same. */
+  dealt(deckSize: number, handSize: number): readonly number[] {
+    if (deckSize !== this.deckSize || handSize !== this.hand.length) {
+      this.hand = dealHand(this, deckSize, handSize);
+      this.deckSize = deckSize;
+    }
+    return this.hand;
+  }
 }
 
 /** The hash of a flow: FNV-1a over both names, with two offsets. */
@@ -15,14 +29,14 @@ export function hashFlow(schema: string, distinguisher: string): FlowHash {
       high = Math.imul(high ^ (code + i), 0x01000193);
     }
   }
-  return { high: high >>> 0, low: low >>> 0 };
+  return new FlowHash(high >>> 0, low >>> 0);
 }
 
 /**
  * The queues of a flow: `handSize` different numbers below `deckSize`, the same for the same hash, as random as the hash
  * is. So two flows rarely share all of their queues.
  */
-export function dealHand({ high, low }: FlowHash, deckSize: number, handSize: number): number[] {
+export function dealHand({ high, low }: Pick<FlowHash, 'high' | 'low'>, deckSize: number, handSize: number): number[] {
   const hand: number[] = [];
   let a = high;
   let b = low;

@@ -1,4 +1,4 @@
-import { dealHand, type FlowHash } from './flow-hash.js';
+import type { FlowHash } from './flow-hash.js';
 import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
 
 /** How requests wait; without it they don't, and are refused when no seat is free. */
@@ -307,7 +307,7 @@ export class QueueSet<T> {
   private chooseQueue(flow: FlowHash, { queues, handSize }: Queuing): Queue<T> {
     let best: Queue<T> | undefined;
     let least = Number.POSITIVE_INFINITY;
-    for (const index of dealHand(flow, queues, handSize)) {
+    for (const index of flow.dealt(queues, handSize)) {
       const queue = this.queues[index] as Queue<T>;
       const load = queue.waitingWork + queue.seatsInUse * expectedSeconds;
       if (load >= least) continue;
