@@ -77,7 +77,9 @@ export class ApiOptions {
     name: 'max-connection-bytes-per-sec',
     type: 'int',
     unit: 'bytes',
-    usage: 'Most bytes per second that the watches of one connection are sent together. 0: no limit.',
+    usage:
+      'Most bytes per second that the long-running requests of one connection (watches, logs, streams) are sent together. ' +
+      '0: no limit.',
   })
   @Min(0, notNegative)
   readonly maxConnectionBytesPerSecond: number = 0;

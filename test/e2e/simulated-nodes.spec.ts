@@ -163,6 +163,18 @@ describe('simulated nodes', () => {
       }
     });
 
+    it('are sent at the pace that --max-connection-bytes-per-sec allows', async () => {
+      await create('long', {}, { logs: 'x'.repeat(60_000) });
+      await eventually(async () => (await log('long')).text.length > 60_000, 'the log is there', 30_000);
+      const limited = await cluster.addServer(undefined, ['--max-connection-bytes-per-sec=20000']);
+      const began = performance.now();
+      const { text } = await limited.client.get(`${pods}/long/log`);
+      assert.equal(text.length, 60_001);
+      // The last piece is not waited for; pieces are 16 KiB at most, or twice that.
+      assert.ok(performance.now() - began > 1000, `${performance.now() - began} ms`);
+      await limited.stop();
+    });
+
     it('are those of the container, through any server', async () => {
       const { status, text, headers } = await log('talking');
       assert.deepEqual([status, text], [200, 'one\ntwo\nthree\n']);

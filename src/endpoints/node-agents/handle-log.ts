@@ -99,7 +99,11 @@ async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<
     const writer = new ResponseWriter(raw, context.unread);
     writer.onGone(() => answer.destroy());
     try {
-      for await (const chunk of answer) await writer.write(chunk as Buffer);
+      const throttle = services.throttle.writerOf(raw);
+      for await (const chunk of answer) {
+        if (throttle !== undefined) await throttle((chunk as Buffer).length);
+        await writer.write(chunk as Buffer);
+      }
     } catch {
       // A log that ends because this server stops is complete, as far as its client can tell.
       if (!services.options.shutdown.aborted) {
