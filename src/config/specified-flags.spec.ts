@@ -4,7 +4,7 @@ import { type BoundFlag, flagsOf, showFlagValue } from './flag.js';
 import type { OptionGroups } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
-// The flags of specification 5, 6, 8 and 9 with the defaults that it names; '' for none. A row that differs is a deviation.
+// All flags that the specification names, with the defaults that it gives them; '' for none.
 
 type Row = readonly [flag: string, value: string];
 
