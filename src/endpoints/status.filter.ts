@@ -92,7 +92,7 @@ export class StatusFilter implements ExceptionFilter {
       this.logger.error('request failed', { method: request.method, path: pathOf(request), error });
     }
     // The time limit has answered: what its abort makes fail after that must not cut the answer on its way.
-    if (reply.raw.writableEnded) return;
+    if (reply.raw.writableEnded || context?.isEnding === true) return;
     if (reply.sent || reply.raw.headersSent) {
       if (context !== undefined) context.isAborted = true;
       // A response that has begun can't become an error; cutting it shows the client that it is incomplete.

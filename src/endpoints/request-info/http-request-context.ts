@@ -50,6 +50,8 @@ export class HttpRequestContext implements RequestContext {
   isLongRunning: boolean;
   /** Set while an audit policy is in force. */
   audit: RequestAudit | undefined;
+  /** The whole answer waits to be handed over. */
+  isEnding: boolean;
   waitedMs: number;
   /** Bytes of the answer's body so far. */
   answerBytes: number;
@@ -90,6 +92,7 @@ export class HttpRequestContext implements RequestContext {
     this.remote = undefined;
     this.isLongRunning = false;
     this.audit = undefined;
+    this.isEnding = false;
     this.waitedMs = 0;
     this.answerBytes = 0;
     this.isTerminated = false;

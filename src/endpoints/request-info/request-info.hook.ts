@@ -120,6 +120,7 @@ export function registerRequestHooks(
       const noted = context.audit?.ended();
       if (noted === undefined) return end.apply(raw, args);
       // The answer waits until it is in the audit trail.
+      context.isEnding = true;
       const send = () => void end.apply(raw, args);
       noted.then(send, send);
       return raw;
