@@ -1,3 +1,4 @@
+import { privilegedGroup } from '../../machinery/authorizer.js';
 import { internalContext } from '../../machinery/internal-context.js';
 import type { RequestContext, UserInfo } from '../../machinery/request-context.js';
 import type { VendorNames } from '../../machinery/vendor.js';
@@ -14,6 +15,14 @@ export function loopUser(account: string, { systemNamespace }: Pick<VendorNames,
     extra: {},
   });
 }
+
+/** The user of the loops that are part of the server itself. It has all rights, also those that admission asks for. */
+export const serverUser: UserInfo = Object.freeze({
+  name: 'system:apiserver',
+  uid: '',
+  groups: [privilegedGroup, 'system:authenticated'],
+  extra: {},
+});
 
 /** The user of a program that a loop acts as where no account has the rights: `system:kube-scheduler`. */
 export function componentUser(component: string): UserInfo {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { loopParts } from '../../../test/support/loop-parts.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { systemClock } from '../../machinery/clock.js';
@@ -7,11 +8,9 @@ import { StatusError } from '../../machinery/status-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { configMapResource } from '../../modules/core/config-map/config-map.resource.js';
 import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
-import { Logger } from '../../observability/logger.js';
 import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage } from '../../storage/postgres/postgres-storage.js';
-import { systemTimers } from '../timers.js';
 import { workContext } from '../work-context.js';
 import { NamespaceController } from './namespace.controller.js';
 
@@ -38,13 +37,9 @@ it('nothing survives its namespace, whatever the process that writes it believes
   // The late process never checks whether the namespace exists, as if its view of namespaces were frozen.
   const maps = new Store(resource('configmaps'), late, systemClock, undefined, { inLiveNamespaces: true });
   const controller = new NamespaceController({
-    storage: remover,
-    registry,
-    names,
-    logger: new Logger('error', 'text', () => {}),
-    timers: systemTimers,
+    ...loopParts({ storage: remover, registry }),
     settleMs: 0,
-    firstPauseMs: 1,
+    pauses: { firstMs: 1, longestMs: 10_000 },
   });
   const running = controller.run(stop.signal);
   const answers = new Map<string, number>();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { loopParts } from '../../../test/support/loop-parts.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { pod } from '../../apis/core/v1/pod.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
@@ -192,17 +193,8 @@ async function withController(
   const { timers = systemTimers, settleMs = 1 } = options;
   const start = () => {
     const stop = new AbortController();
-    const controller = new NamespaceController({
-      storage,
-      registry,
-      names,
-      logger: quiet,
-      timers,
-      settleMs,
-      workers: 3,
-      firstPauseMs: 5,
-      longestPauseMs: 20,
-    });
+    const pauses = { firstMs: 5, longestMs: 20 };
+    const controller = new NamespaceController({ ...loopParts({ storage, registry, timers }), settleMs, pauses });
     return { stop, ended: controller.run(stop.signal) };
   };
   let running = start();
