@@ -1,41 +1,22 @@
 import type { Aggregation } from '../../aggregation/aggregation.js';
 import { type Availability, checkAvailability, localAvailability } from '../../aggregation/availability.js';
-import { isRemote, type KnownApiService, knownApiService } from '../../aggregation/known-api-service.js';
-import type { APIService } from '../../apis/apiregistration/v1/api-service.types.js';
-import type { ApiObject } from '../../machinery/api-object.js';
+import { isRemote, knownApiService } from '../../aggregation/known-api-service.js';
 import { formatTime } from '../../machinery/clock.js';
-import { cloneJson } from '../../machinery/json/exact-numbers.js';
-import { StatusError } from '../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { Logger } from '../../observability/logger.js';
-import { ChangeInformer } from '../../registry/informers/change-informer.js';
-import { Reflector } from '../../registry/informers/reflector.js';
-import { partOf } from '../../registry/resource-definition.js';
-import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
-import { parseStored } from '../../registry/store/object-codec.js';
-import type { Storage } from '../../storage/storage.interface.js';
-import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
-import { workContext } from '../work-context.js';
-import { type WorkOutcome, WorkQueue } from '../work-queue.js';
-import { workStore } from '../work-store.js';
+import { formatGroupResource } from '../../machinery/group-version.js';
+import { groupName } from '../../machinery/vendor.js';
+import { changeSource } from '../frame/change-source.js';
+import type { ResourceClient } from '../frame/loop-client.js';
+import { type Pauses, ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
+import { serverUser, type Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { isStated, type StoredApiService, withAvailability } from './availability-condition.js';
 
-export interface ApiServiceAvailabilityOptions {
-  readonly storage: Storage;
-  readonly admission?: WriteAdmission | undefined;
-  readonly registry: ResourceRegistry;
-  readonly names: VendorNames;
-  readonly logger: Logger;
-  readonly timers: Timers;
+export interface ApiServiceAvailabilityParts extends ReconcileParts {
   readonly aggregation: Aggregation;
 }
 
-const workers = 8;
 /** Time between two checks of a server that is there. */
 const recheckMs = 30_000;
-const firstRetryMs = 1_000;
-const longestRetryMs = 15_000;
 /** The memory of services is filled from the same log, by another reader. */
 const settleMs = 200;
 
@@ -44,139 +25,87 @@ const settleMs = 200;
  * service or its endpoints, and regularly. Serving processes send no request to a server that is not available
  * (specification 2.1).
  */
-export class ApiServiceAvailabilityController implements ControlLoop {
+export class ApiServiceAvailabilityController extends ReconcileLoop {
   readonly name = 'apiservice-availability-controller';
-  private readonly store: AdmittedStore;
-  private known = new Map<string, KnownApiService>();
+  protected override readonly workers = 8;
+  protected override readonly pauses: Pauses = { firstMs: 1_000, longestMs: 15_000 };
+  private readonly informed = this.informer<StoredApiService>('apiregistration', 'apiservices');
+  private readonly apiServices: ResourceClient<StoredApiService>;
 
   /** @throws Error when the registry has no APIServices. */
-  constructor(private readonly options: ApiServiceAvailabilityOptions) {
-    const group = groupName('apiregistration', options.names);
-    const served = options.registry.findStoredResource(group, 'v1', 'apiservices');
-    if (served === undefined) throw new Error('the resource apiservices is not registered');
-    this.store = workStore(served, options);
+  constructor(private readonly own: ApiServiceAvailabilityParts) {
+    super(own);
+    this.apiServices = this.client<StoredApiService>('apiregistration', 'apiservices');
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { storage, registry, logger, timers, names } = this.options;
-    const failed = new AbortController();
-    const ended = AbortSignal.any([signal, failed.signal]);
-    this.known = new Map();
-    const queue = new WorkQueue({
-      work: (name) => this.process(name, ended),
-      onFault: (apiService, error) =>
-        logger.warn('the availability of an APIService could not be written yet', { apiService, error }),
-      workers,
-      firstPauseMs: firstRetryMs,
-      longestPauseMs: longestRetryMs,
-      timers,
+  protected override get user() {
+    return serverUser;
+  }
+
+  protected override get queueName(): string {
+    return 'AvailableConditionController';
+  }
+
+  protected sources(): readonly Source[] {
+    const discovery = { group: groupName('discovery', this.parts.names), resource: 'endpointslices' };
+    return [
+      source(this.informed, (apiService, old) => this.concerned(apiService, old)),
+      ...['services', 'endpoints', formatGroupResource(discovery)].map((resource) => this.places(resource)),
+    ];
+  }
+
+  private concerned(apiService: StoredApiService | undefined, old: StoredApiService | undefined): readonly string[] {
+    if (apiService === undefined) return [];
+    const now = knownApiService(apiService);
+    const before = old && knownApiService(old);
+    // What this loop itself writes is no reason to check again.
+    const isSame = before !== undefined && JSON.stringify(before.remote) === JSON.stringify(now.remote);
+    return isSame && before.isAvailable === now.isAvailable ? [] : [now.name];
+  }
+
+  /** Where the servers are: their APIServices are looked at a moment after a change. */
+  private places(resource: string): Source {
+    return changeSource(this.parts, resource, {
+      keysOf: ({ key }) => {
+        for (const name of this.remoteIn(key.namespace)) this.enqueue(name, settleMs);
+        return [];
+      },
+      all: () => this.remoteIn(undefined),
     });
-    const lost = (error: unknown) =>
-      logger.warn('a control loop lost its place in the change log', { loop: this.name, error });
-    const lookAt = (namespace: string | undefined) => {
-      const concerned = [...this.known.values()].filter(
-        ({ remote }) => remote !== undefined && (namespace === undefined || remote.namespace === namespace),
-      );
-      if (concerned.length === 0) return;
-      void timers.wait(settleMs, ended).then(() => {
-        for (const { name } of concerned) queue.add(name);
-      });
-    };
-    const places = ['services', 'endpoints', `endpointslices.${groupName('discovery', names)}`].map(
-      (resource) =>
-        new ChangeInformer(
-          storage,
-          resource,
-          { changed: ({ namespace }) => lookAt(namespace), missed: () => lookAt(undefined) },
-          lost,
-        ),
-    );
-    const services = new Reflector(storage, registry, this.store.resource.storageResource, this.sink(queue), lost);
-    const work = queue.run(ended);
-    try {
-      for (const place of places) await place.start(ended);
-      await services.start(ended);
-      await work;
-    } finally {
-      failed.abort();
-      await Promise.all([work, services.stopped(), ...places.map((place) => place.stopped())]);
+  }
+
+  private *remoteIn(namespace: string | undefined): Generator<string> {
+    for (const apiService of this.informed.all()) {
+      const { name, remote } = knownApiService(apiService);
+      if (remote !== undefined && (namespace === undefined || remote.namespace === namespace)) yield name;
     }
   }
 
-  private sink(queue: WorkQueue) {
-    const set = (object: ApiObject) => {
-      const service = knownApiService(object);
-      const before = this.known.get(service.name);
-      this.known.set(service.name, service);
-      // What this loop itself writes is no reason to check again.
-      const isSame = JSON.stringify(before?.remote) === JSON.stringify(service.remote) && before !== undefined;
-      if (!isSame || before.isAvailable !== service.isAvailable) queue.add(service.name);
-    };
-    return {
-      replace: (objects: readonly ApiObject[]) => {
-        this.known = new Map();
-        for (const object of objects) set(object);
-      },
-      set,
-      delete: (_namespace: string, name: string) => {
-        this.known.delete(name);
-      },
-    };
-  }
-
-  private async process(name: string, signal: AbortSignal): Promise<WorkOutcome> {
-    const { storage, aggregation } = this.options;
-    const { resource } = this.store;
-    const stored = await storage.get({ resource: resource.storageResource, namespace: '', name });
-    if (stored === undefined) return 'done';
-    const object = parseStored(resource, stored);
-    const service = knownApiService(object);
+  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+    const { aggregation } = this.own;
+    const apiService = await this.apiServices.get('', name);
+    if (apiService === undefined) return 'done';
+    const service = knownApiService(apiService);
     const availability = isRemote(service)
-      ? await checkAvailability(service, aggregation.backendOf(service), signal)
+      ? await checkAvailability(service, aggregation.backendOf(service), work.signal)
       : localAvailability;
-    await this.write(object, availability, signal);
+    await this.state(apiService, availability, work);
     if (!isRemote(service)) return 'done';
     return availability.status === 'True' ? recheckMs : 'later';
   }
 
   /** Writes the condition, unless the APIService was changed or replaced meanwhile: that queues work of its own. */
-  private async write(seen: ApiObject, availability: Availability, signal: AbortSignal): Promise<void> {
-    const { timers, logger } = this.options;
-    const { name = '', uid } = seen.metadata;
+  private async state(seen: StoredApiService, availability: Availability, work: Work): Promise<void> {
+    const { timers, logger } = this.own;
+    if (isStated(seen, availability)) return;
+    const { name = '' } = seen.metadata;
     const spec = JSON.stringify(seen.spec);
-    if (isStated(seen as ApiObject & APIService, availability)) return;
-    try {
-      await this.store.update(workContext(this.name, timers.now(), signal), '', name, {
-        subresource: partOf(this.store.resource.definition, 'status'),
-        transform: (live) => {
-          if (live === undefined || live.metadata.uid !== uid || JSON.stringify(live.spec) !== spec) {
-            throw new Superseded();
-          }
-          return withAvailability(live, availability, formatTime(timers.now()));
-        },
-      });
-      const { reason, message } = availability;
-      if (availability.status === 'True') logger.info('an APIService is available', { apiService: name, reason });
-      else logger.warn('an APIService is not available', { apiService: name, reason, problem: message });
-    } catch (error) {
-      const isGone = error instanceof StatusError && error.reason === 'NotFound';
-      if (!isGone && !(error instanceof Superseded)) throw error;
-    }
+    const written = await this.apiServices.updateStatus(work, seen, (live) =>
+      JSON.stringify(live.spec) === spec ? withAvailability(live, availability, formatTime(timers.now())) : undefined,
+    );
+    if (written === undefined) return;
+    const { reason, message } = availability;
+    if (availability.status === 'True') logger.info('an APIService is available', { apiService: name, reason });
+    else logger.warn('an APIService is not available', { apiService: name, reason, problem: message });
   }
-}
-
-class Superseded extends Error {}
-
-function isStated({ status }: APIService, wanted: Availability): boolean {
-  const found = status?.conditions?.find(({ type }) => type === 'Available');
-  return found?.status === wanted.status && found.reason === wanted.reason && found.message === wanted.message;
-}
-
-function withAvailability(live: ApiObject, availability: Availability, now: string): ApiObject {
-  const copy = cloneJson(live) as ApiObject & APIService;
-  const others = (copy.status?.conditions ?? []).filter(({ type }) => type !== 'Available');
-  const before = copy.status?.conditions?.find(({ type }) => type === 'Available');
-  const lastTransitionTime = before?.status === availability.status ? before.lastTransitionTime : now;
-  copy.status = { ...copy.status, conditions: [...others, { type: 'Available', lastTransitionTime, ...availability }] };
-  return copy;
 }

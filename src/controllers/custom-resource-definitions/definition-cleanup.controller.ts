@@ -7,37 +7,21 @@ import {
 } from '../../custom-resources/definition/definition-conditions.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { StatusError } from '../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { Logger } from '../../observability/logger.js';
-import { Reflector } from '../../registry/informers/reflector.js';
 import { partOf } from '../../registry/resource-definition.js';
-import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
+import type { AdmittedStore } from '../../registry/store/admitted-store.js';
 import { parseStored } from '../../registry/store/object-codec.js';
-import type { ChangeSubscription, Storage } from '../../storage/storage.interface.js';
-import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
-import { workContext } from '../work-context.js';
-import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import type { ChangeSubscription } from '../../storage/storage.interface.js';
+import { type Pauses, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
+import { reflectorSource } from '../frame/reflector-source.js';
+import { serverUser, type Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
 import { workStore } from '../work-store.js';
+import { type DefinitionLoopParts, definitionsOf } from './definition-loop-parts.js';
 import { builtInKinds } from './definition-status.controller.js';
 import { EndedDefinitions } from './ended-definitions.js';
 import { Instances } from './instances.js';
 
 type Definition = CustomResourceDefinition & ApiObject;
-
-export interface DefinitionCleanupOptions {
-  readonly storage: Storage;
-  readonly admission?: WriteAdmission | undefined;
-  /** Knows the built-in kinds, whose objects must not go with a definition of the same name. */
-  readonly registry: ResourceRegistry;
-  readonly names: VendorNames;
-  readonly logger: Logger;
-  readonly timers: Timers;
-  /** First and longest pause before failed work is retried. Default 500 ms and 1 minute. */
-  readonly firstPauseMs?: number | undefined;
-  readonly longestPauseMs?: number | undefined;
-}
 
 /** A kind with objects that are waited for. */
 interface Wait {
@@ -54,8 +38,10 @@ const checkAgainMs = 60_000;
  * Terminating how far that is, and takes its finalizer away when none is left. Objects with finalizers of their own are
  * waited for.
  */
-export class DefinitionCleanupController implements ControlLoop {
+export class DefinitionCleanupController extends ReconcileLoop {
   readonly name = 'customresourcedefinition-cleanup-controller';
+  protected override readonly workers = 4;
+  protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
   private readonly store: AdmittedStore;
   private readonly ended: EndedDefinitions;
   private readonly finalizer: string;
@@ -63,54 +49,47 @@ export class DefinitionCleanupController implements ControlLoop {
   private readonly waiting = new Map<string, Wait>();
 
   /** @throws Error when the registry has no definitions. */
-  constructor(private readonly options: DefinitionCleanupOptions) {
-    const group = groupName('apiextensions', options.names);
-    const served = options.registry.findStoredResource(group, 'v1', 'customresourcedefinitions');
-    if (served === undefined) throw new Error('the resource customresourcedefinitions is not registered');
-    this.store = workStore(served, options);
-    this.ended = new EndedDefinitions(options.storage, served.storageResource);
-    this.finalizer = cleanupFinalizer(options.names);
+  constructor(parts: DefinitionLoopParts) {
+    super(parts);
+    const served = definitionsOf(parts);
+    this.store = workStore(served, parts);
+    this.ended = new EndedDefinitions(parts.storage, served.storageResource);
+    this.finalizer = cleanupFinalizer(parts.names);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { storage, registry, logger, timers } = this.options;
-    const failed = new AbortController();
-    const stopped = AbortSignal.any([signal, failed.signal]);
-    const queue = new WorkQueue({
-      work: (name) => this.process(name, queue, stopped),
-      onFault: (definition, error) =>
-        logger.warn('a definition could not be cleaned up yet', { loop: this.name, definition, error }),
-      workers: 4,
-      firstPauseMs: this.options.firstPauseMs ?? 500,
-      longestPauseMs: this.options.longestPauseMs ?? 60_000,
-      timers,
-    });
+  protected override get user() {
+    return serverUser;
+  }
+
+  protected override get queueName(): string {
+    return 'crd_finalizer';
+  }
+
+  protected sources(): readonly Source[] {
     const sink = {
       reduce: ({ metadata }: ApiObject): ApiObject => ({ metadata }),
       replace: (objects: readonly ApiObject[]) => {
-        for (const object of objects) this.notice(object, queue);
+        for (const object of objects) this.notice(object);
         this.sweep();
       },
-      set: (object: ApiObject) => this.notice(object, queue),
+      set: (object: ApiObject) => this.notice(object),
       delete: () => this.sweep(),
     };
-    const reflector = new Reflector(storage, registry, this.store.resource.storageResource, sink, (error) =>
-      logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
-    );
-    const work = queue.run(stopped);
+    return [reflectorSource(this.parts, this.store.resource.storageResource, sink)];
+  }
+
+  override async run(signal: AbortSignal): Promise<void> {
     try {
-      await reflector.start(stopped);
-      await work;
+      await super.run(signal);
     } finally {
-      failed.abort();
       for (const { subscription } of this.waiting.values()) subscription.close();
       this.waiting.clear();
-      await Promise.all([work, reflector.stopped(), this.ended.swept()]);
+      await this.ended.swept();
     }
   }
 
-  private notice({ metadata }: ApiObject, queue: WorkQueue): void {
-    if (metadata.deletionTimestamp !== undefined && this.isHeld(metadata)) queue.add(metadata.name ?? '');
+  private notice({ metadata }: ApiObject): void {
+    if (metadata.deletionTimestamp !== undefined && this.isHeld(metadata)) this.enqueue(metadata.name ?? '');
   }
 
   private isHeld({ finalizers }: ApiObject['metadata']): boolean {
@@ -119,57 +98,57 @@ export class DefinitionCleanupController implements ControlLoop {
 
   private sweep(): void {
     this.ended.sweep((error) =>
-      this.options.logger.warn('marks of ended definitions could not be removed yet', { loop: this.name, error }),
+      this.parts.logger.warn('marks of ended definitions could not be removed yet', { loop: this.name, error }),
     );
   }
 
-  private async process(name: string, queue: WorkQueue, signal: AbortSignal): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
     const definition = await this.read(name);
     if (definition === undefined) {
       this.stopWaiting(name);
       return 'done';
     }
     try {
-      return await this.end(definition, queue, signal);
+      return await this.end(definition, work);
     } catch (error) {
       if (error instanceof Superseded || (error instanceof StatusError && error.reason === 'NotFound')) return 'done';
       throw error;
     }
   }
 
-  private async end(definition: Definition, queue: WorkQueue, signal: AbortSignal): Promise<WorkOutcome> {
-    const { storage, timers, logger } = this.options;
+  private async end(definition: Definition, work: Work): Promise<WorkOutcome> {
+    const { storage, timers, logger } = this.parts;
     const { name = '', uid = '' } = definition.metadata;
     const instances = new Instances(definition, storage, timers, this.name);
     if (this.isBuiltIn(instances.resource)) {
-      return this.finish(definition, overlapping, signal);
+      return this.finish(definition, overlapping, work);
     }
-    if (!isConditionTrue(definition, 'Established')) return this.finish(definition, neverEstablished, signal);
-    if (!this.waiting.has(name)) await this.write(definition, inProgress, false, signal);
+    if (!isConditionTrue(definition, 'Established')) return this.finish(definition, neverEstablished, work);
+    if (!this.waiting.has(name)) await this.write(definition, inProgress, false, work);
     // From here on no process creates another object of the kind, so one pass sees all.
     await this.ended.add(name, uid);
-    await this.follow(name, instances.resource, queue, signal);
-    const { left, errors } = await instances.delete(signal);
-    if (signal.aborted) return 'done';
+    await this.follow(name, instances.resource, work.signal);
+    const { left, errors } = await instances.delete(work.signal);
+    if (work.signal.aborted) return 'done';
     const [error] = errors;
     if (error !== undefined) {
-      await this.write(definition, failed(errors), false, signal);
+      await this.write(definition, failed(errors), false, work);
       throw error;
     }
     if (left > 0) {
       const wait = this.waiting.get(name);
       if (wait !== undefined) wait.left = left;
-      await this.write(definition, heldBack(left), false, signal);
+      await this.write(definition, heldBack(left), false, work);
       return checkAgainMs;
     }
     logger.info('the objects of a definition are gone', { definition: name });
-    return this.finish(definition, completed, signal);
+    return this.finish(definition, completed, work);
   }
 
   /** Looks again when as many objects of the kind have gone as were left. */
-  private async follow(name: string, resource: string, queue: WorkQueue, signal: AbortSignal): Promise<void> {
+  private async follow(name: string, resource: string, signal: AbortSignal): Promise<void> {
     if (this.waiting.has(name)) return;
-    const { storage } = this.options;
+    const { storage } = this.parts;
     const subscription = await storage.watch({ resource }, await storage.head());
     if (signal.aborted) {
       subscription.close();
@@ -181,13 +160,13 @@ export class DefinitionCleanupController implements ControlLoop {
       for (let batch = await subscription.next(); batch !== undefined; batch = await subscription.next()) {
         const gone = batch.changes.filter(({ type }) => type === 'delete').length;
         wait.left -= gone;
-        if (gone > 0 && wait.left <= 0) queue.add(name);
+        if (gone > 0 && wait.left <= 0) this.enqueue(name);
       }
     };
     read().catch(() => {
       if (this.waiting.get(name) !== wait) return;
       this.waiting.delete(name);
-      queue.add(name);
+      this.enqueue(name);
     });
   }
 
@@ -196,30 +175,25 @@ export class DefinitionCleanupController implements ControlLoop {
     this.waiting.delete(name);
   }
 
-  private async finish(definition: Definition, condition: ConditionUpdate, signal: AbortSignal): Promise<WorkOutcome> {
+  private async finish(definition: Definition, condition: ConditionUpdate, work: Work): Promise<WorkOutcome> {
     this.stopWaiting(definition.metadata.name ?? '');
-    await this.write(definition, condition, true, signal);
+    await this.write(definition, condition, true, work);
     return 'done';
   }
 
   /** The definition, if it waits for its clean-up. */
   private async read(name: string): Promise<Definition | undefined> {
     const { resource } = this.store;
-    const stored = await this.options.storage.get({ resource: resource.storageResource, namespace: '', name });
+    const stored = await this.parts.storage.get({ resource: resource.storageResource, namespace: '', name });
     if (stored === undefined) return undefined;
     const definition = parseStored(resource, stored) as Definition;
     const { metadata } = definition;
     return metadata.deletionTimestamp !== undefined && this.isHeld(metadata) ? definition : undefined;
   }
 
-  private async write(
-    { metadata }: Definition,
-    condition: ConditionUpdate,
-    isEnd: boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { timers } = this.options;
-    await this.store.update(workContext(this.name, timers.now(), signal), '', metadata.name ?? '', {
+  private async write({ metadata }: Definition, condition: ConditionUpdate, isEnd: boolean, work: Work): Promise<void> {
+    const { timers } = this.parts;
+    await this.store.update(work.context, '', metadata.name ?? '', {
       subresource: partOf(this.store.resource.definition, 'status'),
       transform: (live) => {
         if (live?.metadata.uid !== metadata.uid || !this.isHeld(live?.metadata ?? {})) throw new Superseded();
@@ -239,9 +213,7 @@ export class DefinitionCleanupController implements ControlLoop {
   }
 
   private isBuiltIn(storageResource: string): boolean {
-    return builtInKinds(this.options.registry).some(
-      ({ group, resource }) => `${resource}.${group}` === storageResource,
-    );
+    return builtInKinds(this.parts.registry).some(({ group, resource }) => `${resource}.${group}` === storageResource);
   }
 }
 

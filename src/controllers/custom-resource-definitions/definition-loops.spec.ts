@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { loopParts } from '../../../test/support/loop-parts.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type {
   CustomResourceDefinition,
@@ -13,19 +14,16 @@ import { StatusError } from '../../machinery/status-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { customResourceDefinitionResource } from '../../modules/apiextensions/custom-resource-definition/custom-resource-definition.resource.js';
 import { leaseResource } from '../../modules/coordination/lease/lease.resource.js';
-import { Logger } from '../../observability/logger.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { endedDefinitions } from '../../storage/storage.interface.js';
-import { systemTimers } from '../timers.js';
 import { workContext } from '../work-context.js';
 import { DefinitionCleanupController } from './definition-cleanup.controller.js';
 import { DefinitionStatusController } from './definition-status.controller.js';
 
 const names = vendorNames('k8s.io');
-const quiet = new Logger('error', 'text', () => {});
 const group = 'apiextensions.k8s.io';
 const resource = `customresourcedefinitions.${group}`;
 const context = workContext('test', 0, new AbortController().signal);
@@ -132,7 +130,7 @@ async function withLoops(use: (cluster: Cluster, other: Cluster) => Promise<void
   ]);
   const [cluster, other] = [new Cluster(storage), new Cluster(otherStorage)];
   const stop = new AbortController();
-  const parts = { storage, registry: cluster.registry, names, logger: quiet, timers: systemTimers, firstPauseMs: 5 };
+  const parts = loopParts({ storage, registry: cluster.registry });
   const running = [new DefinitionStatusController(parts), new DefinitionCleanupController(parts)].map((loop) =>
     loop.run(stop.signal),
   );

@@ -2,36 +2,20 @@ import type { CustomResourceDefinition } from '../../apis/apiextensions/v1/custo
 import type { ApiObject } from '../../machinery/api-object.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { inTurns, type Steps } from '../../machinery/turns.js';
-import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { Logger } from '../../observability/logger.js';
-import { Reflector } from '../../registry/informers/reflector.js';
 import { partOf, type StoredResource } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
-import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
-import type { Storage } from '../../storage/storage.interface.js';
-import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
-import { workContext } from '../work-context.js';
-import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import type { AdmittedStore } from '../../registry/store/admitted-store.js';
+import { type Pauses, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
+import { reflectorSource } from '../frame/reflector-source.js';
+import { serverUser, type Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
 import { workStore } from '../work-store.js';
 import { AcceptedNames } from './accepted-names.js';
+import { type DefinitionLoopParts, definitionsOf } from './definition-loop-parts.js';
 import { type StateRules, stateOf } from './definition-state.js';
 import { schemaFault } from './schema-faults.js';
 
 type Definition = CustomResourceDefinition & ApiObject;
-
-export interface DefinitionStatusOptions {
-  readonly storage: Storage;
-  readonly admission?: WriteAdmission | undefined;
-  /** Knows the built-in kinds, whose names no definition gets. */
-  readonly registry: ResourceRegistry;
-  readonly names: VendorNames;
-  readonly logger: Logger;
-  readonly timers: Timers;
-  /** First and longest pause before failed work is retried. Default 500 ms and 1 minute. */
-  readonly firstPauseMs?: number | undefined;
-  readonly longestPauseMs?: number | undefined;
-}
 
 /** A generation of a definition, and what keeps its schemas from being structural. */
 interface LookedAt {
@@ -45,8 +29,10 @@ interface LookedAt {
  * the approval that their group needs. Works on one definition at a time, so that no two get the same
  * name.
  */
-export class DefinitionStatusController implements ControlLoop {
+export class DefinitionStatusController extends ReconcileLoop {
   readonly name = 'customresourcedefinition-status-controller';
+  protected override readonly workers = 1;
+  protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
   private readonly store: AdmittedStore;
   /** The last state that is known of each definition, without its versions. */
   private readonly known = new Map<string, Definition>();
@@ -55,57 +41,40 @@ export class DefinitionStatusController implements ControlLoop {
   private readonly faults = new Map<string, LookedAt>();
 
   /** @throws Error when the registry has no definitions. */
-  constructor(private readonly options: DefinitionStatusOptions) {
-    const group = groupName('apiextensions', options.names);
-    const served = options.registry.findStoredResource(group, 'v1', 'customresourcedefinitions');
-    if (served === undefined) throw new Error('the resource customresourcedefinitions is not registered');
-    this.store = workStore(served, options);
+  constructor(parts: DefinitionLoopParts) {
+    super(parts);
+    this.store = workStore(definitionsOf(parts), parts);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { storage, registry, logger, timers } = this.options;
-    const failed = new AbortController();
-    const ended = AbortSignal.any([signal, failed.signal]);
-    const queue = new WorkQueue({
-      work: (name) => this.process(name, queue, ended),
-      onFault: (definition, error) =>
-        logger.warn('the status of a definition could not be written yet', { loop: this.name, definition, error }),
-      workers: 1,
-      firstPauseMs: this.options.firstPauseMs ?? 500,
-      longestPauseMs: this.options.longestPauseMs ?? 60_000,
-      timers,
-    });
+  protected override get user() {
+    return serverUser;
+  }
+
+  protected override get queueName(): string {
+    return 'crd_naming_condition_controller';
+  }
+
+  protected sources(): readonly Source[] {
     const sink = {
       reduce: (object: ApiObject) => inTurns(this.looked(object)),
       replace: (objects: readonly ApiObject[], at: bigint) => {
         const newest = objects.map((object) => this.newest(atVersion(object, at)));
         this.known.clear();
-        this.taken = new AcceptedNames(builtInKinds(registry));
+        this.taken = new AcceptedNames(builtInKinds(this.parts.registry));
         // The names that were given before come first.
         for (const definition of newest) this.taken.set(definition);
-        for (const definition of newest) this.notice(definition, queue);
+        for (const definition of newest) this.notice(definition);
       },
-      set: (object: ApiObject, at: bigint) => this.notice(atVersion(object, at), queue),
+      set: (object: ApiObject, at: bigint) => this.notice(atVersion(object, at)),
       delete: (_namespace: string, name: string) => {
         const gone = this.known.get(name);
         this.known.delete(name);
         this.faults.delete(name);
         this.taken.delete(name);
-        if (gone !== undefined) this.lookAgain(gone.spec.group, queue);
+        if (gone !== undefined) this.lookAgain(gone.spec.group);
       },
     };
-    const { storageResource } = this.store.resource;
-    const reflector = new Reflector(storage, registry, storageResource, sink, (error) =>
-      logger.warn('a control loop lost its place in the change log', { loop: this.name, error }),
-    );
-    const work = queue.run(ended);
-    try {
-      await reflector.start(ended);
-      await work;
-    } finally {
-      failed.abort();
-      await Promise.all([work, reflector.stopped()]);
-    }
+    return [reflectorSource(this.parts, this.store.resource.storageResource, sink)];
   }
 
   /** A change may arrive after a later write of our own, which gave names away. */
@@ -114,44 +83,39 @@ export class DefinitionStatusController implements ControlLoop {
     return known !== undefined && versionOf(known) > versionOf(definition) ? known : definition;
   }
 
-  private notice(object: Definition, queue: WorkQueue): void {
+  private notice(object: Definition): void {
     const definition = this.newest(object);
     const name = definition.metadata.name ?? '';
     this.known.set(name, definition);
     const isChanged = this.taken.set(definition);
-    if (stateOf(definition, this.rules(definition)) !== definition.status) queue.add(name);
-    if (isChanged) this.lookAgain(definition.spec.group, queue);
+    if (stateOf(definition, this.rules(definition)) !== definition.status) this.enqueue(name);
+    if (isChanged) this.lookAgain(definition.spec.group);
   }
 
   /** Names of the group may have become free: whoever lacks one tries again. */
-  private lookAgain(group: string, queue: WorkQueue): void {
+  private lookAgain(group: string): void {
     for (const [name, definition] of this.known) {
       if (definition.spec.group !== group || isContent(definition)) continue;
-      if (stateOf(definition, this.rules(definition)) !== definition.status) queue.add(name);
+      if (stateOf(definition, this.rules(definition)) !== definition.status) this.enqueue(name);
     }
   }
 
-  private async process(name: string, queue: WorkQueue, signal: AbortSignal): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
     const known = this.known.get(name);
     if (known === undefined) return 'done';
     let written: Definition | undefined;
     try {
-      const { resourceVersion } = await this.store.update(
-        workContext(this.name, this.options.timers.now(), signal),
-        '',
-        name,
-        {
-          subresource: partOf(this.store.resource.definition, 'status'),
-          transform: (live) => {
-            if (live?.metadata.uid !== known.metadata.uid) throw new Superseded();
-            const definition = live as Definition;
-            const status = stateOf(definition, this.rules(definition));
-            if (status === definition.status) throw new Superseded();
-            written = { ...definition, metadata: { ...definition.metadata }, status };
-            return written;
-          },
+      const { resourceVersion } = await this.store.update(work.context, '', name, {
+        subresource: partOf(this.store.resource.definition, 'status'),
+        transform: (live) => {
+          if (live?.metadata.uid !== known.metadata.uid) throw new Superseded();
+          const definition = live as Definition;
+          const status = stateOf(definition, this.rules(definition));
+          if (status === definition.status) throw new Superseded();
+          written = { ...definition, metadata: { ...definition.metadata }, status };
+          return written;
         },
-      );
+      });
       if (written !== undefined) written.metadata.resourceVersion = String(resourceVersion);
     } catch (error) {
       // What is newer arrives as a change of its own.
@@ -160,12 +124,12 @@ export class DefinitionStatusController implements ControlLoop {
       return 'done';
     }
     // The next definition must not get one of these names before this change comes back.
-    if (written !== undefined && this.known.has(name)) this.notice(withoutVersions(written) as Definition, queue);
+    if (written !== undefined && this.known.has(name)) this.notice(withoutVersions(written) as Definition);
     return 'done';
   }
 
   private rules({ metadata }: Definition): StateRules {
-    const { names, timers } = this.options;
+    const { names, timers } = this.parts;
     const schemaFault = this.faults.get(metadata.name ?? '')?.fault;
     return { taken: this.taken, names, now: timers.now(), schemaFault };
   }

@@ -1,38 +1,28 @@
 import type { ResourceQuota } from '../../apis/core/v1/resource-quota.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { compareQuantities, type Quantity } from '../../machinery/values/quantity.js';
-import type { VendorNames } from '../../machinery/vendor.js';
-import type { Logger } from '../../observability/logger.js';
 import { type MeasuredResource, UsageEvaluators } from '../../quota/evaluators.js';
 import { correctedStatus } from '../../quota/recount.js';
 import { ChangeInformer } from '../../registry/informers/change-informer.js';
-import { Reflector } from '../../registry/informers/reflector.js';
-import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
+import type { StoredServedResource } from '../../registry/resource-registry.js';
 import { encodeForStorage, parseStored, parseText } from '../../registry/store/object-codec.js';
 import { StorageError } from '../../storage/storage.errors.js';
-import type { Change, Storage, StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
-import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
+import type { Change, StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
+import { type Pauses, ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
+import { reflectorSource } from '../frame/reflector-source.js';
 import { coreResource } from '../token-secrets.js';
-import { type WorkOutcome, WorkQueue } from '../work-queue.js';
+import type { WorkOutcome } from '../work-queue.js';
 import { AskedWork } from './asked-work.js';
 import { countUsage } from './count-usage.js';
 import { KnownQuotas } from './known-quotas.js';
 
-export interface ResourceQuotaControllerOptions {
-  readonly storage: Storage;
-  readonly registry: ResourceRegistry;
-  readonly names: VendorNames;
-  readonly logger: Logger;
-  readonly timers: Timers;
-  readonly random: () => number;
+export interface ResourceQuotaParts extends ReconcileParts {
   /** How often all namespaces are counted, whatever happens, in milliseconds. Default 5 minutes. */
   readonly resyncMs?: number | undefined;
 }
 
 type Quota = ResourceQuota & ApiObject;
 
-const workers = 2;
 const defaultResyncMs = 300_000;
 /** Shortest rest of a namespace after a count; a longer count is followed by a rest of ten times its length. */
 const restMs = 250;
@@ -52,84 +42,99 @@ const mostCompared = 64 * 1024;
  * something was deleted or has ended, and from time to time. Charges are written by the servers together with the
  * objects, so a count never undoes one (see `correctedStatus`), and needs no pause of the writers to get through.
  */
-export class ResourceQuotaController implements ControlLoop {
+export class ResourceQuotaController extends ReconcileLoop {
   readonly name = 'resourcequota-controller';
-  private readonly resource: StoredServedResource;
+  protected override readonly workers = 2;
+  protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
+  private readonly served: StoredServedResource;
   private readonly evaluators: UsageEvaluators;
+  private term: Term;
 
   /** @throws Error when the registry lacks resource quotas. */
-  constructor(private readonly options: ResourceQuotaControllerOptions) {
-    this.resource = coreResource(options.registry, 'resourcequotas');
-    this.evaluators = new UsageEvaluators(options.registry, options.names);
+  constructor(private readonly own: ResourceQuotaParts) {
+    super(own);
+    this.served = coreResource(own.registry, 'resourcequotas');
+    this.evaluators = new UsageEvaluators(own.registry, own.names);
+    this.term = this.newTerm(AbortSignal.abort());
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  protected override get queueName(): string {
+    return 'resourcequota_primary';
+  }
+
+  private newTerm(signal: AbortSignal): Term {
+    return new Term(this.own, this.served, this.evaluators, signal, (namespace) => this.enqueue(namespace));
+  }
+
+  override async run(signal: AbortSignal): Promise<void> {
     const failed = new AbortController();
-    const term = new Term(this.options, this.resource, this.evaluators, AbortSignal.any([signal, failed.signal]));
+    const term = this.newTerm(AbortSignal.any([signal, failed.signal]));
+    this.term = term;
     try {
-      await term.run();
+      await super.run(signal);
     } finally {
       failed.abort();
       await term.ended();
     }
   }
+
+  protected sources(): readonly Source[] {
+    return [this.term.known];
+  }
+
+  protected override started(): void {
+    this.term.recount();
+  }
+
+  protected reconcile(namespace: string): Promise<WorkOutcome> {
+    return this.term.count(namespace);
+  }
 }
 
 /** The work while this process leads. */
 class Term {
-  private readonly queue: WorkQueue;
+  /** The quotas of all namespaces. */
+  readonly known: Source;
   private readonly asked: AskedWork;
   private readonly quotas: KnownQuotas;
-  private readonly reflector: Reflector;
   private readonly followed = new Map<string, Promise<ChangeInformer>>();
-  private work: Promise<void> = Promise.resolve();
+  private recounts: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly options: ResourceQuotaControllerOptions,
+    private readonly parts: ResourceQuotaParts,
     private readonly resource: StoredServedResource,
     private readonly evaluators: UsageEvaluators,
     private readonly signal: AbortSignal,
+    begin: (namespace: string) => void,
   ) {
-    const { storage, registry, timers } = options;
-    this.queue = new WorkQueue({
-      work: (namespace) => this.count(namespace),
-      onFault: (namespace, error) =>
-        options.logger.warn('the quotas of a namespace could not be counted yet', { namespace, error }),
-      workers,
-      firstPauseMs: 500,
-      longestPauseMs: 60_000,
-      timers,
-    });
-    this.asked = new AskedWork(timers, signal, (namespace) => this.queue.add(namespace));
-    this.quotas = new KnownQuotas((namespace) => this.changed(namespace));
-    this.reflector = new Reflector(storage, registry, resource.storageResource, this.quotas, this.lost);
+    this.asked = new AskedWork(parts.timers, signal, begin);
+    this.quotas = new KnownQuotas((namespace) => this.asked.ask(namespace, 0));
+    this.known = reflectorSource(parts, resource.storageResource, this.quotas);
   }
 
-  async run(): Promise<void> {
-    const { timers, random, resyncMs = defaultResyncMs } = this.options;
-    this.work = this.queue.run(this.signal);
-    await this.reflector.start(this.signal);
-    while (!this.signal.aborted) {
-      await timers.wait(resyncMs * (0.9 + random() / 5), this.signal);
-      for (const namespace of this.quotas.all()) this.asked.ask(namespace, random() * resyncMs * 0.5);
-    }
-    await this.work;
+  /** Asks for a count of everything from time to time. */
+  recount(): void {
+    const again = async () => {
+      const { timers, random, resyncMs = defaultResyncMs } = this.parts;
+      for (;;) {
+        await timers.wait(resyncMs * (0.9 + random() / 5), this.signal);
+        if (this.signal.aborted) return;
+        for (const namespace of this.quotas.all()) this.asked.ask(namespace, random() * resyncMs * 0.5);
+      }
+    };
+    this.recounts = again();
   }
 
   async ended(): Promise<void> {
-    await Promise.all([this.work, this.reflector.stopped()]);
+    await this.recounts;
     const informers = await Promise.allSettled(this.followed.values());
     await Promise.all(informers.map((one) => (one.status === 'fulfilled' ? one.value.stopped() : undefined)));
   }
 
   private readonly lost = (error: unknown): void => {
     if (this.signal.aborted) return;
-    this.options.logger.warn('the quota loop lost its place in the change log', { error });
+    this.parts.logger.warn('the quota loop lost its place in the change log', { error });
   };
-
-  private changed(namespace: string): void {
-    this.asked.ask(namespace, 0);
-  }
 
   /** Follows the objects that the quotas of a namespace count, from now on. */
   private async follow(resources: readonly MeasuredResource[]): Promise<void> {
@@ -156,7 +161,7 @@ class Term {
         for (const namespace of this.quotas.all()) this.asked.ask(namespace, 0);
       },
     };
-    const informer = new ChangeInformer(this.options.storage, measured.storageResource, handler, this.lost);
+    const informer = new ChangeInformer(this.parts.storage, measured.storageResource, handler, this.lost);
     await informer.start(this.signal);
     return informer;
   }
@@ -172,31 +177,32 @@ class Term {
   private isLess({ evaluator, storageResource }: MeasuredResource, { type, json, previousJson }: Change): boolean {
     // Objects that only count as such use the same after every update.
     if (type !== 'update' || evaluator.isUniform === true) return false;
-    const resource = this.options.registry.findStored(storageResource);
+    const resource = this.parts.registry.findStored(storageResource);
     if (resource === undefined || previousJson === undefined) return true;
     if (json.length + previousJson.length > mostCompared) return true;
-    const now = this.options.timers.now();
+    const now = this.parts.timers.now();
     const after = evaluator.usage(parseText(resource, json), now);
     const before = evaluator.usage(parseText(resource, previousJson), now);
     return [...before].some(([name, amount]) => compareQuantities(after.get(name) ?? '0', amount) < 0);
   }
 
-  private async count(namespace: string): Promise<WorkOutcome> {
-    const { storage, timers } = this.options;
+  /** Counts what a namespace uses, and corrects its quotas. */
+  async count(namespace: string): Promise<WorkOutcome> {
+    const { storage, timers } = this.parts;
     if (!this.quotas.has(namespace)) return 'done';
     const beganAt = timers.elapsed();
     const limited = [...this.quotas.limitedNames(namespace)];
     const resources = this.evaluators.all().filter(({ evaluator }) => limited.some((name) => evaluator.measures(name)));
     await this.follow(resources);
     // The numbers stand for a version before that of the count: what changes later is seen to have changed.
-    await this.reflector.reached(await storage.head());
+    await this.known.informer.reached(await storage.head());
     const generations = this.quotas.generationsOf(namespace);
     const now = timers.now();
     const page = await storage.list({ resource: this.resource.storageResource, namespace });
     const quotas = page.items.map((item) => parseStored(this.resource, item) as Quota);
     const { signal } = this;
     const query = { namespace, at: page.resourceVersion, quotas, resources, now, signal };
-    const { used, endsAt } = await countUsage(storage, this.options.registry, query);
+    const { used, endsAt } = await countUsage(storage, this.parts.registry, query);
     for (const [i, stored] of page.items.entries()) {
       await this.correct(
         stored,
@@ -223,7 +229,7 @@ class Term {
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
       if (current === undefined || current.uid !== stored.uid) return { kind: 'unchanged' };
       if (current.resourceVersion !== stored.resourceVersion) {
-        await this.reflector.reached(current.resourceVersion);
+        await this.known.informer.reached(current.resourceVersion);
         isOutdated = this.signal.aborted || this.quotas.generation(namespace, name) !== generation;
         if (isOutdated) return { kind: 'unchanged' };
       }
@@ -233,7 +239,7 @@ class Term {
       return { kind: 'write', json: encodeForStorage(this.resource, { ...live, status }), uid: current.uid };
     };
     try {
-      await this.options.storage.guaranteedUpdate(stored.key, { hint: stored, ignoreNotFound: true }, decide);
+      await this.parts.storage.guaranteedUpdate(stored.key, { hint: stored, ignoreNotFound: true }, decide);
     } catch (error) {
       if (!(error instanceof StorageError && error.code === 'KeyNotFound')) throw error;
     }
@@ -243,7 +249,7 @@ class Term {
 
   /** Asks when the time has come, since only the earliest time is remembered. */
   private async askLater(namespace: string, delayMs: number): Promise<void> {
-    await this.options.timers.wait(delayMs, this.signal);
+    await this.parts.timers.wait(delayMs, this.signal);
     if (!this.signal.aborted) this.asked.ask(namespace, 0);
   }
 }
