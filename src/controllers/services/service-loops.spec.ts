@@ -127,6 +127,50 @@ describe('loops about services', () => {
       await untilSlices('web', '', 0);
     });
 
+    it('share out the endpoints of services that ask for it by zone, as the nodes are', async () => {
+      const node = (name: string, zone: string, ready: string) =>
+        scene.create('nodes', {
+          metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } },
+          status: { conditions: [{ type: 'Ready', status: ready }], allocatable: { cpu: '4' } },
+        } as never);
+      await node('n1', 'za', 'True');
+      await node('n2', 'zb', 'True');
+      const metadata = { annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } };
+      await createService('web', { trafficDistribution: 'PreferSameNode' }, metadata);
+      for (const i of [1, 2, 3]) await createPod(`p${i}`, `10.9.0.${i}`, { spec: { nodeName: 'n1' } });
+      await createPod('p4', '10.9.0.4', { spec: { nodeName: 'n2' } });
+      await createPod('p5', '10.9.0.5', { spec: { nodeName: 'n1' }, ready: false });
+      await scene.run(['endpointslice']);
+      await scene.run(['endpointslice']);
+      const untilHints = (text: string) =>
+        scene.until<StoredSlice, boolean>(slices, `hints ${text}`, (objects) => {
+          const all = objects.flatMap(({ endpoints }) => endpoints ?? []);
+          const hints = all.map((e) => `${e.addresses}:${(e.hints?.forZones ?? []).map(({ name }) => name).join()}`);
+          return hints.sort().join(' ') === text;
+        });
+      await untilHints('10.9.0.1:za 10.9.0.2:za 10.9.0.3:zb 10.9.0.4:zb 10.9.0.5:');
+      const untilTold = (reason: string, message: string) =>
+        scene.until<Event & ApiObject, boolean>('events', reason, (events) =>
+          events.some((event) => event.reason === reason && event.message === message),
+        );
+      await untilTold('TopologyAwareHintsEnabled', 'Topology Aware Hints has been enabled, addressType: IPv4');
+      await scene.update(
+        'nodes',
+        '',
+        'n2',
+        (live) => Object.assign(live, { status: { conditions: [{ type: 'Ready', status: 'False' }] } }),
+        'status',
+      );
+      await untilHints('10.9.0.1: 10.9.0.2: 10.9.0.3: 10.9.0.4: 10.9.0.5:');
+      await untilTold('TopologyAwareHintsDisabled', 'Nodes only ready in one zone, addressType: IPv4');
+      await scene.update('services', 'default', 'web', (live) => {
+        live.metadata.annotations = {};
+      });
+      await scene.until<StoredSlice, boolean>(slices, 'hints for nodes', (objects) =>
+        objects.some(({ endpoints }) => endpoints?.some(({ hints }) => hints?.forNodes?.[0]?.name === 'n2')),
+      );
+    });
+
     it('say where a pod runs and what it is', async () => {
       await scene.create('nodes', { metadata: { name: 'n1', labels: { 'topology.kubernetes.io/zone': 'z1' } } });
       const service = await createService(
