@@ -11,6 +11,7 @@ export type FilterName =
   | 'NodePorts'
   | 'NodeResourcesFit'
   | 'VolumeRestrictions'
+  | 'NodeVolumeLimits'
   | 'VolumeBinding'
   | 'VolumeZone'
   | 'PodTopologySpread'

@@ -30,8 +30,8 @@ const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
 const newsAtOnce = 16;
 /** What the pods elsewhere matter to. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
-const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions'];
-const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions'];
+const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions', 'NodeVolumeLimits'];
+const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', 'NodeVolumeLimits'];
 
 /** Keeps the cluster in memory and the queue up to what informers show, and wakes the pods that a change may help. */
 export class ClusterFeed {
@@ -60,13 +60,14 @@ export class ClusterFeed {
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all([this.surroundings.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
     if (signal.aborted) return;
-    const { namespaces, claims, volumes, classes } = this.surroundings;
+    const { namespaces, claims, volumes, classes, csiNodes } = this.surroundings;
     const { nodes, pods } = this;
     this.listen(nodes, (node, old) => this.nodeChanged(node, old), signal);
     this.listen(namespaces, (namespace, old) => this.namespaceChanged(namespace, old), signal);
     this.listen(claims, (claim, old) => this.claimChanged((claim ?? old) as ApiObject), signal);
     this.listen(volumes, () => this.volumesChanged(), signal);
     this.listen(classes, () => this.volumesChanged(), signal);
+    this.listen(csiNodes, () => this.queue.happened(['NodeVolumeLimits']), signal);
     this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
   }
 
@@ -206,7 +207,7 @@ export class ClusterFeed {
   private podLeft(pod: PodInfo): void {
     const { namespaceLabels } = this.cluster;
     this.queue.happened(aboutPods, (waiting) => helpsByBeingGone(waiting, pod, namespaceLabels));
-    if (pod.claims.length > 0) this.queue.happened(['VolumeRestrictions']);
+    if (pod.claims.length > 0) this.queue.happened(['VolumeRestrictions', 'NodeVolumeLimits']);
   }
 
   /** There is more room on a node. */

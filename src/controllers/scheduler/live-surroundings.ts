@@ -5,6 +5,7 @@ import type { PersistentVolumeClaim } from '../../apis/core/v1/persistent-volume
 import type { ReplicationController } from '../../apis/core/v1/replication-controller.types.js';
 import type { Service } from '../../apis/core/v1/service.types.js';
 import type { PodDisruptionBudget } from '../../apis/policy/v1/pod-disruption-budget.types.js';
+import type { CSINode } from '../../apis/storage/v1/csi-node.types.js';
 import type { StorageClass } from '../../apis/storage/v1/storage-class.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { selectorOf } from '../../machinery/label-selector.js';
@@ -27,6 +28,7 @@ export class LiveSurroundings implements Surroundings {
   readonly claims: Informer<PersistentVolumeClaim & ApiObject>;
   readonly volumes: Informer<PersistentVolume & ApiObject>;
   readonly classes: Informer<StorageClass & ApiObject>;
+  readonly csiNodes: Informer<CSINode & ApiObject>;
   private readonly budgets: Informer<PodDisruptionBudget & ApiObject>;
   private readonly services: Informer<Service & ApiObject>;
   /** The workloads whose pods are a group, by kind. */
@@ -40,6 +42,7 @@ export class LiveSurroundings implements Surroundings {
     this.claims = of('', 'persistentvolumeclaims');
     this.volumes = of('', 'persistentvolumes');
     this.classes = of('storage', 'storageclasses');
+    this.csiNodes = of('storage', 'csinodes');
     this.budgets = of('policy', 'poddisruptionbudgets');
     this.services = of('', 'services');
     this.workloads = new Map([
@@ -54,8 +57,8 @@ export class LiveSurroundings implements Surroundings {
 
   /** Follows everything until the abort; resolves when it is known. */
   async start(signal: AbortSignal): Promise<void> {
-    const { namespaces, claims, volumes, classes, budgets, services, workloads } = this;
-    const all = [namespaces, claims, volumes, classes, budgets, services, ...workloads.values()];
+    const { namespaces, claims, volumes, classes, csiNodes, budgets, services, workloads } = this;
+    const all = [namespaces, claims, volumes, classes, csiNodes, budgets, services, ...workloads.values()];
     await Promise.all(all.map((informer) => informer.use(signal)));
     const changed = (object: Workload | undefined, old: Workload | undefined) => {
       if (JSON.stringify(object?.spec?.selector) !== JSON.stringify(old?.spec?.selector)) this.groups.clear();
@@ -72,6 +75,8 @@ export class LiveSurroundings implements Surroundings {
   readonly claim = (namespace: string, name: string) => this.claims.get(namespace, name);
 
   readonly volume = (name: string) => this.volumes.get('', name);
+
+  readonly volumeLimits = (node: string) => limitsOf(this.csiNodes.get('', node));
 
   readonly storageClass = (name: string) => this.classes.get('', name);
 
@@ -109,4 +114,21 @@ export class LiveSurroundings implements Surroundings {
     if (requirements.length === 0) return undefined;
     return { selector: selectorOf(requirements), text: JSON.stringify([matchLabels, own]) };
   }
+}
+
+const limits = new WeakMap<CSINode, ReadonlyMap<string, number>>();
+
+/** What the drivers of a node say; a driver that says nothing takes any number. */
+function limitsOf(node: CSINode | undefined): ReadonlyMap<string, number> | undefined {
+  if (node === undefined) return undefined;
+  let known = limits.get(node);
+  if (known === undefined) {
+    known = new Map(
+      (node.spec.drivers ?? []).flatMap(({ name, allocatable }) =>
+        allocatable?.count === undefined ? [] : [[name, allocatable.count] as const],
+      ),
+    );
+    limits.set(node, known);
+  }
+  return known;
 }

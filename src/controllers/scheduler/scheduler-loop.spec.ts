@@ -259,6 +259,36 @@ describe('SchedulerLoop', () => {
       assert.equal(await placed('early'), 'b');
     });
 
+    it('takes no more volumes to a node than the drivers there can attach', async () => {
+      await scene.run(['scheduler']);
+      const driver = 'disks.example.com';
+      const drivers = [{ name: driver, nodeID: 'a', topologyKeys: [], allocatable: { count: 1 } }];
+      await scene.create('csinodes.storage', { metadata: { name: 'a' }, spec: { drivers } } as object);
+      await node('a');
+      await storageClass('csi', 'Immediate', driver);
+      for (const name of ['one', 'two']) {
+        await claim(name, 'csi');
+        await scene.create('persistentvolumes', {
+          metadata: { name },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            capacity: { storage: '2Gi' },
+            csi: { driver, volumeHandle: `handle-${name}` },
+            storageClassName: 'csi',
+          },
+        } as object);
+        await bindClaim(name, name);
+      }
+      await pod('first', '1', using('one'));
+      assert.equal(await placed('first'), 'a');
+      await pod('twin', '1', using('one'));
+      assert.equal(await placed('twin'), 'a');
+      await pod('second', '1', using('two'));
+      assert.match(await refused('second'), /^0\/1 nodes are available: 1 node\(s\) exceed max volume count\./);
+      for (const name of ['first', 'twin']) await scene.delete('pods', 'default', name, { gracePeriodSeconds: 0 });
+      assert.equal(await placed('second'), 'a');
+    });
+
     it('chooses node and volume together for a claim that waits for its first pod', async () => {
       await scene.run(['scheduler']);
       await node('a');

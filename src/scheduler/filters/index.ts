@@ -4,6 +4,7 @@ import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration }
 import { resourcesFit } from './resources.js';
 import { topologySpread } from './topology-spread.js';
 import { volumeBinding } from './volume-binding.js';
+import { volumeLimits } from './volume-limits.js';
 import { volumeRestrictions, volumeZone } from './volume-places.js';
 
 /** All filters in the order in which they are asked: the first refusal is the one that is told. */
@@ -15,6 +16,7 @@ export const filters: readonly Filter[] = [
   nodePorts,
   resourcesFit,
   volumeRestrictions,
+  volumeLimits,
   volumeBinding,
   volumeZone,
   topologySpread,
