@@ -1,5 +1,4 @@
-import type { ApiObject } from '../../machinery/api-object.js';
-import { type LabelSelector, labelSelectorFromObject } from '../../machinery/label-selector.js';
+import { labelSelectorFromObject } from '../../machinery/label-selector.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import { claimObjects } from '../frame/controller-refs.js';
 import {
@@ -9,9 +8,10 @@ import {
   type StoredRevision,
   superfluousRevisions,
 } from '../frame/controller-revisions.js';
-import { byController, controllerOf, orphans, type StoredPod } from '../frame/indexes.js';
+import { byController, orphans, type StoredPod } from '../frame/indexes.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
+import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../frame/selected-objects.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
@@ -42,17 +42,24 @@ export class DaemonSetController extends ReconcileLoop {
   private readonly orphanedPods = orphans(this.pods);
   private readonly ownedRevisions = byController(this.revisions);
   private readonly orphanedRevisions = orphans(this.revisions);
-  private readonly selectors = new WeakMap<StoredDaemonSet, LabelSelector>();
+  private readonly selectorOf = rememberedSelectors(({ spec }: StoredDaemonSet) =>
+    labelSelectorFromObject(spec.selector),
+  );
   private readonly failed = new FailedPods();
 
   protected sources(): readonly Source[] {
-    const ofPod = (pod: StoredPod | undefined, old: StoredPod | undefined) => this.setsOfPod(pod, old);
+    const choosers: Choosers<StoredDaemonSet> = {
+      kind: 'DaemonSet',
+      informer: this.sets,
+      chooses: (set, { metadata }) => this.selectorOf(set).matches(metadata.labels),
+    };
+    const ofPod = (pod: StoredPod | undefined, old: StoredPod | undefined) => concernedBy(choosers, pod, old);
     const ofNode = (node: StoredNode | undefined, old: StoredNode | undefined) => {
       const isSame = node !== undefined && old !== undefined && deepEqual(shape(node), shape(old));
       return isSame ? [] : [...this.sets.all()].map(keyOf);
     };
     const ofRevision = (revision: StoredRevision | undefined, old: StoredRevision | undefined) =>
-      [revision, old].flatMap((one) => (one && this.ownerKey(one)) ?? []);
+      ownerKeys(revision, old, 'DaemonSet');
     return [
       source(this.sets, ownKey),
       source(this.nodes, ofNode),
@@ -207,33 +214,6 @@ export class DaemonSetController extends ReconcileLoop {
     for (const revision of superfluousRevisions(revisions, inUse, set.spec.revisionHistoryLimit ?? 10)) {
       await client.delete(work, revision);
     }
-  }
-
-  private selectorOf(set: StoredDaemonSet): LabelSelector {
-    let selector = this.selectors.get(set);
-    if (selector === undefined) {
-      selector = labelSelectorFromObject(set.spec.selector);
-      this.selectors.set(set, selector);
-    }
-    return selector;
-  }
-
-  /** The keys of the sets that a change of a pod concerns. */
-  private *setsOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Iterable<string> {
-    for (const one of [pod, old]) {
-      const key = one && this.ownerKey(one);
-      if (key !== undefined) yield key;
-    }
-    if (pod === undefined || controllerOf(pod) !== undefined) return;
-    // A set may want to adopt it.
-    for (const set of this.sets.inNamespace(pod.metadata.namespace ?? '')) {
-      if (this.selectorOf(set).matches(pod.metadata.labels)) yield keyOf(set);
-    }
-  }
-
-  private ownerKey(object: ApiObject): string | undefined {
-    const owner = controllerOf(object);
-    return owner?.kind === 'DaemonSet' ? `${object.metadata.namespace}/${owner.name}` : undefined;
   }
 }
 

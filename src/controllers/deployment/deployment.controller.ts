@@ -1,20 +1,12 @@
-import type { ApiObject } from '../../machinery/api-object.js';
-import { type LabelSelector, labelSelectorFromObject, nothing, SelectorError } from '../../machinery/label-selector.js';
+import { labelSelectorFromObject } from '../../machinery/label-selector.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import { conflictError, modifiedMessage } from '../../machinery/status-error.js';
 import { claimObjects } from '../frame/controller-refs.js';
 import { byController, controllerOf, orphans, type StoredPod } from '../frame/indexes.js';
 import { isPodFinished } from '../frame/pod-state.js';
-import {
-  keyOf,
-  ownKey,
-  ReconcileLoop,
-  type ReconcileParts,
-  type Source,
-  source,
-  splitKey,
-} from '../frame/reconcile-loop.js';
+import { ownKey, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
+import { type Choosers, concernedBy, ownerKey, rememberedSelectors } from '../frame/selected-objects.js';
 import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
@@ -68,7 +60,9 @@ export class DeploymentController extends ReconcileLoop {
   private readonly orphans = orphans(this.sets);
   private readonly pods = this.informer<StoredPod>('', 'pods');
   private readonly podsOfSets = byController(this.pods);
-  private readonly selectors = new WeakMap<StoredDeployment, LabelSelector>();
+  private readonly selectorOf = rememberedSelectors(({ spec }: StoredDeployment) =>
+    labelSelectorFromObject(spec.selector),
+  );
 
   constructor(parts: ReconcileParts) {
     super(parts);
@@ -76,9 +70,14 @@ export class DeploymentController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
+    const choosers: Choosers<StoredDeployment> = {
+      kind: 'Deployment',
+      informer: this.deployments,
+      chooses: (deployment, { metadata }) => this.selectorOf(deployment).matches(metadata.labels),
+    };
     return [
       source(this.deployments, ownKey),
-      source(this.sets, (set, old) => this.deploymentsOfSet(set, old)),
+      source(this.sets, (set, old) => concernedBy(choosers, set, old)),
       source(this.pods, (pod, old) => (pod === undefined && old !== undefined ? this.recreatedBy(old) : [])),
     ];
   }
@@ -364,28 +363,6 @@ export class DeploymentController extends ReconcileLoop {
     return written?.status;
   }
 
-  private selectorOf(deployment: StoredDeployment): LabelSelector {
-    let selector = this.selectors.get(deployment);
-    if (selector === undefined) {
-      selector = compiled(deployment);
-      this.selectors.set(deployment, selector);
-    }
-    return selector;
-  }
-
-  /** The keys of the deployments that a change of a replica set concerns. */
-  private *deploymentsOfSet(set: StoredSet | undefined, old: StoredSet | undefined): Iterable<string> {
-    const owner = set && ownerKey(set, 'Deployment');
-    if (owner !== undefined) yield owner;
-    const before = old && ownerKey(old, 'Deployment');
-    if (before !== undefined && before !== owner) yield before;
-    if (set === undefined || controllerOf(set) !== undefined) return;
-    // Somebody may want to adopt it.
-    for (const deployment of this.deployments.inNamespace(set.metadata.namespace ?? '')) {
-      if (this.selectorOf(deployment).matches(set.metadata.labels)) yield keyOf(deployment);
-    }
-  }
-
   /** The key of the deployment that waits for the end of this pod's set before it makes the next one. */
   private *recreatedBy(pod: StoredPod): Iterable<string> {
     const setKey = ownerKey(pod, 'ReplicaSet');
@@ -396,20 +373,5 @@ export class DeploymentController extends ReconcileLoop {
     if (key === undefined) return;
     const deployment = this.deployments.get(namespace, splitKey(key).name);
     if (deployment !== undefined && !isRolling(deployment)) yield key;
-  }
-}
-
-function ownerKey(object: ApiObject, kind: string): string | undefined {
-  const owner = controllerOf(object);
-  return owner?.kind === kind ? `${object.metadata.namespace}/${owner.name}` : undefined;
-}
-
-function compiled({ spec }: StoredDeployment): LabelSelector {
-  try {
-    return labelSelectorFromObject(spec.selector);
-  } catch (error) {
-    // A deployment stored before its rule was made selects nothing.
-    if (error instanceof SelectorError) return nothing;
-    throw error;
   }
 }

@@ -1,13 +1,14 @@
 import type { PodTemplateSpec } from '../../apis/core/v1/pod-spec.types.js';
 import type { PodDisruptionBudgetStatus } from '../../apis/policy/v1/pod-disruption-budget.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { type LabelSelector, labelSelectorFromObject, nothing, SelectorError } from '../../machinery/label-selector.js';
+import { labelSelectorFromObject } from '../../machinery/label-selector.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import { conflictError, modifiedMessage, StatusError } from '../../machinery/status-error.js';
 import { controllerOf, type StoredPod } from '../frame/indexes.js';
 import { isPodReady } from '../frame/pod-state.js';
 import { keyOf, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage } from '../frame/refusals.js';
+import { rememberedSelectors } from '../frame/selected-objects.js';
 import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
@@ -41,7 +42,8 @@ export class DisruptionController extends ReconcileLoop {
     statefulSets: this.informer('apps', 'statefulsets'),
     replicationControllers: this.informer('', 'replicationcontrollers'),
   };
-  private readonly selectors = new WeakMap<StoredBudget, LabelSelector>();
+  /** No selector selects nothing, an empty one everything (specification 2.6). */
+  private readonly selectorOf = rememberedSelectors(({ spec }: StoredBudget) => labelSelectorFromObject(spec.selector));
 
   protected override get component(): string {
     return 'controllermanager';
@@ -157,15 +159,6 @@ export class DisruptionController extends ReconcileLoop {
       if (this.selectorOf(budget).matches(labels)) yield keyOf(budget);
     }
   }
-
-  private selectorOf(budget: StoredBudget): LabelSelector {
-    let selector = this.selectors.get(budget);
-    if (selector === undefined) {
-      selector = compiled(budget);
-      this.selectors.set(budget, selector);
-    }
-    return selector;
-  }
 }
 
 /** What controllers of pods have in common. */
@@ -179,15 +172,4 @@ function looksSame(pod: StoredPod, old: StoredPod): boolean {
     controllerOf(pod)?.uid === controllerOf(old)?.uid &&
     deepEqual(pod.metadata.labels ?? {}, old.metadata.labels ?? {})
   );
-}
-
-/** No selector selects nothing, an empty one everything (specification 2.6). */
-function compiled({ spec }: StoredBudget): LabelSelector {
-  try {
-    return labelSelectorFromObject(spec.selector);
-  } catch (error) {
-    // A budget stored before its rule was made selects nothing.
-    if (error instanceof SelectorError) return nothing;
-    throw error;
-  }
 }

@@ -1,4 +1,3 @@
-import type { ApiObject } from '../../machinery/api-object.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import { StatusError } from '../../machinery/status-error.js';
 import { claimObjects } from '../frame/controller-refs.js';
@@ -15,6 +14,7 @@ import {
   splitKey,
 } from '../frame/reconcile-loop.js';
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
+import { type Choosers, concernedBy } from '../frame/selected-objects.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
@@ -45,7 +45,12 @@ export class ReplicaSetController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    const ofPod = (pod: StoredPod | undefined, old: StoredPod | undefined) => this.setsOfPod(pod, old);
+    const choosers: Choosers<Replicated> = {
+      kind: this.kind.kind,
+      informer: this.sets,
+      chooses: (set, { metadata }) => this.kind.selectorOf(set).matches(metadata.labels),
+    };
+    const ofPod = (pod: StoredPod | undefined, old: StoredPod | undefined) => concernedBy(choosers, pod, old);
     return [source(this.sets, ownKey), source(this.pods, ofPod)];
   }
 
@@ -148,23 +153,5 @@ export class ReplicaSetController extends ReconcileLoop {
       live.status = status;
       return live;
     });
-  }
-
-  /** The keys of the sets that a change of a pod concerns. */
-  private *setsOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Iterable<string> {
-    const owner = pod && this.ownerKey(pod);
-    if (owner !== undefined) yield owner;
-    const before = old && this.ownerKey(old);
-    if (before !== undefined && before !== owner) yield before;
-    if (pod === undefined || controllerOf(pod) !== undefined) return;
-    // Somebody may want to adopt it.
-    for (const set of this.sets.inNamespace(pod.metadata.namespace ?? '')) {
-      if (this.kind.selectorOf(set).matches(pod.metadata.labels)) yield keyOf(set);
-    }
-  }
-
-  private ownerKey(pod: StoredPod): string | undefined {
-    const owner = controllerOf(pod as ApiObject);
-    return owner?.kind === this.kind.kind ? `${pod.metadata.namespace}/${owner.name}` : undefined;
   }
 }

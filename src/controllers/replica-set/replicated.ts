@@ -2,7 +2,8 @@ import type { ReplicaSet, ReplicaSetStatus } from '../../apis/apps/v1/replica-se
 import type { PodTemplateSpec } from '../../apis/core/v1/pod-spec.types.js';
 import type { ReplicationController } from '../../apis/core/v1/replication-controller.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { type LabelSelector, labelSelectorFromObject, nothing, SelectorError } from '../../machinery/label-selector.js';
+import { type LabelSelector, labelSelectorFromObject, nothing } from '../../machinery/label-selector.js';
+import { rememberedSelectors } from '../frame/selected-objects.js';
 
 /** What replica sets and replication controllers have in common. */
 export interface Replicated extends ApiObject {
@@ -30,7 +31,7 @@ export const replicaSets: ReplicatedKind = {
   resource: 'replicasets',
   kind: 'ReplicaSet',
   countsTerminating: true,
-  selectorOf: remembered((object) => {
+  selectorOf: rememberedSelectors((object: Replicated) => {
     const { selector } = (object as ApiObject as ReplicaSet & ApiObject).spec;
     return labelSelectorFromObject(selector);
   }),
@@ -43,31 +44,8 @@ export const replicationControllers: ReplicatedKind = {
   resource: 'replicationcontrollers',
   kind: 'ReplicationController',
   countsTerminating: false,
-  selectorOf: remembered((object) => {
+  selectorOf: rememberedSelectors((object: Replicated) => {
     const { selector = {} } = (object as ApiObject as ReplicationController & ApiObject).spec;
     return Object.keys(selector).length === 0 ? nothing : labelSelectorFromObject({ matchLabels: selector });
   }),
 };
-
-/** Compiles the selector of each object once. */
-function remembered(compile: (object: Replicated) => LabelSelector): (object: Replicated) => LabelSelector {
-  const known = new WeakMap<Replicated, LabelSelector>();
-  return (object) => {
-    let selector = known.get(object);
-    if (selector === undefined) {
-      selector = compiled(object, compile);
-      known.set(object, selector);
-    }
-    return selector;
-  };
-}
-
-function compiled(object: Replicated, compile: (object: Replicated) => LabelSelector): LabelSelector {
-  try {
-    return compile(object);
-  } catch (error) {
-    // An object stored before its rule was made selects nothing.
-    if (error instanceof SelectorError) return nothing;
-    throw error;
-  }
-}

@@ -1,5 +1,4 @@
-import type { ApiObject } from '../../machinery/api-object.js';
-import { type LabelSelector, labelSelectorFromObject } from '../../machinery/label-selector.js';
+import { labelSelectorFromObject } from '../../machinery/label-selector.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import { claimObjects } from '../frame/controller-refs.js';
 import {
@@ -9,7 +8,7 @@ import {
   superfluousRevisions,
   templateOf,
 } from '../frame/controller-revisions.js';
-import { byController, controllerOf, orphans, type StoredPod } from '../frame/indexes.js';
+import { byController, orphans, type StoredPod } from '../frame/indexes.js';
 import {
   keyOf,
   ownKey,
@@ -20,6 +19,7 @@ import {
   splitKey,
 } from '../frame/reconcile-loop.js';
 import { isNamespaceTerminating } from '../frame/refusals.js';
+import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../frame/selected-objects.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
@@ -42,7 +42,7 @@ export class StatefulSetController extends ReconcileLoop {
   private readonly ownedRevisions = byController(this.revisions);
   private readonly orphanedRevisions = orphans(this.revisions);
   private readonly writes: StatefulWrites;
-  private readonly selectors = new WeakMap<StoredSet, LabelSelector>();
+  private readonly selectorOf = rememberedSelectors(({ spec }: StoredSet) => labelSelectorFromObject(spec.selector));
   private readonly hashLabel: string;
 
   constructor(parts: ReconcileParts) {
@@ -53,9 +53,15 @@ export class StatefulSetController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    const ofPod = (pod: StoredPod | undefined, old: StoredPod | undefined) => this.setsOfPod(pod, old);
+    const choosers: Choosers<StoredSet> = {
+      kind: 'StatefulSet',
+      informer: this.sets,
+      chooses: (set, pod) =>
+        ordinalOf(set, pod as StoredPod) !== undefined && this.selectorOf(set).matches(pod.metadata.labels),
+    };
+    const ofPod = (pod: StoredPod | undefined, old: StoredPod | undefined) => concernedBy(choosers, pod, old);
     const ofRevision = (revision: StoredRevision | undefined, old: StoredRevision | undefined) =>
-      [revision, old].flatMap((one) => (one && this.ownerKey(one)) ?? []);
+      ownerKeys(revision, old, 'StatefulSet');
     return [
       source(this.sets, ownKey),
       source(this.pods, ofPod),
@@ -173,32 +179,5 @@ export class StatefulSetController extends ReconcileLoop {
     for (const revision of superfluousRevisions(revisions, inUse, set.spec.revisionHistoryLimit ?? 10)) {
       await client.delete(work, revision);
     }
-  }
-
-  private selectorOf(set: StoredSet): LabelSelector {
-    let selector = this.selectors.get(set);
-    if (selector === undefined) {
-      selector = labelSelectorFromObject(set.spec.selector);
-      this.selectors.set(set, selector);
-    }
-    return selector;
-  }
-
-  /** The keys of the sets that a change of a pod concerns. */
-  private *setsOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Iterable<string> {
-    for (const one of [pod, old]) {
-      const key = one && this.ownerKey(one);
-      if (key !== undefined) yield key;
-    }
-    if (pod === undefined || controllerOf(pod) !== undefined) return;
-    // Its set may want to adopt it.
-    for (const set of this.sets.inNamespace(pod.metadata.namespace ?? '')) {
-      if (ordinalOf(set, pod) !== undefined && this.selectorOf(set).matches(pod.metadata.labels)) yield keyOf(set);
-    }
-  }
-
-  private ownerKey(object: ApiObject): string | undefined {
-    const owner = controllerOf(object);
-    return owner?.kind === 'StatefulSet' ? `${object.metadata.namespace}/${owner.name}` : undefined;
   }
 }
