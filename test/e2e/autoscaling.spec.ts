@@ -22,10 +22,10 @@ function send(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Serves what the pods of the deployment use. */
-async function serveMetrics(cpu: string): Promise<void> {
+/** Serves what the pods of an application use. */
+async function serveMetrics(cpu: string, app = 'web'): Promise<void> {
   const { extension, first } = scene;
-  const { body } = await first.client.get(`${pods}?labelSelector=app%3Dweb`);
+  const { body } = await first.client.get(`${pods}?labelSelector=app%3D${app}`);
   const timestamp = new Date().toISOString();
   const items = (body.items as { metadata: { name: string } }[]).map(({ metadata }) => ({
     metadata: { name: metadata.name, namespace: 'default' },
@@ -102,5 +102,61 @@ describe('an autoscaler', () => {
     const active = live.status.conditions.find(({ type }: { type: string }) => type === 'ScalingActive');
     assert.equal(active.status, 'True');
     assert.equal(active.reason, 'ValidMetricFound');
+  });
+
+  it('scales custom resources by the paths that their definition names', async () => {
+    const { client } = scene.first;
+    const count = { type: 'integer' };
+    const schema = {
+      type: 'object',
+      properties: {
+        spec: { type: 'object', properties: { wanted: count } },
+        status: { type: 'object', properties: { present: count, pods: { type: 'string' } } },
+      },
+    };
+    const scale = {
+      specReplicasPath: '.spec.wanted',
+      statusReplicasPath: '.status.present',
+      labelSelectorPath: '.status.pods',
+    };
+    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } };
+    const made = await client.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'farms.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'farms', kind: 'Farm' },
+        versions: [{ ...version, subresources: { status: {}, scale } }],
+      },
+    });
+    assert.equal(made.status, 201, made.text);
+    const farms = '/apis/example.com/v1/namespaces/default/farms';
+    const farm = { apiVersion: 'example.com/v1', kind: 'Farm', metadata: { name: 'f' }, spec: { wanted: 1 } };
+    await eventually(async () => (await client.post(farms, farm)).status === 201, 'the farm');
+    const status = { present: 1, pods: 'app=farm' };
+    assert.equal((await client.patch(`${farms}/f/status`, 'merge', { status })).status, 200);
+
+    const containers = [{ name: 'c', image: 'i:1', resources: { requests: { cpu: '1' } } }];
+    const pod = { metadata: { name: 'farm-0', labels: { app: 'farm' } }, spec: { containers } };
+    assert.equal((await client.post(pods, pod)).status, 201);
+    const startTime = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+/, '');
+    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: startTime }];
+    const running = { status: { phase: 'Running', startTime, conditions } };
+    assert.equal((await client.patch(`${pods}/farm-0/status`, 'merge', running)).status, 200);
+    await serveMetrics('1', 'farm');
+    const target = { type: 'Utilization', averageUtilization: 50 };
+    const autoscaler = await client.post(autoscalers, {
+      metadata: { name: 'farm' },
+      spec: {
+        scaleTargetRef: { apiVersion: 'example.com/v1', kind: 'Farm', name: 'f' },
+        maxReplicas: 4,
+        metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }],
+      },
+    });
+    assert.equal(autoscaler.status, 201, autoscaler.text);
+    const wanted = async () => (await client.get(`${farms}/f`)).body.spec.wanted;
+    await eventually(async () => (await wanted()) === 2, 'as many as the metrics ask for');
+    assert.equal((await client.patch(`${farms}/f`, 'merge', { spec: { wanted: 9 } })).status, 200);
+    await eventually(async () => (await wanted()) === 4, 'no more than allowed');
   });
 });
