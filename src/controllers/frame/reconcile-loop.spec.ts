@@ -8,7 +8,7 @@ import { openTestStorage, type TestStorage } from '../../../test/support/test-st
 import type { ConfigMap } from '../../apis/core/v1/config-map.types.js';
 import type { Event } from '../../apis/core/v1/event.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
+import { type Authorizer, type AuthorizerAttributes, closedAuthorizer } from '../../machinery/authorizer.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { Logger } from '../../observability/logger.js';
@@ -20,7 +20,7 @@ import type { WorkOutcome } from '../work-queue.js';
 import { LoopClient, type ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
 import { ownKey, ReconcileLoop, type Source, source, splitKey } from './reconcile-loop.js';
-import { TermOver, Work } from './work.js';
+import { componentUser, serverUser, TermOver, Work } from './work.js';
 
 type Map = ConfigMap & ApiObject;
 type StoredEvent = Event & ApiObject;
@@ -143,6 +143,16 @@ describe('ReconcileLoop', () => {
     assert.equal(first?.resource, 'configmaps');
     assert.ok(first?.user.groups.includes('system:serviceaccounts:control-system'));
     assert.ok(!first?.user.groups.includes('system:masters'));
+  });
+
+  it('asks nobody for the rights of the server itself', async () => {
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers, authorizer: closedAuthorizer });
+    const configMaps = client.of<Map>({ group: '', resource: 'configmaps' });
+    const workOf = (user: UserInfo) => new Work(user, 'tester', systemTimers.now(), new AbortController().signal);
+    const metadata = { name: 'a', namespace: 'ns' };
+    await assert.rejects(configMaps.create(workOf(componentUser('anything')), { metadata }), { reason: 'Forbidden' });
+    await configMaps.create(workOf(serverUser), { metadata });
   });
 
   it('writes nothing after the end of its term, whatever its work goes on with', async () => {

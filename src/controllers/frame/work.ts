@@ -16,7 +16,7 @@ export function loopUser(account: string, { systemNamespace }: Pick<VendorNames,
   });
 }
 
-/** The user of the loops that are part of the server itself. It has all rights, also those that admission asks for. */
+/** The user of the loops that are part of the server itself: it has all rights, whatever the authorization modes say. */
 export const serverUser: UserInfo = Object.freeze({
   name: 'system:apiserver',
   uid: '',
