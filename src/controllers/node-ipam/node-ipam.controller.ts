@@ -36,7 +36,7 @@ interface Estate {
  * wherever they are; those of nodes that are gone are given again.
  */
 export class NodeIpamController extends ReconcileLoop {
-  readonly name = 'node-controller';
+  readonly name = 'node-ipam-controller';
   private readonly nodes = this.informer<StoredNode>('', 'nodes');
   private readonly claims: NodeRangeClaims;
   private pools: RangePool[] = [];
@@ -47,6 +47,10 @@ export class NodeIpamController extends ReconcileLoop {
   constructor(private readonly own: NodeIpamParts) {
     super(own);
     this.claims = new NodeRangeClaims(own.storage, own.registry, own.timers);
+  }
+
+  protected override get account(): string {
+    return 'node-controller';
   }
 
   protected override get queueName(): string {
