@@ -46,6 +46,7 @@ describe('the audit policy', () => {
     ['a subresource', core('pods/log'), info({ subresource: 'log' }), true],
     ['a subresource for the resource', core('pods/log'), info({}), false],
     ['all subresources', core('pods/*'), info({ subresource: 'exec' }), true],
+    ['the resource for all subresources', core('pods/*'), info({}), true],
     ['a subresource of everything', core('*/status'), info({ subresource: 'status' }), true],
     ['a subresource of everything for another one', core('*/status'), info({ subresource: 'scale' }), false],
     ['everything', core('*'), info({ subresource: 'scale' }), true],
