@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { flagsOf } from './flag.js';
+import { Flag, flagsOf } from './flag.js';
 import { formatFlags } from './help.js';
-import { givenFlags, OptionsError, parseOptions } from './parse-options.js';
+import { deprecationWarnings, givenFlags, OptionsError, parseOptions } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
 const secretUrl = 'postgresql://user:hunter2@db:5432/plinth';
@@ -157,5 +157,42 @@ describe('help', () => {
     }
     assert.match(text, /default 127\.0\.0\.1/);
     assert.match(text, /default 1m0s/);
+  });
+});
+
+describe('deprecated flags', () => {
+  class Options {
+    @Flag({ name: 'old-flag', type: 'string', usage: 'Does it the old way.', deprecated: 'use --new-flag' })
+    readonly oldFlag: string = '';
+  }
+  const groups = { logging: Options };
+  const warnings = (argv: string[], environment: Record<string, string> = {}) =>
+    deprecationWarnings({ groups, argv, environment });
+
+  it('warn when the command line or the environment uses them, and say so in the help', () => {
+    assert.deepEqual(warnings([]), []);
+    assert.deepEqual(warnings(['--old-flag=x', '--old-flag=y']), ['--old-flag is deprecated: use --new-flag']);
+    assert.deepEqual(warnings([], { PLINTH_OLD_FLAG: 'x' }), ['PLINTH_OLD_FLAG is deprecated: use --new-flag']);
+    assert.match(formatFlags(groups), /Does it the old way\. Deprecated: use --new-flag\./);
+  });
+});
+
+describe('configuration files', () => {
+  it('exclude the flags whose place they take', () => {
+    const authentication = '--authentication-config=a.yaml';
+    assert.match(
+      problemsOf([authentication, '--oidc-issuer-url=https://a', '--oidc-client-id=b']).join(),
+      /--authentication-config a.yaml: names issuers itself/,
+    );
+    const authorization = '--authorization-config=a.yaml';
+    assert.deepEqual(problemsOf([authentication, authorization]), []);
+    assert.deepEqual(problemsOf([authorization, '--authorization-policy-file=p']), []);
+    for (const argv of [['--authorization-mode=RBAC'], ['--authorization-webhook-config-file=w']]) {
+      assert.match(
+        problemsOf([authorization, ...argv]).join(),
+        /--authorization-config a.yaml: names authorizers itself/,
+      );
+    }
+    assert.match(problemsOf(['--client-crl-file=c']).join(), /needs --client-ca-file as well/);
   });
 });
