@@ -2,7 +2,7 @@ import { type AddressRange, parseCidr } from '../../config/network.js';
 import type { NodeRanges } from '../../config/node-ipam.options.js';
 import type { Allocation } from '../../registry/allocation/allocations.js';
 import { ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import { TermOver, type Work } from '../frame/work.js';
 import type { StoredNode } from '../node-lifecycle/node-facts.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { NodeRangeClaims, podRangesOf } from './node-range-claims.js';
@@ -166,8 +166,9 @@ export class NodeIpamController extends ReconcileLoop {
       if (written === undefined) await this.giveBack(shares, node);
     } catch (error) {
       const { name = '' } = node.metadata;
-      // The claims stay with the node: the write may have happened.
-      this.letGo(shares, node);
+      // Otherwise the claims stay with the node: the write may have happened.
+      if (error instanceof TermOver) await this.giveBack(shares, node);
+      else this.letGo(shares, node);
       this.events.normal(node, 'CIDRAssignmentFailed', `Node ${name} status is now: CIDRAssignmentFailed`);
       throw error;
     }
