@@ -1,6 +1,6 @@
 import { largeLimits, leaveLarge, leaveLong } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import { longAnswers } from '../../machinery/one-per-round.js';
+import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { remoteConversionOf } from '../../registry/resource-definition.js';
 import { spliceListItem, storedForm } from '../../registry/store/object-codec.js';

@@ -1,4 +1,4 @@
-import { longAnswers } from '../../machinery/one-per-round.js';
+import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
 import type { WatchSeries } from '../../observability/watch-metrics.js';

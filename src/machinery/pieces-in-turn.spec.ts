@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setImmediate as round } from 'node:timers/promises';
+import { PiecesInTurn } from './pieces-in-turn.js';
+
+for (const [what, pieceMs, most] of [
+  ['long pieces: one in each round', 5, 1],
+  ['short pieces: a few in each round', 0.01, 8],
+] as const) {
+  it(`lets those that waited longest go on first; ${what}`, async () => {
+    let now = 0;
+    const turns = new PiecesInTurn(() => now);
+    const done: number[] = [];
+    const workers = 20;
+    const work = async (name: number) => {
+      for (let piece = 0; piece < 3; piece++) {
+        await turns.turn();
+        done.push(name);
+        now += pieceMs;
+      }
+    };
+    const all = Promise.all(Array.from({ length: workers }, (_, i) => work(i)));
+    assert.deepEqual(done, []);
+    let before = 0;
+    for (let i = 0; i < 10 * workers && done.length < 3 * workers; i++) {
+      await round();
+      assert.ok(done.length - before <= most, `${done.length - before} in one round`);
+      before = done.length;
+    }
+    await all;
+    assert.deepEqual(
+      done,
+      Array.from({ length: 3 * workers }, (_, i) => i % workers),
+    );
+    // It begins again after it had nothing to do.
+    await round();
+    await round();
+    await work(0);
+    assert.equal(done.length, 3 * workers + 3);
+  });
+}
