@@ -2,9 +2,13 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Timers } from '../controllers/timers.js';
 import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
 import type { PodRunner } from './pod-runner.js';
+import { openCommandStreams, ProtocolError } from './streams/command-streams.js';
+import { servePorts } from './streams/port-streams.js';
+import { pretendCommand, pretendPort } from './streams/pretence.js';
 
 export interface NodeServerOptions {
   readonly address: string;
@@ -32,9 +36,10 @@ class Refusal extends Error {
 /** How often the end of a run is looked for while somebody follows its log. */
 const followMs = 500;
 
-/** The HTTPS server that all simulated nodes of a process share. It tells the logs of containers. */
+/** The HTTPS server that all simulated nodes of a process share. It tells logs and pretends to run commands. */
 export class NodeServer {
   private readonly stopping = new AbortController();
+  private readonly upgraded = new Set<Duplex>();
 
   private constructor(
     private readonly server: Server,
@@ -51,6 +56,11 @@ export class NodeServer {
     });
     const own = new NodeServer(server, options);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void own.answer(request, response));
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      own.upgraded.add(socket);
+      socket.once('close', () => own.upgraded.delete(socket));
+      void own.stream(request, socket, head);
+    });
     server.listen(options.port, options.address);
     await once(server, 'listening');
     return own;
@@ -65,7 +75,37 @@ export class NodeServer {
     const closed = once(this.server, 'close');
     this.server.close();
     this.server.closeAllConnections();
+    for (const socket of this.upgraded) socket.destroy();
     await closed;
+  }
+
+  /** Opens the streams of `exec`, `attach` and `portForward`. */
+  private async stream(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    try {
+      const url = new URL(request.url ?? '/', 'https://node');
+      const [, what, namespace = '', name = '', container = ''] = url.pathname.split('/').map(decodeURIComponent);
+      const machine = this.options.findPod(namespace, name)?.machine;
+      if (machine === undefined) throw new Refusal(404, `pod "${name}" not found`);
+      if (what === 'portForward') {
+        const pod = `${namespace}/${name}`;
+        await servePorts(request, socket, head, url.searchParams, (connection) => pretendPort(pod, connection));
+        return;
+      }
+      if (what !== 'exec' && what !== 'attach') throw new Refusal(404, '404 page not found');
+      const run = machine.container(container);
+      if (run?.runningSince === undefined) throw new Refusal(404, `container not found ("${container}")`);
+      const streams = await openCommandStreams(request, socket, head, url.searchParams);
+      await pretendCommand(streams, container, what === 'exec' ? url.searchParams.getAll('command') : ['cat']);
+    } catch (error) {
+      const { status, message } =
+        error instanceof Refusal
+          ? error
+          : { status: 400, message: error instanceof ProtocolError ? error.message : '' };
+      if (socket.destroyed) return;
+      const fields = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(message)}\r\nconnection: close`;
+      socket.end(`HTTP/1.1 ${status} Refused\r\n${fields}\r\n\r\n${message}`);
+    }
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

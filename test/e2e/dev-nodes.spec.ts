@@ -6,6 +6,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { WebSocket } from 'ws';
 import { endWithUs, removeWithUs } from '../support/child-guard.js';
 import { mainFile } from '../support/main-file.js';
 import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
@@ -90,6 +91,21 @@ describe('dev with simulated nodes', () => {
           .end();
       });
     await assert.rejects(direct());
+  });
+
+  it('pretends to run commands', async () => {
+    const [pod] = (await admin.get(pods)).body.items;
+    const path = `${admin.url.replace('https', 'wss')}${pods}/${pod.metadata.name}/exec?command=cat&stdin=1&stdout=1`;
+    for (const protocol of ['v5.channel.k8s.io', 'v4.channel.k8s.io']) {
+      const credentials = { ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') };
+      const socket = new WebSocket(path, [protocol], credentials);
+      await once(socket, 'open');
+      socket.send(Buffer.from('\0hello'));
+      const [data] = (await once(socket, 'message')) as [Buffer];
+      assert.equal(data.toString(), '\x01hello');
+      socket.close();
+      await once(socket, 'close');
+    }
   });
 
   it('lets nodes do what nodes may, and no more', async () => {

@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { dataHead, openFrame, SpdyReader } from '../../src/machinery/spdy/spdy-frames.js';
 import { SpdyHeaderWriter } from '../../src/machinery/spdy/spdy-headers.js';
 import { removeWithUs } from '../support/child-guard.js';
+import { HookServer, patchAnswer } from '../support/hook-server.js';
 import { Kubectl } from './support/kubectl.js';
 import { channelsOf, onChannel, podsPath, refusalOf, type Spdy, StreamScene } from './support/stream-scene.js';
 import { eventually, tokens } from './support/test-cluster.js';
@@ -192,6 +193,68 @@ describe('portforward over WebSocket', () => {
     socket.close();
     await done;
     echo.close();
+  });
+});
+
+describe('admission of streams', () => {
+  const configurations = '/apis/admissionregistration.k8s.io/v1';
+  let hooks: HookServer;
+  const hook = (path: string) => ({
+    name: `${path}.hooks.example`,
+    clientConfig: { url: hooks.url(`/${path}`), caBundle: hooks.caBundle },
+    rules: [
+      { operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/exec', 'pods/portforward'] },
+    ],
+    failurePolicy: 'Ignore',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  });
+  before(async () => {
+    hooks = await HookServer.start();
+  });
+  after(async () => {
+    for (const kind of ['mutating', 'validating']) {
+      await scene.client.delete(`${configurations}/${kind}webhookconfigurations/streams`);
+    }
+    await eventually(async () => {
+      const { texts } = await channelsOf(scene.open(exec(['echo', 'asked']), [v4]));
+      return texts[1] === 'asked\n';
+    }, 'the webhooks to be gone');
+    await hooks.stop();
+  });
+
+  it('shows the options to webhooks, which may change them or refuse', async () => {
+    hooks.on('/change', () => patchAnswer([{ op: 'replace', path: '/command', value: ['echo', 'changed'] }]));
+    hooks.on('/refuse', ({ review }) => ({
+      allowed: review.request.kind.kind !== 'PodPortForwardOptions',
+      status: { message: 'no' },
+    }));
+    await scene.make(`${configurations}/mutatingwebhookconfigurations`, {
+      metadata: { name: 'streams' },
+      webhooks: [{ ...hook('change'), rules: [{ ...hook('change').rules[0], resources: ['pods/exec'] }] }],
+    });
+    await scene.make(`${configurations}/validatingwebhookconfigurations`, {
+      metadata: { name: 'streams' },
+      webhooks: [hook('refuse')],
+    });
+    await eventually(async () => {
+      const { texts } = await channelsOf(scene.open(exec(['echo', 'asked']), [v4]));
+      return texts[1] === 'changed\n';
+    }, 'the webhook to be called');
+    const { request } = hooks.received.findLast(({ path }) => path === '/refuse')?.review ?? assert.fail('not asked');
+    assert.deepEqual([request.operation, request.subResource, request.name], ['CONNECT', 'exec', 'pod']);
+    assert.deepEqual(request.kind, { group: '', version: 'v1', kind: 'PodExecOptions' });
+    const options = {
+      kind: 'PodExecOptions',
+      apiVersion: 'v1',
+      stdout: true,
+      stderr: true,
+      command: ['echo', 'changed'],
+    };
+    assert.deepEqual(request.object, options);
+    assert.deepEqual([request.oldObject, request.options, request.dryRun], [null, null, false]);
+    const { status, message } = await refusalOf(scene.open(`${podsPath}/pod/portforward?ports=80`, [v4]));
+    assert.deepEqual([status, /denied the request: no$/.test(message)], [400, true], message);
   });
 });
 

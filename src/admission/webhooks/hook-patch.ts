@@ -72,10 +72,11 @@ export async function changedObject(
   if (oversized !== undefined) throw refuse(`left an invalid object: ${oversized.field}: ${oversized.message}`);
   const object = decoded(body.type, patched, refuse);
   for (const field of identity) {
-    const was = before.metadata[field] ?? '';
+    // Options of connections have no metadata.
+    const was = before.metadata?.[field] ?? '';
     // A hook may choose the name in place of a generated one.
     const isFree = was === '' && field === 'name';
-    if (!isFree && (object.metadata[field] ?? '') !== was) throw refuse(`attempted to change metadata.${field}`);
+    if (!isFree && (object.metadata?.[field] ?? '') !== was) throw refuse(`attempted to change metadata.${field}`);
   }
   const isChanged = !deepEqual(before, object);
   versions.applyDefaults(matched.resource, attributes.subresource, object);

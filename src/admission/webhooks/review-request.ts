@@ -50,7 +50,9 @@ export class ReviewWriter {
       operation: attributes.operation,
       userInfo: userInfoOf(attributes.userInfo),
     };
-    const rest = { dryRun: attributes.dryRun, options: attributes.options };
+    // The options of a connection are its object.
+    const options = attributes.operation === 'CONNECT' ? null : attributes.options;
+    const rest = { dryRun: attributes.dryRun, options };
     const text = `{"kind":"AdmissionReview","apiVersion":"${this.group}/${version}","request":${opened(facts)},"object":${this.textOf(object)},"oldObject":${this.textOf(oldObject)},${continued(rest)}}`;
     return { uid, body: Buffer.from(text) };
   }
