@@ -28,6 +28,7 @@ describe('--controllers', () => {
     'customresourcedefinition-status',
     'customresourcedefinition-cleanup',
     'sql-views',
+    'sql-projection',
     'apiservice-registration',
     'apiservice-availability',
   ];

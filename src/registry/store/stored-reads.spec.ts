@@ -10,6 +10,7 @@ const parsers: Readonly<Record<string, string>> = {
   'admission/plugins/pod-toleration-restriction/toleration-configuration.ts': 'annotations',
   'admission/webhooks/review-answer.ts': 'answers of webhooks',
   'aggregation/remote-text.ts': 'answers of extension servers',
+  'audit/request-audit.ts': 'bodies and answers',
   'authentication/oidc/provider.ts': 'answers of a provider',
   'authentication/request-header/authority-data.ts': 'entries of a ConfigMap',
   'authentication/request-header/published-names.ts': 'a ConfigMap of our own, whose form has never changed',
@@ -20,6 +21,7 @@ const parsers: Readonly<Record<string, string>> = {
   'endpoints/negotiation/continue-token.ts': 'tokens of our own',
   'endpoints/negotiation/decode-body.ts': 'bodies',
   'endpoints/negotiation/parse-yaml.ts': 'bodies',
+  'endpoints/streams/agent-answer.ts': 'answers of node agents',
   'advertise/serving-leases.ts': 'leases that are no objects of the API',
   'machinery/field-set/path-element.ts': 'values in names of fields',
   'machinery/json/exact-numbers.ts': 'the parser itself',
@@ -40,6 +42,8 @@ const parsers: Readonly<Record<string, string>> = {
   'registry/store/object-codec.ts': 'text of the store: the one place',
   'simulated-nodes/api-connection.ts': 'answers of a server, as its client',
   'simulated-nodes/object-watch.ts': 'events of a server, as its client',
+  'storage/encryption/encryption.ts': 'texts to be written, whose form it checks',
+  'storage/encryption/providers/kms.ts': 'keys of its own, with what the service said about them',
   'storage/postgres/schema-texts.ts': 'schemas that the database knows',
 };
 
